@@ -1,4 +1,6 @@
 import "./theme/base.css";
+// What index.html shows until the pages are there.
+import "./shell/TopBar.css";
 import { session } from "./session/session.ts";
 import { applyTheme } from "./theme/theme.ts";
 

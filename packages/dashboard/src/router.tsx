@@ -5,6 +5,7 @@ import {
   lazyRouteComponent,
   type RouteComponent,
 } from "@tanstack/react-router";
+import type { Permission } from "./api/document.ts";
 import { executorsQuery } from "./api/executors.ts";
 import { ownPermissionsQuery } from "./api/permissions.ts";
 import { queryClient } from "./api/query-client.ts";
@@ -15,6 +16,7 @@ import { parseJobPageSearch } from "./pages/job/job-page-search.ts";
 import { parseJobSearch } from "./pages/jobs/job-search.ts";
 import { parseAuditSearch } from "./pages/settings/audit/audit-search.ts";
 import { parseTagHistorySearch } from "./pages/workflow/tag-history-search.ts";
+import type { IconName } from "./parts/layout/Icon.tsx";
 import { parseSearchText, writeSearchText } from "./search-text.ts";
 import { Broken } from "./shell/Broken.tsx";
 import { FirstPage } from "./shell/FirstPage.tsx";
@@ -25,7 +27,8 @@ import { texts } from "./texts/texts.ts";
 
 /**
  * The one list of pages. The address of a page is `/app` and the path of what it shows in the API, so that one can be made from the other.
- * Everything except the shell is loaded when it is first shown. A page that has a `tab` stands among the tabs of its layout, in this order.
+ * Everything except the shell is loaded when it is first shown. A page that has a `tab` stands among the tabs of its layout, and one that has a `link` in the bar
+ * on top, in this order.
  */
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: Broken });
 
@@ -84,12 +87,17 @@ const inOrganization = () => organization;
 const settings = createRoute({
   getParentRoute: inOrganization,
   path: "settings",
+  staticData: { link: { text: texts.shell.settings, icon: "settings" } },
   component: lazyRouteComponent(() => import("./pages/settings/SettingsLayout.tsx"), "SettingsLayout"),
 });
 const inSettings = () => settings;
 
-const settingsPage = <Path extends string>(path: Path, tab: string, component: RouteComponent) =>
-  createRoute({ getParentRoute: inSettings, path, staticData: { tab }, component });
+const settingsPage = <Path extends string>(
+  path: Path,
+  tab: string,
+  permission: Permission,
+  component: RouteComponent,
+) => createRoute({ getParentRoute: inSettings, path, staticData: { tab, permission }, component });
 
 const settingsTabs = texts.settings;
 const settingsPages = [
@@ -101,6 +109,7 @@ const settingsPages = [
   settingsPage(
     "api-tokens",
     settingsTabs.apiTokens,
+    "apitoken:read",
     lazyRouteComponent(() => import("./pages/settings/api-tokens/ApiTokensPage.tsx"), "ApiTokensPage"),
   ),
   createRoute({
@@ -111,26 +120,31 @@ const settingsPages = [
   settingsPage(
     "members",
     settingsTabs.members,
+    "member:read",
     lazyRouteComponent(() => import("./pages/settings/members/MembersPage.tsx"), "MembersPage"),
   ),
   settingsPage(
     "invitations",
     settingsTabs.invitations,
+    "invitation:read",
     lazyRouteComponent(() => import("./pages/settings/invitations/InvitationsPage.tsx"), "InvitationsPage"),
   ),
   settingsPage(
     "roles",
     settingsTabs.roles,
+    "role:read",
     lazyRouteComponent(() => import("./pages/settings/roles/RolesPage.tsx"), "RolesPage"),
   ),
   settingsPage(
     "oauth-clients",
     settingsTabs.oauthClients,
+    "oauthclient:list",
     lazyRouteComponent(() => import("./pages/settings/oauth-clients/OAuthClientsPage.tsx"), "OAuthClientsPage"),
   ),
   settingsPage(
     "sign-in-providers",
     settingsTabs.signInProviders,
+    "organization:read",
     lazyRouteComponent(
       () => import("./pages/settings/sign-in-providers/SignInProvidersPage.tsx"),
       "SignInProvidersPage",
@@ -140,12 +154,13 @@ const settingsPages = [
     getParentRoute: inSettings,
     path: "audit",
     validateSearch: parseAuditSearch,
-    staticData: { tab: settingsTabs.audit },
+    staticData: { tab: settingsTabs.audit, permission: "audit:read" },
     component: lazyRouteComponent(() => import("./pages/settings/audit/AuditPage.tsx"), "AuditPage"),
   }),
   settingsPage(
     "limits",
     settingsTabs.limits,
+    "organization:read",
     lazyRouteComponent(() => import("./pages/settings/limits/LimitsPage.tsx"), "LimitsPage"),
   ),
 ] as const;
@@ -157,12 +172,14 @@ const organizationPages = [
   createRoute({
     getParentRoute: inOrganization,
     path: "/",
+    staticData: { link: { text: texts.shell.home, icon: "home" } },
     loader: ({ params }) => void queryClient.prefetchInfiniteQuery(workflowsQuery(params.organizationId)),
     component: lazyRouteComponent(() => import("./pages/home/HomePage.tsx"), "HomePage"),
   }),
   createRoute({
     getParentRoute: inOrganization,
     path: "workflows",
+    staticData: { link: { text: texts.shell.workflows, icon: "workflow" } },
     component: lazyRouteComponent(() => import("./pages/workflows/WorkflowsPage.tsx"), "WorkflowsPage"),
   }),
   createRoute({
@@ -192,6 +209,7 @@ const organizationPages = [
   createRoute({
     getParentRoute: inOrganization,
     path: "jobs",
+    staticData: { link: { text: texts.shell.jobs, icon: "job" } },
     validateSearch: parseJobSearch,
     component: lazyRouteComponent(() => import("./pages/jobs/JobsPage.tsx"), "JobsPage"),
   }),
@@ -201,6 +219,17 @@ const organizationPages = [
     ...showsSteps,
     validateSearch: parseJobPageSearch,
     component: lazyRouteComponent(() => import("./pages/job/JobPage.tsx"), "JobPage"),
+  }),
+  createRoute({
+    getParentRoute: inOrganization,
+    path: "task-queues",
+    staticData: { link: { text: texts.shell.taskQueues, icon: "queue" } },
+    component: lazyRouteComponent(() => import("./pages/task-queues/TaskQueuesPage.tsx"), "TaskQueuesPage"),
+  }),
+  createRoute({
+    getParentRoute: inOrganization,
+    path: "task-queues/$queue",
+    component: lazyRouteComponent(() => import("./pages/task-queue/TaskQueuePage.tsx"), "TaskQueuePage"),
   }),
   settings.addChildren(settingsPages),
 ] as const;
@@ -240,6 +269,10 @@ declare module "@tanstack/react-router" {
   interface StaticDataRouteOption {
     /** The page's tab in the layout around it. Left out: it has none. */
     readonly tab?: string;
+    /** The permission without which the page shows nothing. Left out: it takes none. */
+    readonly permission?: Permission;
+    /** The page's link in the bar on top. Left out: it has none. */
+    readonly link?: { readonly text: string; readonly icon: IconName };
   }
   interface Register {
     router: ReturnType<typeof createAppRouter>;

@@ -28,6 +28,19 @@ export function apiTokensQuery(organizationId: string) {
   });
 }
 
+/** The first of them, which is all where there are not hundreds: names for what tokens did. */
+export function apiTokenNamesQuery(organizationId: string) {
+  return queryOptions({
+    queryKey: [...apiTokensQueryKey(organizationId), "names"],
+    queryFn: async ({ signal }) => {
+      const params = { path: { organizationId }, query: { pageSize: 200 } };
+      const { apiTokens } = await resultOf(api.GET(path, { params, signal }));
+      return new Map(apiTokens.map(({ tokenId, name }) => [tokenId, name]));
+    },
+    staleTime: 60_000,
+  });
+}
+
 export function apiTokenQuery(key: ApiTokenKey) {
   return queryOptions({
     queryKey: [...apiTokensQueryKey(key.organizationId), "one", key.tokenId],
@@ -43,13 +56,13 @@ export interface ApiTokenWish {
   readonly boundTo?: NonNullable<ApiToken["boundTo"]>;
 }
 
-/** What it leaves out stays as it is. */
+/** A change of a token. Fields that are left out stay as they are. */
 export interface ApiTokenChange {
   readonly name?: string;
   readonly permissions?: GrantablePermission[];
   /** Null: the token has no end. */
   readonly expiresAt?: string | null;
-  /** null: nothing beside its permissions. */
+  /** Null: the token is bound to nothing beside its permissions. */
   readonly boundTo?: NonNullable<ApiToken["boundTo"]> | null;
 }
 

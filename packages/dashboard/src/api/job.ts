@@ -4,6 +4,8 @@ import type { Schemas } from "./document.ts";
 
 export type WholeJob = Schemas["Job"];
 export type JobEvent = Schemas["JobEvent"];
+export type JobBranch = Schemas["JobBranch"];
+export type BranchStatus = JobBranch["status"];
 export type Explanation = Schemas["JobExplanation"];
 type JsonBody = Record<string, unknown>;
 
@@ -27,7 +29,7 @@ export function jobQuery(key: JobKey) {
   });
 }
 
-/** Asked for again as time goes on, since it tells of times; at once when the job has moved (`sequence`). */
+/** The explanation is asked for again as time goes on, since it tells of times; at once when the job has moved (`sequence`). */
 export function explanationQuery(key: JobKey, sequence: number, isFinished: boolean) {
   return queryOptions({
     queryKey: [...jobQueryKey(key), "explanation", sequence],
@@ -55,6 +57,36 @@ export function jobEventsQuery(key: JobKey) {
   });
 }
 
+/** Names one visit of a step with branches. */
+export interface ForkKey {
+  readonly step: string;
+  readonly visit: number;
+  /** The path of the branch in which the step stands; empty for the main line. */
+  readonly branch: string;
+}
+
+/** The branches of a step, those that failed first, and how many stand how. */
+export function jobBranchesQuery(key: JobKey, { step, visit, branch }: ForkKey, status: BranchStatus | undefined) {
+  return infiniteQueryOptions({
+    queryKey: [...jobQueryKey(key), "branches", branch, step, visit, status ?? ""],
+    queryFn: async ({ signal, pageParam }) => {
+      const query = {
+        step,
+        visit,
+        ...(branch !== "" && { branch }),
+        ...(status !== undefined && { status }),
+        ...(pageParam !== undefined && { pageToken: pageParam }),
+      };
+      const params = { path: key, query };
+      return await resultOf(api.GET("/organizations/{organizationId}/jobs/{jobId}/branches", { params, signal }));
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.nextPageToken,
+    // The last answer stands until there is the next one.
+    placeholderData: keepPreviousData,
+  });
+}
+
 /** The history is read in pages; the token of the last one gives what has come since. */
 export async function historyPage(key: JobKey, pageToken: string | undefined, signal: AbortSignal) {
   const query = { pageSize: 200, ...(pageToken !== undefined && { pageToken }) };
@@ -62,10 +94,12 @@ export async function historyPage(key: JobKey, pageToken: string | undefined, si
   return await resultOf(api.GET("/organizations/{organizationId}/jobs/{jobId}/history", { params, signal }));
 }
 
-/** One wait: the n-th time that the job enters the step. */
+/** One wait: the n-th time that the job, or a branch of it, enters the step. */
 export interface Wait {
   readonly step: string;
   readonly visit: number;
+  /** The path of the branch; left out for the main line. */
+  readonly branch?: string;
 }
 
 export interface NewEvent extends Partial<Wait> {

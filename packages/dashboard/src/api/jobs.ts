@@ -19,10 +19,13 @@ export function jobsQuery(organizationId: string, filters: JobFilters, refetchIn
   });
 }
 
-/** All pages as they were when they were loaded: a list of which each page is asked for anew would jump under the reader. */
-export function jobPagesQuery(organizationId: string, filters: JobFilters) {
+/**
+ * All pages as they were when they were loaded: a list of which each page is asked for anew would jump under the reader. `place` is that of the list
+ * in the browser's history: whoever steps back finds the list as they left it, and whoever follows a link to it begins with the first page.
+ */
+export function jobPagesQuery(organizationId: string, filters: JobFilters, place = "") {
   return infiniteQueryOptions({
-    queryKey: ["organizations", organizationId, "jobs", "pages", filters],
+    queryKey: ["organizations", organizationId, "jobs", "pages", filters, place],
     queryFn: async ({ signal, pageParam }) => {
       const query = { ...filters, ...(pageParam !== undefined && { pageToken: pageParam }) };
       const params = { path: { organizationId }, query };
@@ -31,8 +34,7 @@ export function jobPagesQuery(organizationId: string, filters: JobFilters) {
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.nextPageToken,
     staleTime: Number.POSITIVE_INFINITY,
-    // Whoever comes back begins with the first page.
-    gcTime: 0,
+    gcTime: 10 * 60_000,
   });
 }
 

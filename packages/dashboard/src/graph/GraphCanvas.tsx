@@ -9,9 +9,11 @@ import { GraphEdges } from "./GraphEdges.tsx";
 import { DotNode, type GraphNodeData, StepNode } from "./GraphNodes.tsx";
 import { graphOf, stepId } from "./graph.ts";
 import { type Layout, layoutOf } from "./layout.ts";
+import { lanesByStep, regionOf } from "./regions.ts";
 import type { StepGraphProps } from "./step-graph-props.ts";
 import { focusStep, useViewport } from "./viewport.ts";
 import { follow } from "./way.ts";
+import { placeText, waysOf } from "./ways-text.ts";
 
 const nodeTypes = { step: StepNode, dot: DotNode };
 const noEdges: [] = [];
@@ -31,15 +33,18 @@ function Canvas(props: StepGraphProps) {
   const place = useRef<HTMLDivElement>(null);
   const layout = useLayout(steps);
   const { begin, bringIntoView, firstInView } = useViewport(layout, place, current);
+  const cameFrom = useRef<string>(undefined);
   const [entrance, setEntrance] = useState<string | undefined>();
   const wanted = entrance ?? (selected !== undefined ? stepId(selected) : undefined) ?? firstStepOf(layout);
   const nodes = useNodes(layout, props, wanted);
 
   const onKeyDown = (event: KeyboardEvent) => {
     const from = (event.target as HTMLElement).closest<HTMLElement>("[data-step]")?.dataset.step;
-    const to = from === undefined ? undefined : follow(layout, stepId(from), event.key);
+    if (from === undefined) return;
+    const to = follow(layout, stepId(from), event.key, cameFrom.current);
     if (to === undefined) return;
     event.preventDefault();
+    cameFrom.current = stepId(from);
     setEntrance(to);
     bringIntoView(to);
     focusStep(place, to);
@@ -91,7 +96,7 @@ function useLayout(steps: StepGraphProps["steps"]): Layout {
 
 type FlowNode = Node<GraphNodeData>;
 
-function useNodes(layout: Layout, { looks, selected, onSelect }: StepGraphProps, entrance: string | undefined) {
+function useNodes(layout: Layout, { steps, looks, selected, onSelect }: StepGraphProps, entrance: string | undefined) {
   const executors = useExecutors();
   const known = useRef(new Map<string, FlowNode>());
   const isSelectable = onSelect !== undefined;
@@ -101,6 +106,7 @@ function useNodes(layout: Layout, { looks, selected, onSelect }: StepGraphProps,
     known.current.set(node.id, node);
     return node;
   }, []);
+  const descriptions = useMemo(() => describe(steps), [steps]);
   return useMemo(
     () =>
       layout.nodes.map(({ id, kind, label, type, x, y, width, height }) =>
@@ -116,6 +122,7 @@ function useNodes(layout: Layout, { looks, selected, onSelect }: StepGraphProps,
             kind,
             label,
             executor: titleOf(executors, type),
+            description: descriptions.get(label) ?? "",
             look: looks === undefined ? undefined : (looks.get(label) ?? null),
             isSelected: kind === "step" && label === selected,
             isEntrance: id === entrance,
@@ -123,7 +130,20 @@ function useNodes(layout: Layout, { looks, selected, onSelect }: StepGraphProps,
           },
         }),
       ),
-    [layout, looks, selected, entrance, isSelectable, executors, reuse],
+    [layout, descriptions, looks, selected, entrance, isSelectable, executors, reuse],
+  );
+}
+
+/** The description of each step for people who hear the graph. */
+function describe(steps: StepGraphProps["steps"]): ReadonlyMap<string, string> {
+  const lanes = lanesByStep(regionOf(steps));
+  return new Map(
+    steps.map((step) => {
+      const lane = lanes.get(step.name);
+      const ways = waysOf(step, lane);
+      const parts = [lane && placeText(lane), ways !== "" && texts.graph.leadsToWays(ways)];
+      return [step.name, parts.filter(Boolean).join(". ")];
+    }),
   );
 }
 

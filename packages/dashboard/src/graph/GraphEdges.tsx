@@ -1,9 +1,11 @@
 import { ViewportPortal } from "@xyflow/react";
-import { memo } from "react";
+import { Fragment, memo } from "react";
 import { classNames } from "../parts/controls/class-names.ts";
+import { texts } from "../texts/texts.ts";
 import { edgePath } from "./edge-path.ts";
 import { nameOf, wayKey } from "./graph.ts";
 import type { Layout } from "./layout.ts";
+import { laneText } from "./ways-text.ts";
 
 interface GraphEdgesProps {
   readonly layout: Layout;
@@ -14,7 +16,10 @@ interface GraphEdgesProps {
  * All edges in one drawing under the steps, by the points that the layout found. React Flow's own edges know only their two ends, cross what
  * lies between, and each would be an element tree of its own.
  */
-export const GraphEdges = memo(function GraphEdges({ layout: { edges, width, height }, taken }: GraphEdgesProps) {
+export const GraphEdges = memo(function GraphEdges({
+  layout: { edges, frames, width, height },
+  taken,
+}: GraphEdgesProps) {
   return (
     <ViewportPortal>
       <svg className="graph-edges" width={width} height={height} aria-hidden="true">
@@ -35,20 +40,46 @@ export const GraphEdges = memo(function GraphEdges({ layout: { edges, width, hei
             </marker>
           ))}
         </defs>
-        {edges.map(({ id, from, to, kind, points, isBranch }) => {
-          const isTaken = isTakenWay(taken, from, to);
+        {frames.map(({ id, kind, label, ...place }) => (
+          <Fragment key={id}>
+            <rect className={`graph-frame graph-frame-${kind}`} {...place} rx={10} />
+            {kind === "lane" && (
+              <text className="graph-lane-label" x={place.x + 12} y={place.y + 15}>
+                {shortened(laneText({ name: label }), place.width)}
+                <title>{laneText({ name: label })}</title>
+              </text>
+            )}
+          </Fragment>
+        ))}
+        {edges.map(({ id, from, to, kind, on, points, label, joinsAnother }) => {
+          const isTaken = taken?.has(wayKey(nameOf(from), nameOf(to), kind)) ?? false;
           const marker = kind === "failure" ? "failure" : isTaken ? "taken" : "next";
           return (
-            <path
-              key={id}
-              className={classNames(
-                "graph-edge",
-                kind === "failure" && "graph-edge-failure",
-                isTaken && "graph-edge-taken",
+            <Fragment key={id}>
+              <path
+                className={classNames(
+                  "graph-edge",
+                  kind === "failure" && "graph-edge-failure",
+                  isTaken && "graph-edge-taken",
+                )}
+                d={edgePath(points)}
+                {...(!joinsAnother && { markerEnd: `url(#graph-arrow-${marker})` })}
+              />
+              {label !== undefined && (
+                <text
+                  className={classNames(
+                    "graph-edge-label",
+                    kind === "failure" && "graph-edge-label-failure",
+                    isTaken && "graph-edge-label-taken",
+                  )}
+                  x={label.x}
+                  y={label.y}
+                >
+                  {label.text}
+                  <title>{texts.graph.anyOf(on)}</title>
+                </text>
               )}
-              d={edgePath(points)}
-              {...(!isBranch && { markerEnd: `url(#graph-arrow-${marker})` })}
-            />
+            </Fragment>
           );
         })}
       </svg>
@@ -56,13 +87,17 @@ export const GraphEdges = memo(function GraphEdges({ layout: { edges, width, hei
   );
 });
 
+/** Letters of ordinary words are at most so wide on average. */
+const letterWidth = 7;
+
+function shortened(text: string, width: number): string {
+  const letters = [...text];
+  const room = Math.floor((width - 24) / letterWidth);
+  return letters.length <= room ? text : `${letters.slice(0, room - 1).join("")}…`;
+}
+
 const markers = [
   ["graph-arrow-next", "graph-arrow"],
   ["graph-arrow-taken", "graph-arrow graph-arrow-taken"],
   ["graph-arrow-failure", "graph-arrow graph-arrow-failure"],
 ] as const;
-
-/** Of a job: it went from the one step to the other; the ends go with their steps. */
-function isTakenWay(taken: ReadonlySet<string> | undefined, from: string, to: string): boolean {
-  return taken?.has(wayKey(nameOf(from), nameOf(to))) ?? false;
-}

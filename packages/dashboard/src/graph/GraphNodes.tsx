@@ -4,14 +4,17 @@ import { classNames } from "../parts/controls/class-names.ts";
 import { Icon } from "../parts/layout/Icon.tsx";
 import { texts } from "../texts/texts.ts";
 import type { GraphNode } from "./graph.ts";
-import { countsOf, type StepLook, stepIcons } from "./step-look.ts";
+import { ProgressBar } from "./ProgressBar.tsx";
+import { lookText, progressText, type StepLook, stepIcons } from "./step-look.ts";
 
 export interface GraphNodeData extends Record<string, unknown> {
   readonly kind: GraphNode["kind"];
   readonly label: string;
-  /** As people call it. */
+  /** The executor's title. */
   readonly executor: string;
-  /** Undefined where no job is shown, null where the job has not come to this step. */
+  /** The ways that lead from it, and the branch in which it is, in words. */
+  readonly description: string;
+  /** The look of the step in a job: undefined where no job is shown, null where the job has not come to this step. */
   readonly look: StepLook | null | undefined;
   readonly isSelected: boolean;
   /** The one that the tabulator key leads to; from it arrow keys lead on. */
@@ -22,19 +25,19 @@ export interface GraphNodeData extends Record<string, unknown> {
 type Props = NodeProps<Node<GraphNodeData>>;
 
 export const StepNode = memo(function StepNode({ data }: Props) {
-  const { kind, label, executor, look, isSelected, isEntrance, isSelectable } = data;
+  const { kind, label, executor, description, look, isSelected, isEntrance, isSelectable } = data;
   const { graph } = texts;
-  if (kind === "missing") {
+  if (kind === "missing" || kind === "outside") {
     return (
       <div className="graph-step graph-step-missing">
         <Icon name="alert" />
         <span className="graph-step-name">{label}</span>
-        <span className="graph-step-type">{graph.missing}</span>
+        <span className="graph-step-type">{kind === "missing" ? graph.missing : graph.outside}</span>
       </div>
     );
   }
   const status = look === undefined ? undefined : (look?.status ?? "idle");
-  const counts = look === undefined || look === null ? "" : countsOf(look);
+  const isOfMany = look?.counts !== undefined || look?.progress !== undefined;
   return (
     <button
       type="button"
@@ -45,6 +48,7 @@ export const StepNode = memo(function StepNode({ data }: Props) {
       )}
       tabIndex={isEntrance ? 0 : -1}
       data-step={label}
+      {...(description !== "" && { "aria-description": description })}
       {...(isSelectable && { "aria-pressed": isSelected })}
     >
       {status !== undefined && <Icon name={stepIcons[status]} />}
@@ -52,18 +56,24 @@ export const StepNode = memo(function StepNode({ data }: Props) {
         {label}
       </span>
       <span className="graph-step-type">
-        <span className="graph-step-does">{executor}</span>
+        <span className={isOfMany ? "visually-hidden" : "graph-step-does"}>{executor}</span>
         {status !== undefined && (
           <span className="graph-step-status">
             <span className="visually-hidden">, </span>
-            {graph.status[status]}
-            {counts !== "" && `, ${counts}`}
+            {look?.progress !== undefined && <span className="visually-hidden">{graph.status[status]}, </span>}
+            {textOf(look ?? undefined)}
           </span>
         )}
       </span>
+      {look?.progress !== undefined && <ProgressBar progress={look.progress} />}
     </button>
   );
 });
+
+function textOf(look: StepLook | undefined): string {
+  if (look === undefined) return texts.graph.status.idle;
+  return look.progress === undefined ? lookText(look) : progressText(look.progress);
+}
 
 export const DotNode = memo(function DotNode({ data: { kind } }: Props) {
   return <div className="graph-dot">{kind === "start" ? texts.graph.start : texts.graph.end}</div>;

@@ -1,12 +1,34 @@
-/** What the graph needs to know of a step. */
+/** A step, with what the graph needs to know of it. */
 export interface GraphStep {
   readonly name: string;
   /** The executor, for example `/service/noop`; empty while it is not written yet. */
   readonly type: string;
-  /** The next step's name; null when the job ends here; undefined when the definition has something else there. */
-  readonly next: string | null | undefined;
-  /** The step that a failure leads to. */
-  readonly onFailure: string | undefined;
+  /** The ways on which the job goes on when the step succeeds, in the order in which they are tried; empty when the definition has something else there. */
+  readonly next: readonly NextWay[];
+  /** The ways that failures take, in the order in which they are tried. */
+  readonly onFailure: readonly FailureWay[];
+  /** The branches of a parallel step, or the body of a forEach step; left out for any other. */
+  readonly branches?: readonly GraphBranch[];
+}
+
+export interface GraphBranch {
+  /** The branch's own name; undefined for the body of a forEach step, which runs once for each item. */
+  readonly name: string | undefined;
+  /** The step where it begins. */
+  readonly step: string;
+}
+
+export interface NextWay {
+  /** The step that it leads to; null when the job ends. */
+  readonly step: string | null;
+  /** The condition with which it is taken, and "else" for the way that is left; undefined where the step has but one way. */
+  readonly condition?: string;
+}
+
+export interface FailureWay {
+  readonly step: string;
+  /** The errors with which it is taken; without any it is taken with every error. */
+  readonly on: readonly string[];
 }
 
 /** The steps of a definition's text, as far as it can be understood: it may be in the middle of being typed. Undefined when it is no JSON. */
@@ -18,7 +40,7 @@ export function stepsOfText(text: string): readonly GraphStep[] | undefined {
   }
 }
 
-/** By their place in the definition, where a step that is being written may have no name yet. Undefined when the text is no JSON. */
+/** The names of the steps by their place in the definition, where a step that is being written may have no name yet. Undefined when the text is no JSON. */
 export function stepNamesOfText(text: string): readonly (string | undefined)[] | undefined {
   try {
     const steps = fieldOf(JSON.parse(text), "steps");
@@ -28,7 +50,16 @@ export function stepNamesOfText(text: string): readonly (string | undefined)[] |
   }
 }
 
-/** Of two steps with one name the first is drawn. */
+/** The description in a definition's text; undefined where it has none, or is no JSON. */
+export function descriptionOfText(text: string): string | undefined {
+  try {
+    return textOf(fieldOf(JSON.parse(text), "description"));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The steps of a definition. The first of two steps with one name is drawn. */
 export function stepsOf(definition: unknown): readonly GraphStep[] {
   const steps = fieldOf(definition, "steps");
   if (!Array.isArray(steps)) return [];
@@ -36,21 +67,16 @@ export function stepsOf(definition: unknown): readonly GraphStep[] {
   for (const step of steps) {
     const name = fieldOf(step, "name");
     if (typeof name !== "string" || known.has(name)) continue;
+    const details = fieldOf(step, "integrationDetails");
+    const type = textOf(fieldOf(details, "type")) ?? "";
+    const branches = branchesOf(type, fieldOf(details, "config"));
     known.set(name, {
       name,
-      type: textOf(fieldOf(fieldOf(step, "integrationDetails"), "type")) ?? "",
+      type,
       next: nextOf(fieldOf(step, "transitionToStep")),
-      onFailure: textOf(fieldOf(step, "onFailure")),
+      onFailure: failureWaysOf(fieldOf(step, "onFailure")),
+      ...(branches.length > 0 && { branches }),
     });
-  }
-  return [...known.values()];
-}
-
-/** The way that a job went, for those who may see the job and not its definition. */
-export function stepsOfWay(runs: readonly { readonly name: string; readonly type: string }[]): readonly GraphStep[] {
-  const known = new Map<string, GraphStep>();
-  for (const [index, { name, type }] of runs.entries()) {
-    if (!known.has(name)) known.set(name, { name, type, next: runs[index + 1]?.name, onFailure: undefined });
   }
   return [...known.values()];
 }
@@ -60,8 +86,47 @@ function fieldOf(value: unknown, field: string): unknown {
   return (value as Record<string, unknown>)[field];
 }
 
-function nextOf(transition: unknown): string | null | undefined {
-  return transition === null || transition === undefined ? null : textOf(transition);
+/** The type of the steps that run a body once for each item of a list. */
+export const forEachType = "/service/forEach";
+/** The type of the steps that run branches with names. */
+export const parallelType = "/service/parallel";
+
+function branchesOf(type: string, config: unknown): readonly GraphBranch[] {
+  if (type === forEachType) {
+    const step = textOf(fieldOf(config, "step"));
+    return step === undefined ? [] : [{ name: undefined, step }];
+  }
+  const branches = type === parallelType ? fieldOf(config, "branches") : undefined;
+  if (typeof branches !== "object" || branches === null) return [];
+  return Object.entries(branches).flatMap(([name, step]) => (typeof step === "string" ? [{ name, step }] : []));
+}
+
+function nextOf(transition: unknown): readonly NextWay[] {
+  if (transition === null || transition === undefined) return [{ step: null }];
+  if (typeof transition === "string") return [{ step: transition }];
+  const options = fieldOf(transition, "choose");
+  const chosen = Array.isArray(options)
+    ? options.flatMap((option) => wayOf(option, "then", textOf(fieldOf(option, "if"))))
+    : [];
+  return [...chosen, ...wayOf(transition, "else", "else")];
+}
+
+/** The way of one part of a choice; none while it is not written yet where it leads. */
+function wayOf(choice: unknown, field: string, condition: string | undefined): readonly NextWay[] {
+  const step = fieldOf(choice, field);
+  return step === null || typeof step === "string" ? [{ step, condition: condition ?? "…" }] : [];
+}
+
+function failureWaysOf(onFailure: unknown): readonly FailureWay[] {
+  if (typeof onFailure === "string") return [{ step: onFailure, on: [] }];
+  if (!Array.isArray(onFailure)) return [];
+  return onFailure.flatMap((entry) => {
+    const step = textOf(fieldOf(entry, "then"));
+    const on = fieldOf(entry, "on");
+    return step === undefined
+      ? []
+      : { step, on: Array.isArray(on) ? on.filter((name) => typeof name === "string") : [] };
+  });
 }
 
 function textOf(value: unknown): string | undefined {

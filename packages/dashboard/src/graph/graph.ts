@@ -1,9 +1,10 @@
-import type { GraphStep } from "./graph-step.ts";
+import type { GraphBranch, GraphStep } from "./graph-step.ts";
+import { type Lane, type Region, regionOf } from "./regions.ts";
 
 export interface GraphNode {
   readonly id: string;
-  /** `missing`: a name that a way leads to and no step has. */
-  readonly kind: "start" | "step" | "end" | "missing";
+  /** `missing`: a name that a way leads to and no step has; `outside`: a step that is not in the branch from which a way leads to it. */
+  readonly kind: "start" | "step" | "end" | "missing" | "outside";
   readonly label: string;
   readonly type: string;
 }
@@ -12,16 +13,26 @@ export interface GraphEdge {
   readonly id: string;
   readonly from: string;
   readonly to: string;
-  readonly kind: "transition" | "failure";
+  /** `branch`: from a step to the beginning of one of its branches. */
+  readonly kind: "transition" | "failure" | "branch";
+  /** The errors, or the conditions of a choice, with which this way is taken; none where nothing else is asked. */
+  readonly on: readonly string[];
   /** Leads back to where the job came from: a loop. */
   readonly isBack: boolean;
 }
 
+/** The main line of a workflow, or one branch. */
 export interface Graph {
   readonly nodes: readonly GraphNode[];
   readonly edges: readonly GraphEdge[];
   /** How many steps lie before a node on the longest way to it. */
   readonly ranks: ReadonlyMap<string, number>;
+  /** The branches of the steps that have some, by the id of the step's node. */
+  readonly lanes: ReadonlyMap<string, readonly GraphLane[]>;
+}
+
+export interface GraphLane extends GraphBranch {
+  readonly graph: Graph;
 }
 
 const startId = "start";
@@ -31,49 +42,78 @@ export function stepId(name: string): string {
   return `step ${name}`;
 }
 
-/** Of a step's node its name; the beginning and the end have none. */
+/** The name of a step's node; the beginning and the end have none. */
 export function nameOf(id: string): string {
   return id.startsWith(stepId("")) ? id.slice(stepId("").length) : "";
 }
 
-/** Names a way between two steps that a job took. */
-export function wayKey(from: string, to: string): string {
-  return JSON.stringify([from, to]);
+/** Names a way between two steps that a job took; the beginning and the end have no name. */
+export function wayKey(from: string, to: string, kind: GraphEdge["kind"] = "transition"): string {
+  return JSON.stringify([from, to, kind]);
 }
 
 /** Steps and ways, with a beginning and an end to them. */
 export function graphOf(steps: readonly GraphStep[]): Graph {
-  const [first] = steps;
-  if (first === undefined) return { nodes: [], edges: [], ranks: new Map() };
-  const nodes = new Map<string, GraphNode>([[startId, { id: startId, kind: "start", label: "", type: "" }]]);
-  for (const { name, type } of steps) nodes.set(stepId(name), { id: stepId(name), kind: "step", label: name, type });
-  const ways: Way[] = [{ from: startId, to: stepId(first.name), kind: "transition" }];
-  for (const { name, next, onFailure } of steps) {
-    const from = stepId(name);
-    if (next !== undefined) ways.push({ from, to: next === null ? endId : stepId(next), kind: "transition" });
-    if (onFailure !== undefined) ways.push({ from, to: stepId(onFailure), kind: "failure" });
-  }
-  for (const { to } of ways) {
-    if (nodes.has(to)) continue;
-    const isEnd = to === endId;
-    nodes.set(to, {
-      id: to,
-      kind: isEnd ? "end" : "missing",
-      label: nameOf(to),
-      type: "",
-    });
-  }
-  return ranked([...nodes.values()], ways);
+  if (steps.length === 0) return { nodes: [], edges: [], ranks: new Map(), lanes: new Map() };
+  return graphOfRegion(regionOf(steps), new Set(steps.map(({ name }) => name)));
 }
 
-interface Way {
-  readonly from: string;
-  readonly to: string;
-  readonly kind: GraphEdge["kind"];
+/** The ends of branches, and names that are no step's there, have an id for each branch. */
+function graphOfRegion({ steps, first = "", lanes }: Region, names: ReadonlySet<string>, lane?: Lane): Graph {
+  const own = new Set(steps.map(({ name }) => name));
+  const suffix = lane === undefined ? "" : ` of ${JSON.stringify([lane.fork, lane.name])}`;
+  const idOf = (name: string | null) => {
+    if (name === null) return `${endId}${suffix}`;
+    const isDrawnOnce = own.has(name) || (lane === undefined && !names.has(name));
+    return isDrawnOnce ? stepId(name) : `outside ${name}${suffix}`;
+  };
+  const nodes = new Map<string, GraphNode>();
+  if (lane === undefined) nodes.set(startId, { id: startId, kind: "start", label: "", type: "" });
+  for (const { name, type } of steps) nodes.set(idOf(name), { id: idOf(name), kind: "step", label: name, type });
+  const targets = new Map<string, string | null>([[idOf(first), first]]);
+  const ways: Way[] = lane === undefined ? [{ from: startId, to: idOf(first), kind: "transition", on: [] }] : [];
+  for (const { name, next, onFailure } of steps) {
+    ways.push(...nextWays(idOf(name), next, idOf), ...failureWays(idOf(name), onFailure, idOf));
+    for (const { step } of [...next, ...onFailure]) targets.set(idOf(step), step);
+  }
+  for (const [id, name] of targets) {
+    if (nodes.has(id)) continue;
+    const kind = name === null ? "end" : names.has(name) ? "outside" : "missing";
+    nodes.set(id, { id, kind, label: name ?? "", type: "" });
+  }
+  const inner = [...lanes].map(([fork, branches]) => {
+    const drawn = branches.map(({ name, step, ...branch }) => ({
+      name,
+      step,
+      graph: graphOfRegion(branch.region, names, { name, step, ...branch }),
+    }));
+    return [idOf(fork), drawn] as const;
+  });
+  return { ...ranked([...nodes.values()], ways), lanes: new Map(inner) };
+}
+
+type Way = Pick<GraphEdge, "from" | "to" | "kind" | "on">;
+type IdOf = (step: string | null) => string;
+
+/** Draws one way to each place that conditions lead to, however many do. */
+function nextWays(from: string, next: GraphStep["next"], idOf: IdOf): Way[] {
+  const byPlace = Map.groupBy(next, ({ step }) => idOf(step));
+  return [...byPlace].map(([to, ways]) => {
+    return { from, to, kind: "transition", on: ways.flatMap(({ condition }) => condition ?? []) };
+  });
+}
+
+/** Draws one way to each step that failures lead to, however many entries name it. */
+function failureWays(from: string, onFailure: GraphStep["onFailure"], idOf: IdOf): Way[] {
+  const byStep = Map.groupBy(onFailure, ({ step }) => step);
+  return [...byStep].map(([step, entries]) => {
+    const isForEvery = entries.some(({ on }) => on.length === 0);
+    return { from, to: idOf(step), kind: "failure", on: isForEvery ? [] : entries.flatMap(({ on }) => on) };
+  });
 }
 
 /** Depth first, without recursion: what leads to a node that is still open leads back. */
-function ranked(nodes: readonly GraphNode[], ways: readonly Way[]): Graph {
+function ranked(nodes: readonly GraphNode[], ways: readonly Way[]): Omit<Graph, "lanes"> {
   const outgoing = Map.groupBy(ways, ({ from }) => from);
   const state = new Map<string, "open" | "done">();
   const back = new Set<Way>();

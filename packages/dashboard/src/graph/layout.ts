@@ -1,5 +1,5 @@
 import dagre from "@dagrejs/dagre";
-import type { Graph, GraphEdge, GraphNode } from "./graph.ts";
+import type { Graph, GraphEdge, GraphLane, GraphNode } from "./graph.ts";
 
 export interface Point {
   readonly x: number;
@@ -14,13 +14,27 @@ export interface PlacedNode extends GraphNode, Point {
 
 export interface DrawnEdge extends GraphEdge {
   readonly points: readonly Point[];
+  /** The words beside the line, or on it, and the place of their middle. */
+  readonly label?: { readonly text: string } & Point;
   /** It ends where it meets another line to the same step, which has the arrow. */
-  readonly isBranch: boolean;
+  readonly joinsAnother: boolean;
+}
+
+/** The frame around a step with its branches, or the lane of one branch. */
+export interface PlacedFrame extends Point {
+  readonly id: string;
+  readonly kind: "fork" | "lane";
+  /** The name of a branch; undefined for the body of a forEach step. */
+  readonly label: string | undefined;
+  readonly width: number;
+  readonly height: number;
 }
 
 export interface Layout {
   readonly nodes: readonly PlacedNode[];
   readonly edges: readonly DrawnEdge[];
+  /** The outer ones first. */
+  readonly frames: readonly PlacedFrame[];
   readonly width: number;
   readonly height: number;
 }
@@ -28,47 +42,146 @@ export interface Layout {
 const stepSize = { width: 252, height: 58 };
 const dotSize = { width: 56, height: 24 };
 const gap = { beside: 36, below: 40 };
+/** The space that a label needs. The characters of ordinary words are at most so wide on average. */
+const labelSize = { perCharacter: 7, padding: 12, height: 20 };
 /**
  * The layout gives a long edge a place in every row that it passes, and takes minutes where 500 steps all lead to one that minds failures.
- * Beyond so many rows passed in all, the longest edges are led around the outside by ourselves.
+ * When all edges together pass more rows, we lead the longest ones around the outside ourselves.
  */
 const maxRowsPassed = 300;
 /** The better of two ways to choose rows takes half a second for 500 steps, the other one a tenth. */
 const manyNodes = 80;
 
-/** Where everything goes, from the top down. Pure: the same graph gives the same picture. */
+/** The place of everything, from the top down. Pure: the same graph gives the same picture. */
 export function layoutOf(graph: Graph): Layout {
   const placing = new dagre.graphlib.Graph({ multigraph: true });
   const ranker = graph.nodes.length > manyNodes ? "longest-path" : "network-simplex";
   placing.setGraph({ rankdir: "TB", ranker, nodesep: gap.beside, ranksep: gap.below, marginx: 8, marginy: 8 });
   placing.setDefaultEdgeLabel(() => ({}));
-  for (const { id, kind } of graph.nodes) placing.setNode(id, { ...(isDot(kind) ? dotSize : stepSize) });
+  const forks = new Map([...graph.lanes].map(([id, lanes]) => [id, forkLayout(id, lanes)]));
+  for (const { id, kind } of graph.nodes) {
+    const { width, height } = forks.get(id) ?? (isDot(kind) ? dotSize : stepSize);
+    placing.setNode(id, { width, height });
+  }
   const near = nearEdges(graph);
-  for (const { from, to, id } of near) placing.setEdge(from, to, {}, id);
+  for (const edge of near) placing.setEdge(edge.from, edge.to, roomFor(labelOf(edge)), edge.id);
   if (graph.nodes.length > 0) dagre.layout(placing);
 
-  const nodes = graph.nodes.map((node): PlacedNode => {
+  const boxes = graph.nodes.map((node): PlacedNode => {
     const { x, y, width, height } = placing.node(node.id) as Required<Rectangle>;
     return { ...node, x: x - width / 2, y: y - height / 2, width, height };
   });
   const { width = 0, height = 0 } = placing.graph() as Partial<Rectangle>;
-  const around = ledAround(graph, near, nodes, width);
+  const around = ledAround(graph, near, boxes, width);
   const edges = graph.edges.map((edge): DrawnEdge => {
     const led = around.get(edge);
     if (led !== undefined) return led;
-    const { points } = placing.edge({ v: edge.from, w: edge.to, name: edge.id }) as { points: Point[] };
-    return { ...edge, points, isBranch: false };
+    const { points, x, y } = placing.edge({ v: edge.from, w: edge.to, name: edge.id }) as Point & { points: Point[] };
+    const text = labelOf(edge);
+    return { ...edge, points, joinsAnother: false, ...(text !== "" && { label: { text, x, y } }) };
   });
-  return { nodes, edges, width: around.size > 0 ? width + 2 * gap.beside : width, height };
+  const inner = boxes.flatMap((box) => {
+    const fork = forks.get(box.id);
+    return fork === undefined ? [] : [movedBy(fork, box)];
+  });
+  return {
+    nodes: boxes.flatMap((box) => {
+      const fork = forks.get(box.id);
+      if (fork === undefined) return [box];
+      const width = Math.min(box.width - 2 * frame.padding, maxForkWidth);
+      const top = { x: box.x + (box.width - width) / 2, y: box.y + frame.padding, width, height: stepSize.height };
+      return [{ ...box, ...top }, ...movedBy(fork, box).nodes];
+    }),
+    edges: [...edges, ...inner.flatMap((fork) => fork.edges)],
+    frames: inner.flatMap(({ frames }) => frames),
+    width: around.size > 0 ? width + 2 * gap.beside : width,
+    height,
+  };
+}
+
+const frame = { padding: 14, labelHeight: 26 };
+/** A step with branches is as wide as they are, up to this: it says more than others do. */
+const maxForkWidth = 400;
+
+/** A step with its branches side by side below it, each in a lane of its own. The step itself stands at the top, and is not among the nodes. */
+function forkLayout(fork: string, lanes: readonly GraphLane[]): Layout {
+  const { padding, labelHeight } = frame;
+  const layouts = lanes.map((lane) => ({ lane, layout: layoutOf(lane.graph) }));
+  const widths = layouts.map(({ layout }) => Math.max(layout.width, stepSize.width) + 2 * padding);
+  const lanesWidth = widths.reduce((sum, width) => sum + width, padding * (lanes.length - 1));
+  const laneHeight = Math.max(...layouts.map(({ layout }) => layout.height)) + labelHeight + padding;
+  const top = padding + stepSize.height + gap.below;
+  const width = Math.max(lanesWidth, stepSize.width) + 2 * padding;
+  const height = top + laneHeight + padding;
+  const from = { x: width / 2, y: padding + stepSize.height };
+  const drawn = layouts.map(({ lane, layout }, index): Layout => {
+    const before = widths.slice(0, index).reduce((sum, one) => sum + one + padding, 0);
+    const left = (width - lanesWidth) / 2 + before;
+    const laneWidth = widths[index] ?? 0;
+    const inner = movedBy(layout, { x: left + (laneWidth - layout.width) / 2, y: top + labelHeight });
+    const id = `${fork} lane ${index}`;
+    const own = { id, kind: "lane", label: lane.name, x: left, y: top, width: laneWidth, height: laneHeight } as const;
+    const first = inner.nodes.find(({ label }) => label === lane.step);
+    const edges = first === undefined ? inner.edges : [wayInto(fork, first, from, top), ...inner.edges];
+    return { ...inner, edges, frames: [own, ...inner.frames] };
+  });
+  const own = { id: fork, kind: "fork", label: undefined, x: 0, y: 0, width, height } as const;
+  return {
+    nodes: drawn.flatMap(({ nodes }) => nodes),
+    edges: drawn.flatMap(({ edges }) => edges),
+    frames: [own, ...drawn.flatMap(({ frames }) => frames)],
+    width,
+    height,
+  };
+}
+
+/** Leads from a step to the first step of one of its branches. */
+function wayInto(fork: string, first: PlacedNode, from: Point, laneTop: number): DrawnEdge {
+  const x = first.x + first.width / 2;
+  const between = (from.y + laneTop) / 2;
+  const points = [from, { x: from.x, y: between }, { x, y: between }, { x, y: first.y }];
+  const way = { from: fork, to: first.id, kind: "branch" } as const;
+  return { ...way, id: `${fork} branch ${first.id}`, on: [], isBack: false, joinsAnother: false, points };
+}
+
+function movedBy(layout: Layout, { x, y }: Point): Layout {
+  const moved = <Place extends Point>(place: Place): Place => ({ ...place, x: place.x + x, y: place.y + y });
+  return {
+    ...layout,
+    nodes: layout.nodes.map(moved),
+    frames: layout.frames.map(moved),
+    edges: layout.edges.map(({ label, points, ...edge }) => ({
+      ...edge,
+      points: points.map(moved),
+      ...(label !== undefined && { label: moved(label) }),
+    })),
+  };
 }
 
 type Rectangle = Point & { readonly width: number; readonly height: number };
+
+/** The words of a line, shortened: the list of steps, and the step itself, have the whole text. */
+function labelOf({ on }: GraphEdge): string {
+  const [first = "", ...more] = on.map((text) => text.replaceAll(/\s+/g, " ").trim());
+  const characters = [...first];
+  const shown = characters.length > maxLabelLength ? `${characters.slice(0, maxLabelLength - 1).join("")}…` : first;
+  return more.length === 0 ? shown : `${shown} +${more.length}`;
+}
+
+const maxLabelLength = 26;
+
+/** The layout keeps this much of the line for its label, so that no two lie over each other. */
+function roomFor(label: string): { readonly width?: number; readonly height?: number; readonly labelpos?: string } {
+  if (label === "") return {};
+  const { perCharacter, padding, height } = labelSize;
+  return { width: label.length * perCharacter + padding, height, labelpos: "c" };
+}
 
 function isDot(kind: GraphNode["kind"]): boolean {
   return kind === "start" || kind === "end";
 }
 
-/** Of each node one edge to it from the row above, so that it has its place; then the shortest, up to the bound. */
+/** Chooses for each node one edge to it from the row above, so that it has its place; then the shortest, up to the bound. */
 function nearEdges({ edges, ranks }: Graph): ReadonlySet<GraphEdge> {
   const near = new Set<GraphEdge>();
   const span = ({ from, to }: GraphEdge) => Math.abs((ranks.get(to) ?? 0) - (ranks.get(from) ?? 0));
@@ -89,8 +202,8 @@ function nearEdges({ edges, ranks }: Graph): ReadonlySet<GraphEdge> {
 }
 
 /**
- * Out to the right, along beside everything, and in again. Lines to the same step run together: the longest from above and the longest from
- * below lead there, the others into them.
+ * Leads the other edges out to the right, along beside everything, and in again. Lines to one step run together: the longest from above and the
+ * longest from below lead there, the others into them.
  */
 function ledAround(
   { edges }: Graph,
@@ -99,6 +212,7 @@ function ledAround(
   width: number,
 ): ReadonlyMap<GraphEdge, DrawnEdge> {
   const places = new Map(nodes.map((node) => [node.id, node]));
+  const labelCounts = new Map<string, number>();
   const around = edges.flatMap((edge) => {
     const from = places.get(edge.from);
     const to = places.get(edge.to);
@@ -106,17 +220,25 @@ function ledAround(
     const lane = width + gap.beside / 2 + (edge.kind === "failure" ? 0 : gap.beside / 2);
     const start = { x: from.x + from.width, y: from.y + from.height / 2 };
     const end = { x: to.x + to.width, y: to.y + to.height / 2 };
-    return [{ edge, points: [start, { x: lane, y: start.y }, { x: lane, y: end.y }, end], rise: end.y - start.y }];
+    const text = labelOf(edge);
+    const count = labelCounts.get(edge.from) ?? 0;
+    if (text !== "") labelCounts.set(edge.from, count + 1);
+    // The labels of a step stand where its lines leave it: one above the place, one below it, and further ones around these.
+    const shift = (Math.floor(count / 2) + 0.5) * labelSize.height * (count % 2 === 0 ? -1 : 1);
+    const label = { text, x: start.x + Number(roomFor(text).width ?? 0) / 2, y: start.y + shift };
+    const labelled = text === "" ? edge : { ...edge, label };
+    const points = [start, { x: lane, y: start.y }, { x: lane, y: end.y }, end];
+    return [{ edge, labelled, points, rise: end.y - start.y }];
   });
   const drawn = new Map<GraphEdge, DrawnEdge>();
   const together = Map.groupBy(around, ({ edge, rise }) => `${edge.to} ${edge.kind} ${rise > 0}`);
   for (const lines of together.values()) {
     const longest = Math.max(...lines.map(({ rise }) => Math.abs(rise)));
     let hasTrunk = false;
-    for (const { edge, points, rise } of lines) {
+    for (const { edge, labelled, points, rise } of lines) {
       const isTrunk: boolean = !hasTrunk && Math.abs(rise) === longest;
       hasTrunk ||= isTrunk;
-      drawn.set(edge, { ...edge, points: isTrunk ? points : points.slice(0, 2), isBranch: !isTrunk });
+      drawn.set(edge, { ...labelled, points: isTrunk ? points : points.slice(0, 2), joinsAnother: !isTrunk });
     }
   }
   return drawn;

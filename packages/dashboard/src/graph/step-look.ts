@@ -7,22 +7,77 @@ export interface StepLook {
   /** The latest one. */
   readonly visit: number;
   readonly attempts: number;
+  /** How many branches stand how in it, where several have come to it. The step's own status is then the one that needs most to be seen. */
+  readonly counts?: StepCounts;
+  /** How far a step with branches has come. */
+  readonly progress?: ForkProgress;
 }
 
 export type StepStatus = keyof typeof texts.graph.status;
+export type StepCounts = ReadonlyMap<StepStatus, number>;
+
+/** The branches of one visit of a step; the others of `all` have not begun. */
+export interface ForkProgress {
+  readonly all: number;
+  readonly open: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly cancelled: number;
+}
 
 export const stepIcons: Readonly<Record<StepStatus, IconName>> = {
   idle: "stop",
   running: "job",
   retrying: "retry",
   waiting: "hourglass",
+  sleeping: "moon",
   succeeded: "check",
   failed: "cross",
   cancelled: "ban",
 };
 
-/** "2nd visit, attempt 3"; empty where there is nothing special about it. */
-export function countsOf({ visit, attempts }: StepLook): string {
+/** The status that most needs to be seen comes first. */
+const statusesByWeight: readonly StepStatus[] = [
+  "running",
+  "retrying",
+  "waiting",
+  "sleeping",
+  "failed",
+  "cancelled",
+  "succeeded",
+];
+
+/** The look of a step to which several branches have come. */
+export function lookOfMany(looks: readonly StepLook[]): StepLook {
+  const found = Map.groupBy(looks, ({ status }) => status);
+  const counts = new Map(
+    statusesByWeight.flatMap((status) => {
+      const count = found.get(status)?.length ?? 0;
+      return count === 0 ? [] : [[status, count] as const];
+    }),
+  );
+  const [status = "idle"] = counts.keys();
+  return { status, visit: 1, attempts: 1, counts };
+}
+
+/** "Running, visit 2, attempt 3", "3 running, 1 failed", or how far the step's branches are. */
+export function lookText({ status, visit, attempts, counts, progress }: StepLook): string {
   const { graph } = texts;
-  return [visit > 1 && graph.visit(visit), attempts > 1 && graph.attempt(attempts)].filter(Boolean).join(", ");
+  const parts =
+    counts === undefined
+      ? [graph.status[status]]
+      : [...counts].map(([one, count]) => graph.statusCount(count, graph.status[one]));
+  const special = [visit > 1 && graph.visit(visit), attempts > 1 && graph.attempt(attempts)];
+  return [...parts, ...special, progress !== undefined && progressText(progress)].filter(Boolean).join(", ");
+}
+
+/** "12 of 10,000 done, 3 failed, 10 open". */
+export function progressText({ all, open, succeeded, failed, cancelled }: ForkProgress): string {
+  const { graph } = texts;
+  const others = [
+    failed > 0 && graph.failedCount(failed),
+    open > 0 && graph.openCount(open),
+    cancelled > 0 && graph.cancelledCount(cancelled),
+  ];
+  return [graph.doneOf(succeeded, all), ...others].filter(Boolean).join(", ");
 }

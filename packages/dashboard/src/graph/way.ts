@@ -1,22 +1,31 @@
 import type { GraphEdge } from "./graph.ts";
 import type { Layout } from "./layout.ts";
 
-/** Where an arrow key leads in the graph; undefined: nowhere, or no such key. */
-export function follow(layout: Layout, from: string, key: string): string | undefined {
+/**
+ * The step that an arrow key leads to in the graph; undefined where it leads nowhere, or is no such key. The first of several ways is taken, and
+ * whoever comes back from one (`cameFrom`) takes the next.
+ */
+export function follow(layout: Layout, from: string, key: string, cameFrom?: string): string | undefined {
   const { edges } = layout;
   const isStep = (id: string) => layout.nodes.some((node) => node.id === id && node.kind === "step");
-  const leadsTo = (edge: GraphEdge | undefined) => (edge !== undefined && isStep(edge.to) ? edge.to : undefined);
+  const leadsTo = (...kinds: readonly GraphEdge["kind"][]) => {
+    const targets = kinds.flatMap((kind) =>
+      edges.filter((edge) => edge.from === from && edge.kind === kind && isStep(edge.to)),
+    );
+    const last = targets.findIndex(({ to }) => to === cameFrom);
+    return targets[(last + 1) % targets.length]?.to;
+  };
   const comesFrom = (kind: GraphEdge["kind"]) =>
     edges.filter((edge) => edge.to === from && edge.kind === kind && isStep(edge.from)).sort(forwardFirst)[0]?.from;
   switch (key) {
     case "ArrowDown":
-      return leadsTo(edges.find((edge) => edge.from === from && edge.kind === "transition"));
+      return leadsTo("branch", "transition");
     case "ArrowRight":
-      return leadsTo(edges.find((edge) => edge.from === from && edge.kind === "failure"));
+      return leadsTo("failure");
     case "ArrowUp":
-      return comesFrom("transition") ?? comesFrom("failure");
+      return comesFrom("transition") ?? comesFrom("branch") ?? comesFrom("failure");
     case "ArrowLeft":
-      return comesFrom("failure") ?? comesFrom("transition");
+      return comesFrom("failure") ?? comesFrom("transition") ?? comesFrom("branch");
     case "Home":
       return layout.nodes.find((node) => node.kind === "step")?.id;
     case "End":

@@ -13,7 +13,7 @@ import { rememberPending, takePending } from "./pending-sign-in.ts";
 
 export type SessionState =
   | { readonly status: "starting" }
-  /** Nobody is: the sign-in was cancelled or did not work (`error` says how). */
+  /** The page has no user: the sign-in was cancelled or did not work (`error` says how). */
   | { readonly status: "signed-out"; readonly error?: unknown }
   /** The page was opened in a way in which browsers let nobody sign in. */
   | { readonly status: "insecure" }
@@ -22,12 +22,12 @@ export type SessionState =
   | { readonly status: "ended"; readonly user: SignedInUser };
 
 const callbackPath = `${basePath}/signed-in`;
-/** Before the hour of an id token is over: time enough to try several times. */
+/** The time before the hour of an id token is over that is enough to try several times. */
 const renewBeforeMs = 5 * 60_000;
 const retryMs = 15_000;
 
 /**
- * Who is signed in on this page, with the tokens in this page's memory alone. Knows nothing of React, so that the way to the provider begins
+ * The sign-in on this page, with the tokens in this page's memory alone. It knows nothing of React, so that the way to the provider begins
  * before any page is loaded.
  */
 class Session {
@@ -110,7 +110,7 @@ class Session {
     return current === undefined ? undefined : await this.#renew();
   }
 
-  /** One at a time: a refresh token holds once. */
+  /** Renews one at a time, since a refresh token holds once. */
   async #renew(): Promise<string | undefined> {
     this.#renewing ??= this.#renewOnce().finally(() => {
       this.#renewing = undefined;

@@ -3,7 +3,7 @@ import { Navigate } from "@tanstack/react-router";
 import { organizationsQuery } from "../api/organizations.ts";
 import { Problem } from "../parts/states/Problem.tsx";
 import { Skeleton } from "../parts/states/Skeleton.tsx";
-import { lastOrganizationId } from "./last-organization.ts";
+import { lastOf } from "./last-organization.ts";
 import { NoOrganization } from "./NoOrganization.tsx";
 
 /** Leads on to the organization where this browser was last, if it is one still. */
@@ -11,8 +11,7 @@ export function FirstPage() {
   const { data, error, refetch } = useQuery(organizationsQuery);
   if (data === undefined)
     return error === null ? <Skeleton /> : <Problem error={error} onRetry={() => void refetch()} />;
-  const last = lastOrganizationId();
-  const chosen = data.find((one) => one.organizationId === last) ?? data[0];
+  const chosen = lastOf(data);
   if (chosen === undefined) return <NoOrganization />;
   const { organizationId } = chosen;
   return <Navigate to="/app/organizations/$organizationId" params={{ organizationId }} replace />;

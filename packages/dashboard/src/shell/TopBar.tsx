@@ -1,13 +1,16 @@
-import { Link, useParams } from "@tanstack/react-router";
+import { useQuery } from "@tanstack/react-query";
+import { type AnyRoute, Link, type StaticDataRouteOption, useParams, useRouter } from "@tanstack/react-router";
 import "./TopBar.css";
+import { organizationsQuery } from "../api/organizations.ts";
 import { Icon } from "../parts/layout/Icon.tsx";
 import { texts } from "../texts/texts.ts";
 import { AccountMenu } from "./AccountMenu.tsx";
+import { lastOf } from "./last-organization.ts";
 import { OrganizationSwitcher } from "./OrganizationSwitcher.tsx";
 import { ThemeMenu } from "./ThemeMenu.tsx";
 
 export function TopBar() {
-  const { organizationId } = useParams({ strict: false });
+  const organizationId = useShownOrganization();
   return (
     <header className="top-bar">
       <div className="top-bar-content">
@@ -26,27 +29,34 @@ export function TopBar() {
   );
 }
 
+/** The organization of the page; on the pages of the account, which belong to none, the one from which the reader came. */
+function useShownOrganization(): string | undefined {
+  const { organizationId } = useParams({ strict: false });
+  const { data: organizations } = useQuery(organizationsQuery);
+  return organizationId ?? (organizations && lastOf(organizations)?.organizationId);
+}
+
+/** The pages of an organization that name a link, in the order of the list of pages (`router.tsx`). */
 function Navigation({ organizationId }: { readonly organizationId: string }) {
-  const params = { organizationId };
-  const { shell } = texts;
+  const { routesById } = useRouter();
+  const pages = (routesById["/app/organizations/$organizationId"].children ?? []) as readonly AnyRoute[];
   return (
-    <nav className="navigation" aria-label={shell.navigation}>
-      <Link to="/app/organizations/$organizationId" params={params} activeOptions={{ exact: true }}>
-        <Icon name="home" />
-        {shell.home}
-      </Link>
-      <Link to="/app/organizations/$organizationId/workflows" params={params}>
-        <Icon name="workflow" />
-        {shell.workflows}
-      </Link>
-      <Link to="/app/organizations/$organizationId/jobs" params={params}>
-        <Icon name="job" />
-        {shell.jobs}
-      </Link>
-      <Link to="/app/organizations/$organizationId/settings" params={params}>
-        <Icon name="settings" />
-        {shell.settings}
-      </Link>
+    <nav className="navigation" aria-label={texts.shell.navigation}>
+      {pages.map(({ fullPath, options }) => {
+        const { link } = (options.staticData ?? {}) as StaticDataRouteOption;
+        if (link === undefined) return null;
+        // The first page has the path of all others before it: it is current only where nothing follows.
+        return (
+          <Link
+            key={fullPath}
+            to={fullPath.replace("$organizationId", organizationId)}
+            activeOptions={{ exact: fullPath.endsWith("/") }}
+          >
+            <Icon name={link.icon} />
+            {link.text}
+          </Link>
+        );
+      })}
     </nav>
   );
 }

@@ -1,7 +1,14 @@
 const key = "stepwell.organization";
 
-/** The organization in which this browser was last: where the first page leads. */
-export function lastOrganizationId(): string | null {
+/** The organization in which this browser was last: where the first page leads. Where it is none of these, the first of them. */
+export function lastOf<Organization extends { readonly organizationId: string }>(
+  organizations: readonly Organization[],
+): Organization | undefined {
+  const last = lastOrganizationId();
+  return organizations.find(({ organizationId }) => organizationId === last) ?? organizations[0];
+}
+
+function lastOrganizationId(): string | null {
   try {
     return localStorage.getItem(key);
   } catch {

@@ -1,8 +1,9 @@
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useId, useState } from "react";
 import { Button } from "../parts/controls/Button.tsx";
 import { Choice, Field, TextArea } from "../parts/controls/Field.tsx";
+import { fromLocal, toLocal } from "../parts/words/local-time.ts";
 import { texts } from "../texts/texts.ts";
-import { type Draft, emptyDraft, jsonDraft, numberDraft, partOf, textOfDraft, token, withPart } from "./draft.ts";
+import { type Draft, emptyDraft, isOf, jsonDraft, numberDraft, partOf, textOfDraft, token, withPart } from "./draft.ts";
 import type { SchemaField } from "./schema-field.ts";
 import "./SchemaInput.css";
 
@@ -26,6 +27,10 @@ export function SchemaInput(props: SchemaInputProps) {
     case "boolean":
     case "choice":
       return <ChoiceInput {...props} />;
+    case "union":
+      return <UnionInput {...props} />;
+    case "null":
+      return null;
     default:
       return <TextInput {...props} />;
   }
@@ -36,14 +41,15 @@ function TextInput(props: SchemaInputProps) {
   if (field.kind !== "text") return <ReadText {...props} />;
   // What may be left out is left out when it is empty; what must be there may be an empty text.
   const change = (text: string) => onChange(text === "" && !field.isRequired ? undefined : text);
+  const isTime = field.inputType === "datetime-local";
   return (
     <Field
       label={labelOf(field)}
       hint={field.hint}
       problem={problems.get(pointer)}
       type={field.inputType ?? "text"}
-      value={typeof draft === "string" ? draft : ""}
-      onChange={(event) => change(event.target.value)}
+      value={typeof draft !== "string" ? "" : isTime ? toLocal(draft) : draft}
+      onChange={({ target }) => (isTime ? onChange(fromLocal(target.value)) : change(target.value))}
       autoComplete="off"
       spellCheck={false}
     />
@@ -74,7 +80,6 @@ function ReadText({ field, draft, onChange, pointer, problems }: SchemaInputProp
 }
 
 function ChoiceInput({ field, draft, onChange, pointer, problems }: SchemaInputProps) {
-  const words = texts.submit;
   const choices = field.kind === "boolean" ? [false, true] : (field.choices ?? []);
   const index = choices.findIndex((choice) => JSON.stringify(choice) === JSON.stringify(draft));
   return (
@@ -85,14 +90,78 @@ function ChoiceInput({ field, draft, onChange, pointer, problems }: SchemaInputP
       value={index}
       onChange={(event) => onChange(choices[Number(event.target.value)])}
     >
-      {(!field.isRequired || index === -1) && <option value={-1}>{words.notSet}</option>}
+      {(!field.isRequired || index === -1) && <option value={-1}>{noneOf(field)}</option>}
       {choices.map((choice, at) => (
         <option key={JSON.stringify(choice)} value={at}>
-          {typeof choice === "string" ? choice : JSON.stringify(choice)}
+          {textOfChoice(choice)}
         </option>
       ))}
     </Choice>
   );
+}
+
+/** A choice of the kind of value, and below it what that kind asks for. */
+function UnionInput(props: SchemaInputProps) {
+  const { field, draft, onChange, pointer, problems } = props;
+  const { variants = [] } = field;
+  const [chosen, setChosen] = useState(-1);
+  const fits = (index: number) => variants[index] !== undefined && isOf(variants[index], draft);
+  // Another entry of a list may stand here by now: then the kind is that entry's.
+  const isKept = draft === undefined || fits(chosen);
+  const index = isKept ? chosen : variants.findIndex((_, one) => fits(one));
+  const variant = variants[index];
+  const hasInput = variant !== undefined && variant.kind !== "null";
+  const choose = (next: number) => {
+    setChosen(next);
+    onChange(variants[next] && emptyDraft(variants[next]));
+  };
+  const labels = variantLabels(variants);
+  return (
+    <>
+      <Choice
+        label={labelOf(field)}
+        hint={field.hint}
+        problem={hasInput ? undefined : problems.get(pointer)}
+        value={index}
+        onChange={(event) => choose(Number(event.target.value))}
+      >
+        {(!field.isRequired || index === -1) && <option value={-1}>{noneOf(field)}</option>}
+        {labels.map((label, at) => (
+          <option key={label} value={at}>
+            {label}
+          </option>
+        ))}
+      </Choice>
+      {hasInput && (
+        <SchemaInput key={index} {...props} field={{ ...variant, label: variant.label || (labels[index] ?? "") }} />
+      )}
+    </>
+  );
+}
+
+/** By the title of the schema, by a part that has one value alone, or by the kind; with numbers where these are the same. */
+function variantLabels(variants: readonly SchemaField[]): readonly string[] {
+  const words = texts.submit;
+  const plain = variants.map(({ label, kind, choices = [], fields = [] }) => {
+    const fixed = fields.find((one) => one.choices?.length === 1);
+    if (label !== "") return label;
+    if (fixed !== undefined) return words.fixed(fixed.name, textOfChoice(fixed.choices?.[0]));
+    return kind === "choice" && choices.length === 1 ? textOfChoice(choices[0]) : words.kinds[kind];
+  });
+  return plain.map((label, index) =>
+    plain.indexOf(label) === plain.lastIndexOf(label)
+      ? label
+      : words.numbered(label, plain.slice(0, index + 1).filter((one) => one === label).length),
+  );
+}
+
+function textOfChoice(choice: unknown): string {
+  return typeof choice === "string" ? choice : JSON.stringify(choice);
+}
+
+/** Says that nothing is chosen yet, or that nothing need be. */
+function noneOf({ isRequired }: SchemaField): string {
+  return isRequired ? texts.submit.choose : texts.submit.notSet;
 }
 
 function ObjectInput(props: SchemaInputProps) {
@@ -158,11 +227,16 @@ function Group({ field, draft, onChange, pointer, problems, children }: SchemaIn
   const words = texts.submit;
   const problem = problems.get(pointer);
   const isThere = draft !== undefined;
+  const id = useId();
   return (
-    <fieldset className="schema-group">
+    <fieldset className="schema-group" aria-describedby={problem === undefined ? undefined : id}>
       <legend>{labelOf(field)}</legend>
       {field.hint !== undefined && <p className="field-hint">{field.hint}</p>}
-      {problem !== undefined && <p className="field-problem">{problem}</p>}
+      {problem !== undefined && (
+        <p className="field-problem" id={id}>
+          {problem}
+        </p>
+      )}
       {isThere && children}
       {!field.isRequired && (
         <div>
@@ -184,5 +258,7 @@ function Group({ field, draft, onChange, pointer, problems, children }: SchemaIn
 function labelOf({ label, isRequired, kind }: SchemaField): string {
   const { submit } = texts;
   const name = label === "" ? submit.input : label;
-  return isRequired || kind === "boolean" || kind === "choice" ? name : `${name} (${submit.optional})`;
+  return isRequired || kind === "boolean" || kind === "choice" || kind === "union"
+    ? name
+    : `${name} (${submit.optional})`;
 }

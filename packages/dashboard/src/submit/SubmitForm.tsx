@@ -1,8 +1,10 @@
 import { useMemo, useState } from "react";
+import { flushSync } from "react-dom";
 import type { Submission } from "../api/job.ts";
 import { Button } from "../parts/controls/Button.tsx";
 import { TextArea } from "../parts/controls/Field.tsx";
 import { Segments } from "../parts/controls/Segments.tsx";
+import { jsonProblemOf } from "../parts/data/json-problem.ts";
 import { Problem } from "../parts/states/Problem.tsx";
 import { texts } from "../texts/texts.ts";
 import { type Draft, type DraftProblem, emptyDraft, jsonDraft, problemsOf, textOfDraft, Unfinished } from "./draft.ts";
@@ -12,6 +14,8 @@ import { shownProblems } from "./shown-problems.ts";
 
 interface SubmitFormProps {
   readonly definition: string;
+  /** The input to begin with; undefined: an empty one. */
+  readonly input: unknown;
   readonly error: Error | null;
   readonly isBusy: boolean;
   readonly onClose: () => void;
@@ -26,12 +30,12 @@ const modes = [
 const anything: SchemaField = { kind: "json", label: "", isRequired: true };
 
 /** The input of a job: as a form where its schema has one, and as JSON wherever somebody prefers that. */
-export function SubmitForm({ definition, error, isBusy, onClose, onSubmit }: SubmitFormProps) {
+export function SubmitForm({ definition, input, error, isBusy, onClose, onSubmit }: SubmitFormProps) {
   const words = texts.submit;
   const field = useMemo(() => inputFieldOf(definition) ?? anything, [definition]);
-  const hasForm = field.kind === "object";
+  const hasForm = field.kind === "object" || field.kind === "union";
   const [mode, setMode] = useState<"form" | "json">(hasForm ? "form" : "json");
-  const [draft, setDraft] = useState<Draft>(() => emptyDraft(field));
+  const [draft, setDraft] = useState<Draft>(() => input ?? emptyDraft(field));
   const [isTried, setTried] = useState(false);
   // Another version may have no form.
   const isJson = mode === "json" || !hasForm;
@@ -43,8 +47,9 @@ export function SubmitForm({ definition, error, isBusy, onClose, onSubmit }: Sub
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
-        setTried(true);
+        flushSync(() => setTried(true));
         if (problems.length === 0) onSubmit((draft ?? {}) as Submission["inputJson"]);
+        else focusProblem(event.currentTarget);
       }}
     >
       {hasForm && (
@@ -63,7 +68,7 @@ export function SubmitForm({ definition, error, isBusy, onClose, onSubmit }: Sub
           draft={draft}
           onChange={setDraft}
           pointer=""
-          problems={shownProblems({ field, problems, isTried, error, pointer: "/inputJson" })}
+          problems={shownProblems({ problems, isTried, error, pointer: "/inputJson" })}
         />
       )}
       {error !== null && <Problem error={error} />}
@@ -75,6 +80,11 @@ export function SubmitForm({ definition, error, isBusy, onClose, onSubmit }: Sub
       </div>
     </form>
   );
+}
+
+/** The first field with a problem may be out of sight. */
+function focusProblem(form: HTMLFormElement): void {
+  form.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
 }
 
 interface JsonInputProps {
@@ -106,10 +116,12 @@ function JsonInput({ draft, problem, onChange }: JsonInputProps) {
 
 function wholeProblem(draft: Draft): DraftProblem[] {
   const isObject = draft === undefined || (typeof draft === "object" && draft !== null && !Array.isArray(draft));
-  return isObject && !(draft instanceof Unfinished) ? [] : [{ pointer: "", kind: "unfinished" }];
+  return isObject && !(draft instanceof Unfinished)
+    ? []
+    : [{ pointer: "", kind: "unfinished", text: textOfDraft(draft) }];
 }
 
 function problemText(problem: DraftProblem | undefined, draft: Draft): string | undefined {
   if (problem === undefined) return undefined;
-  return draft instanceof Unfinished ? texts.submit.notJson : texts.submit.notObject;
+  return draft instanceof Unfinished ? jsonProblemOf(draft.text) : texts.submit.notObject;
 }

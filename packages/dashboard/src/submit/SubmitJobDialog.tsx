@@ -18,6 +18,10 @@ interface SubmitJobDialogProps {
   readonly name: string;
   /** The one to begin with; left out: what `$LIVE` points at, or the newest. */
   readonly versionId?: string | undefined;
+  /** The tag to begin with, if it is still there. */
+  readonly tag?: string;
+  /** The input to begin with; left out: an empty one. */
+  readonly input?: unknown;
   readonly onClose: () => void;
 }
 
@@ -30,11 +34,12 @@ interface Target {
 }
 
 /** Submits a job of a tag or of a version, and goes to it. */
-export function SubmitJobDialog({ workflow, name, versionId, onClose }: SubmitJobDialogProps) {
+export function SubmitJobDialog({ workflow, name, versionId, tag, input, onClose }: SubmitJobDialogProps) {
   const words = texts.submit;
   const { targets, error, refetch } = useTargets(workflow);
-  const [chosen, setChosen] = useState(versionId === undefined ? tagKey("$LIVE") : versionKey(versionId));
-  const target = targets?.find(({ key }) => key === chosen) ?? targets?.[0];
+  const [chosen, setChosen] = useState<string | undefined>();
+  const first = versionId === undefined ? [tagKey("$LIVE")] : [tag !== undefined && tagKey(tag), versionKey(versionId)];
+  const target = [chosen, ...first].map((key) => targets?.find((one) => one.key === key)).find(Boolean) ?? targets?.[0];
   const submit = useSubmit(workflow, onClose);
   return (
     <Dialog isOpen onClose={onClose} title={words.title(name)} description={words.text} isWide>
@@ -54,6 +59,7 @@ export function SubmitJobDialog({ workflow, name, versionId, onClose }: SubmitJo
             key={target.key}
             workflow={workflow}
             versionId={target.versionId}
+            input={input}
             error={submit.error}
             isBusy={submit.isPending}
             onClose={onClose}
@@ -68,6 +74,7 @@ export function SubmitJobDialog({ workflow, name, versionId, onClose }: SubmitJo
 interface FormProps {
   readonly workflow: WorkflowKey;
   readonly versionId: string;
+  readonly input: unknown;
   readonly error: Error | null;
   readonly isBusy: boolean;
   readonly onClose: () => void;

@@ -1,5 +1,5 @@
 import { readJson } from "../parts/data/read-json.ts";
-import type { SchemaField } from "./schema-field.ts";
+import type { FieldKind, SchemaField } from "./schema-field.ts";
 
 /** Text that somebody typed and that is no value of its kind yet. */
 export class Unfinished {
@@ -18,17 +18,20 @@ export class Unfinished {
 /** A JSON value while it is typed: `undefined` for what is left out. */
 export type Draft = unknown;
 
-/** What a form begins with: what must be there is there, empty; what may be left out is left out. */
+/**
+ * What a form begins with: what must be there is there, empty; what may be left out is left out, and what must be chosen is chosen by the reader, unless
+ * there is no choice.
+ */
 export function emptyDraft(field: SchemaField): Draft {
   if (field.default !== undefined) return field.default;
   if (!field.isRequired) return undefined;
   switch (field.kind) {
     case "text":
       return "";
-    case "boolean":
-      return false;
     case "choice":
-      return field.choices?.[0];
+      return field.choices?.length === 1 ? field.choices[0] : undefined;
+    case "null":
+      return null;
     case "list":
       return [];
     case "json":
@@ -48,12 +51,20 @@ export function emptyDraft(field: SchemaField): Draft {
 export interface DraftProblem {
   readonly pointer: string;
   readonly kind: "missing" | "unfinished";
+  /** The text that is not finished, and the kind of value that it is to be. */
+  readonly text?: string;
+  readonly of?: FieldKind;
 }
 
 /** What keeps a draft from being sent. Whether it fits the schema in all else is for the service to say. */
 export function problemsOf(field: SchemaField, draft: Draft, pointer = ""): DraftProblem[] {
   if (draft === undefined) return field.isRequired ? [{ pointer, kind: "missing" }] : [];
-  if (draft instanceof Unfinished) return [{ pointer, kind: "unfinished" }];
+  if (draft instanceof Unfinished)
+    return [{ pointer, kind: "unfinished", text: draft.text, of: (variantOf(field, draft) ?? field).kind }];
+  if (field.kind === "union") {
+    const variant = variantOf(field, draft);
+    return variant === undefined ? [] : problemsOf(variant, draft, pointer);
+  }
   if (field.kind === "object") {
     return (field.fields ?? []).flatMap((one) =>
       problemsOf(one, partOf(draft, one.name), `${pointer}/${token(one.name)}`),
@@ -64,6 +75,42 @@ export function problemsOf(field: SchemaField, draft: Draft, pointer = ""): Draf
     return draft.flatMap((entry, index) => problemsOf(item, entry, `${pointer}/${index}`));
   }
   return [];
+}
+
+/** The kind of value of a union that a draft is; undefined where it is none of them, and for what is no union. */
+export function variantOf({ variants }: SchemaField, draft: Draft): SchemaField | undefined {
+  return variants?.find((variant) => isOf(variant, draft));
+}
+
+/** Whether a draft can be a value of a field, as far as its kind and its fixed parts say. */
+export function isOf(field: SchemaField, draft: Draft): boolean {
+  if (draft === undefined) return false;
+  if (draft instanceof Unfinished) return ["number", "integer", "json"].includes(field.kind);
+  switch (field.kind) {
+    case "text":
+      return typeof draft === "string";
+    case "number":
+      return typeof draft === "number";
+    case "integer":
+      return Number.isInteger(draft);
+    case "boolean":
+      return typeof draft === "boolean";
+    case "null":
+      return draft === null;
+    case "choice":
+      return (field.choices ?? []).some((choice) => JSON.stringify(choice) === JSON.stringify(draft));
+    case "list":
+      return Array.isArray(draft);
+    case "object": {
+      if (typeof draft !== "object" || draft === null || Array.isArray(draft)) return false;
+      const fixed = (field.fields ?? []).filter(({ kind, choices }) => kind === "choice" && choices?.length === 1);
+      return fixed.every((one) => !Object.hasOwn(draft, one.name) || isOf(one, partOf(draft, one.name)));
+    }
+    case "union":
+      return variantOf(field, draft) !== undefined;
+    case "json":
+      return true;
+  }
 }
 
 export function partOf(draft: Draft, name: string): Draft {

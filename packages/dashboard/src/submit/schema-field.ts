@@ -1,26 +1,46 @@
 type Json = unknown;
 
-/** What a form asks for, made from a schema. */
+export type FieldKind =
+  | "text"
+  | "number"
+  | "integer"
+  | "boolean"
+  | "choice"
+  | "object"
+  | "list"
+  | "union"
+  | "null"
+  | "json";
+
+/** A value that a form asks for, made from a schema. */
 export interface SchemaField {
-  readonly kind: "text" | "number" | "integer" | "boolean" | "choice" | "object" | "list" | "json";
+  readonly kind: FieldKind;
   /** The schema's own title, or the property's name. */
   readonly label: string;
   readonly hint?: string;
   readonly isRequired: boolean;
-  /** Of a choice: the values in their order. */
+  /** The values of a choice, in their order. */
   readonly choices?: readonly Json[];
-  /** Of an object. */
+  /** The properties of an object. */
   readonly fields?: readonly (SchemaField & { readonly name: string })[];
-  /** Of a list. */
+  /** An item of a list. */
   readonly item?: SchemaField;
-  readonly inputType?: "text" | "date" | "email" | "url";
+  /** The kinds of value of a union, of which the reader chooses one. */
+  readonly variants?: readonly SchemaField[];
+  readonly inputType?: "text" | "date" | "datetime-local" | "email" | "url";
   readonly default?: Json;
 }
 
 type Schema = Readonly<Record<string, Json>>;
 type Definitions = Readonly<Record<string, Json>>;
 
-/** Deeper, or where a schema is more than one plain thing, the form asks for JSON. */
+/** A schema and the definition that it stands in, to which `#` and `#/$defs` lead. */
+interface Placed {
+  readonly schema: Schema | undefined;
+  readonly definition: Json;
+}
+
+/** The form asks for JSON below this depth, and where a schema is more than one plain thing. */
 const maxDepth = 6;
 
 /** The form for a job's input: what the first step of the definition takes. Undefined for a definition that cannot be understood. */
@@ -54,13 +74,14 @@ export function payloadFieldOf(definition: string, stepName: string, eventId: st
   }
 }
 
-/** With several awaited events another one may bring a required property, so none is required then. */
+/** The properties that events bring. None is required with several awaited events, since another one may bring it. */
 function broughtByEvents(input: Json, output: Json, definitions: Definitions, isOnlyEvent: boolean): Schema {
-  const passedOn = propertiesOf(resolve(input, definitions));
-  const schema = resolve(output, definitions);
+  const passedOn = propertiesOf(resolve(input, definitions, input).schema);
+  const { schema, definition } = resolve(output, definitions, output);
   const brought = Object.entries(propertiesOf(schema)).filter(([name]) => !Object.hasOwn(passedOn, name));
   return {
     type: "object",
+    ...(isRecord(definition) && { $defs: definition.$defs }),
     properties: Object.fromEntries(brought),
     ...(isOnlyEvent && { required: schema?.required }),
   };
@@ -72,15 +93,19 @@ export function fieldOf(
   label: string,
   isRequired: boolean,
   depth: number,
+  around: Json = source,
 ): SchemaField {
-  const schema = resolve(source, definitions);
+  const { schema, definition } = resolve(source, definitions, around);
   const base = {
     label: typeof schema?.title === "string" ? schema.title : label,
     isRequired,
     ...(typeof schema?.description === "string" && { hint: schema.description }),
     ...(schema?.default !== undefined && { default: schema.default }),
   };
-  if (schema === undefined || depth > maxDepth || schema.anyOf !== undefined) return { ...base, kind: "json" };
+  if (schema === undefined || depth > maxDepth) return { ...base, kind: "json" };
+  const alternatives = alternativesOf(schema);
+  if (alternatives !== undefined) return unionField(alternatives, { schema, definition }, definitions, base, depth);
+  if (composing.some((keyword) => schema[keyword] !== undefined)) return { ...base, kind: "json" };
   if (Array.isArray(schema.enum)) return { ...base, kind: "choice", choices: schema.enum };
   if (schema.const !== undefined) return { ...base, kind: "choice", choices: [schema.const] };
   switch (schema.type) {
@@ -90,26 +115,86 @@ export function fieldOf(
     case "integer":
       return { ...base, kind: schema.type };
     case "boolean":
-      return { ...base, kind: "boolean" };
+    case "null":
+      return { ...base, kind: schema.type };
     case "array":
-      return { ...base, kind: "list", item: fieldOf(schema.items ?? {}, definitions, "", true, depth + 1) };
+      return { ...base, kind: "list", item: fieldOf(schema.items ?? {}, definitions, "", true, depth + 1, definition) };
     case "object":
     case undefined:
-      return objectField(schema, definitions, base, depth);
+      return objectField({ schema, definition }, definitions, base, depth);
     default:
       return { ...base, kind: "json" };
   }
 }
 
+/** Keywords that make of a schema more than one plain thing. */
+const composing = ["anyOf", "allOf", "oneOf", "if", "prefixItems", "patternProperties"] as const;
+
+/** Keywords beside alternatives that say nothing of the value. */
+const annotations: ReadonlySet<string> = new Set([
+  "title",
+  "description",
+  "default",
+  "examples",
+  "deprecated",
+  "$defs",
+]);
+
+/** The schemas of which one holds; undefined where there is one alone, or where something else must hold as well. */
+function alternativesOf(schema: Schema): readonly Json[] | undefined {
+  const { type, title: _title, description: _description, default: _default, ...rest } = schema;
+  const isPlain =
+    composing.every((keyword) => schema[keyword] === undefined) &&
+    schema.enum === undefined &&
+    schema.const === undefined;
+  if (Array.isArray(type) && isPlain) return type.map((one) => ({ ...rest, type: one }));
+  const [keyword, ...others] = Object.keys(schema).filter((name) => !annotations.has(name));
+  const found = others.length === 0 && (keyword === "anyOf" || keyword === "oneOf") ? schema[keyword] : undefined;
+  return Array.isArray(found) ? found : undefined;
+}
+
+/** One kind of value beside null is that kind, which may be null; several are chosen from. */
+function unionField(
+  alternatives: readonly Json[],
+  { definition }: Placed,
+  definitions: Definitions,
+  base: Pick<SchemaField, "label" | "isRequired">,
+  depth: number,
+): SchemaField {
+  const make = (source: Json) => fieldOf(source, definitions, "", true, depth + 1, definition);
+  const others = alternatives.filter((one) => resolve(one, definitions, definition).schema?.type !== "null");
+  const isNullable = others.length < alternatives.length;
+  if (others.length === 1) {
+    const only = make(others[0]);
+    const kinds = { choice: only.choices ?? [], boolean: [false, true] };
+    if (only.kind === "choice" || only.kind === "boolean") {
+      const choices = isNullable ? [...kinds[only.kind], null] : kinds[only.kind];
+      return { ...only, ...base, label: only.label || base.label, kind: "choice", choices };
+    }
+    // Not by a copy: the parts of an object are made when they are looked at.
+    if (!isNullable || only.kind === "json") return Object.assign(only, { ...base, label: only.label || base.label });
+  }
+  let made: SchemaField[] | undefined;
+  return {
+    ...base,
+    kind: "union",
+    get variants() {
+      made ??= alternatives.map(make);
+      return made;
+    },
+  };
+}
+
 const inputTypes: Readonly<Record<string, NonNullable<SchemaField["inputType"]>>> = {
   date: "date",
+  "date-time": "datetime-local",
   email: "email",
   uri: "url",
 };
 
 /** An open object without a single known property has nothing that a form could ask for. */
 function objectField(
-  schema: Schema,
+  { schema, definition }: Placed & { readonly schema: Schema },
   definitions: Definitions,
   base: Pick<SchemaField, "label" | "isRequired">,
   depth: number,
@@ -119,7 +204,7 @@ function objectField(
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);
   const make = () =>
     properties.map(([name, property]) =>
-      Object.assign(fieldOf(property, definitions, name, required.has(name), depth + 1), { name }),
+      Object.assign(fieldOf(property, definitions, name, required.has(name), depth + 1, definition), { name }),
     );
   let made: ReturnType<typeof make> | undefined;
   return {
@@ -137,16 +222,25 @@ function propertiesOf(schema: Schema | undefined): Schema {
   return isRecord(schema?.properties) ? schema.properties : {};
 }
 
-/** Follows references into the definitions; undefined for those that lead nowhere, or around in a circle. */
-function resolve(source: Json, definitions: Definitions): Schema | undefined {
+/** Follows references, within the definition or into the others; no schema for those that lead nowhere, or around in a circle. */
+function resolve(source: Json, definitions: Definitions, around: Json): Placed {
   let schema = source;
+  let definition = around;
   for (let hops = 0; hops < 20; hops += 1) {
-    if (!isRecord(schema)) return undefined;
-    if (typeof schema.$ref !== "string") return schema;
-    const name = /^#\/definitions\/(.+)$/.exec(schema.$ref)?.[1]?.replaceAll("~1", "/").replaceAll("~0", "~");
-    schema = name !== undefined && Object.hasOwn(definitions, name) ? definitions[name] : undefined;
+    if (!isRecord(schema)) break;
+    if (typeof schema.$ref !== "string") return { schema, definition };
+    const match = /^#(?:\/(definitions|\$defs)\/(.+))?$/.exec(schema.$ref);
+    if (match === null) break;
+    const [, place, token = ""] = match;
+    const name = token.replaceAll("~1", "/").replaceAll("~0", "~");
+    if (place === "definitions") definition = own(definitions, name);
+    schema = place === "$defs" ? own(isRecord(definition) ? definition.$defs : undefined, name) : definition;
   }
-  return undefined;
+  return { schema: undefined, definition };
+}
+
+function own(record: Json, name: string): Json {
+  return isRecord(record) && Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
 function isRecord(value: Json): value is Schema {

@@ -1,10 +1,9 @@
 import { asProblem } from "../api/problem.ts";
+import { jsonProblemOf } from "../parts/data/json-problem.ts";
 import { texts } from "../texts/texts.ts";
 import type { DraftProblem } from "./draft.ts";
-import type { SchemaField } from "./schema-field.ts";
 
 interface FormState {
-  readonly field: SchemaField;
   readonly problems: readonly DraftProblem[];
   /** True once somebody has tried to send the form: only then does it say what is missing. */
   readonly isTried: boolean;
@@ -15,31 +14,20 @@ interface FormState {
 }
 
 /** Pointer of a field → the problem to show there: the form's own, and those in the service's answer. */
-export function shownProblems({ field, problems, isTried, error, pointer: base }: FormState): Map<string, string> {
+export function shownProblems({ problems, isTried, error, pointer: base }: FormState): Map<string, string> {
   const shown = new Map<string, string>();
   for (const { pointer, detail } of error === null ? [] : asProblem(error).errors) {
     if (pointer === base || pointer.startsWith(`${base}/`)) shown.set(pointer.slice(base.length), detail);
   }
-  for (const { pointer, kind } of problems) {
-    if (kind === "missing") {
-      if (isTried) shown.set(pointer, texts.submit.missing);
-    } else shown.set(pointer, unfinishedText(fieldAt(field, pointer)));
+  for (const problem of problems) {
+    if (problem.kind === "unfinished") shown.set(problem.pointer, unfinishedText(problem));
+    else if (isTried) shown.set(problem.pointer, texts.submit.missing);
   }
   return shown;
 }
 
-function unfinishedText(field: SchemaField | undefined): string {
+function unfinishedText({ of, text = "" }: DraftProblem): string {
   const words = texts.submit;
-  if (field?.kind === "integer") return words.unfinishedInteger;
-  return field?.kind === "number" ? words.unfinishedNumber : words.unfinishedJson;
-}
-
-function fieldAt(field: SchemaField, pointer: string): SchemaField | undefined {
-  return pointer
-    .split("/")
-    .slice(1)
-    .reduce<SchemaField | undefined>((at, part) => {
-      const name = part.replaceAll("~1", "/").replaceAll("~0", "~");
-      return at?.kind === "list" ? at.item : at?.fields?.find((one) => one.name === name);
-    }, field);
+  if (of === "integer") return words.unfinishedInteger;
+  return of === "number" ? words.unfinishedNumber : (jsonProblemOf(text) ?? words.missing);
 }

@@ -15,6 +15,7 @@ import { expiry, permitted, picker, secret, settings } from "./en/settings.ts";
 import { shell } from "./en/shell.ts";
 import { signInProviders } from "./en/sign-in-providers.ts";
 import { submit } from "./en/submit.ts";
+import { taskQueue, taskQueues } from "./en/task-queues.ts";
 import { vocabulary } from "./en/vocabulary.ts";
 import { tagHistory, workflow, workflows } from "./en/workflows.ts";
 
@@ -56,6 +57,8 @@ export const en = {
   status,
   submit,
   tagHistory,
+  taskQueue,
+  taskQueues,
   vocabulary,
   workflow,
   workflows,

@@ -7,6 +7,7 @@ import type { Locator, Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
+import { choose } from "./support/keyboard.ts";
 import { deploy, newOwner, type Owner, signInAt } from "./support/people.ts";
 
 const browser = testBrowser();
@@ -39,7 +40,7 @@ onOneStore((home) => {
     await form.getByLabel("Name").fill("releases");
     await form.getByLabel("job:list", { exact: true }).press("Space");
     await choose(form.getByLabel("Expires"), "In 30 days");
-    await choose(form.getByLabel("Bound to"), "Workflows or tags");
+    await choose(form.getByLabel("Restrictions"), "Workflows or tags");
     await press(form, "Change token");
     await form.getByText("Choose a workflow or name a tag.").waitFor();
     await expectAccessible(page, "the form that changes a token");
@@ -65,9 +66,9 @@ onOneStore((home) => {
 
     // What is not touched stays as it is; the bound is taken away.
     await press(page, "Change");
-    await choose(page.getByRole("dialog").getByLabel("Bound to"), "Nothing beside its permissions");
+    await choose(page.getByRole("dialog").getByLabel("Restrictions"), "None");
     await press(page.getByRole("dialog"), "Change token");
-    await page.getByText("nothing beside its permissions").waitFor();
+    await page.getByText("none", { exact: true }).waitFor();
     const { body: loose } = await owner.api.call<Token>("GetApiToken", { params: { tokenId } });
     expect(loose.boundTo).toBeUndefined();
     expect(loose.expiresAt).toBe(body.expiresAt);
@@ -102,7 +103,7 @@ onOneStore((home) => {
       const { body: workflow } = await owner.api.call<{ name: string }>("GetWorkflow", { params: { workflowId } });
       const page = await browser.newPage();
       const form = await beginToken(page, owner);
-      await choose(form.getByLabel("Bound to"), "Workflows or tags");
+      await choose(form.getByLabel("Restrictions"), "Workflows or tags");
       await form.getByLabel(workflow.name).press("Space");
       await form.getByLabel("Only these tags").fill("$LIVE, staging");
       await form.getByLabel("job:submit", { exact: true }).press("Space");
@@ -124,7 +125,7 @@ onOneStore((home) => {
       const { jobId } = await submitAndWait(owner.api, workflowId);
       const page = await browser.newPage();
       const form = await beginToken(page, owner);
-      await choose(form.getByLabel("Bound to"), "One event of one job");
+      await choose(form.getByLabel("Restrictions"), "One event of one job");
       // The permission follows from it.
       await form.getByRole("group", { name: /^Permissions/ }).waitFor({ state: "detached" });
       await form.getByLabel("Event id").fill("approved");
@@ -145,7 +146,7 @@ onOneStore((home) => {
       for (let index = 0; index < 10; index += 1) await deploy(owner.api, straightDefinition);
       const page = await browser.newPage({ width: 360, colorScheme: "dark" });
       const form = await beginToken(page, owner);
-      await choose(form.getByLabel("Bound to"), "Workflows or tags");
+      await choose(form.getByLabel("Restrictions"), "Workflows or tags");
       await form.getByLabel("Find a workflow by name").fill("no such name");
       await form.getByText("No workflow has a name like this.").waitFor();
       await form.getByLabel("Find a workflow by name").fill("");
@@ -176,11 +177,4 @@ async function takeSecret(page: Page, title: string): Promise<string> {
 /** By keyboard. */
 async function press(where: Pick<Page, "getByRole">, name: string): Promise<void> {
   await where.getByRole("button", { name, exact: true }).press("Enter");
-}
-
-/** By keyboard: a list takes what is typed as the beginning of a choice. */
-async function choose(list: Locator, text: string): Promise<void> {
-  await list.focus();
-  await list.pressSequentially(text);
-  expect(await list.locator("option:checked").innerText()).toBe(text);
 }

@@ -31,13 +31,21 @@ onOneStore((home) => {
     await page.keyboard.press("End");
     // ship → pack, which is not there yet.
     for (let count = 0; count < '"ship"'.length; count += 1) await page.keyboard.press("Backspace");
+    // Now the value is missing, so the brace on the next line is the mistake.
+    await page.getByRole("button", { name: /^Go to line \d+, column 5$/ }).focus();
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Shift+End");
+    expect(await page.evaluate(selectedInEditor)).toMatch(/^\}/);
+    await page.keyboard.press("ArrowLeft");
+    await page.keyboard.press("ArrowUp");
+    await page.keyboard.press("End");
     await page.keyboard.type('"pack');
     await page.getByText("1 error", { exact: true }).waitFor();
     await page.getByText(/there is no step pack/).waitFor();
     await page.locator(".graph-step-missing", { hasText: "pack" }).waitFor();
     expect(await page.getByRole("button", { name: "Register version" }).isDisabled()).toBe(true);
 
-    await page.getByRole("button", { name: "Go to /steps/1/transitionToStep" }).focus();
+    await page.getByRole("button", { name: /^Go to \/steps\/1\/transitionToStep, line \d+, column 7$/ }).focus();
     await page.keyboard.press("Enter");
     await expect.poll(() => page.evaluate(activeInEditor)).toBe(true);
     await toLine(page, '"name": "ship"', 1);
@@ -71,23 +79,44 @@ onOneStore((home) => {
     expect(body).toMatchObject({ input: { sku: "A-17", count: 2 }, workflowVersion: { versionNumber: 2 } });
   });
 
-  test("whoever leaves without registering is asked", async () => {
+  test("an expression is completed in its place, and a mistake in it is marked at its own word", async () => {
     const { page } = await editing();
     await page.getByRole("textbox", { name: "Definition" }).focus();
-    await page.keyboard.type(" ");
-    await page.getByText("not registered").waitFor();
-    await page.getByRole("link", { name: "Jobs", exact: true }).click();
-    await page
-      .getByRole("dialog", { name: "Leave without registering?" })
-      .getByRole("button", { name: "Stay" })
-      .click();
-    expect(page.url()).toMatch(/\/edit$/);
-    await page.getByRole("link", { name: "Jobs", exact: true }).click();
-    await page.getByRole("dialog").getByRole("button", { name: "Leave" }).click();
-    await page.waitForURL(/\/jobs$/);
+    await toLine(page, '"transitionToStep": "ship"', 1);
+    await page.keyboard.press("End");
+    await page.keyboard.press("Shift+Home");
+    const after = '", "then": "ship" }], "else": "decline" }';
+    await page.keyboard.insertText(`"transitionToStep": { "choose": [{ "if": "output.${after}`);
+    for (let count = 0; count < after.length; count += 1) await page.keyboard.press("ArrowLeft");
+    await page.keyboard.type("appr");
+    // A key that comes in the moment in which the list opens is not taken for an answer to it.
+    await page.getByRole("option", { name: /^approved/ }).click();
+    await page.keyboard.type(" = true");
+    await page.getByText(/equality is written/).waitFor();
+    expect(await page.locator(".cm-lintRange-error").allInnerTexts()).toEqual(["= true"]);
+    for (let count = 0; count < "= true".length; count += 1) await page.keyboard.press("Backspace");
+    await page.keyboard.type("== true");
+    await page.getByText("The definition is valid").waitFor();
+    await page.locator("text.graph-edge-label", { hasText: "output.approved == true" }).waitFor();
   });
 
   inWholeMatrix(() => {
+    test("whoever leaves without registering is asked", async () => {
+      const { page } = await editing();
+      await page.getByRole("textbox", { name: "Definition" }).focus();
+      await page.keyboard.type(" ");
+      await page.getByText("not registered").waitFor();
+      await page.getByRole("link", { name: "Jobs", exact: true }).click();
+      await page
+        .getByRole("dialog", { name: "Leave without registering?" })
+        .getByRole("button", { name: "Stay" })
+        .click();
+      expect(page.url()).toMatch(/\/edit$/);
+      await page.getByRole("link", { name: "Jobs", exact: true }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Leave" }).click();
+      await page.waitForURL(/\/jobs$/);
+    });
+
     test("a new workflow begins with a sample that runs as it is", async () => {
       const owner = await newOwner(service);
       const page = await browser.newPage();
@@ -108,6 +137,39 @@ onOneStore((home) => {
       await page.getByText(/^The job succeeded/).waitFor();
     });
 
+    test("a tag is moved only when it is known from where", async () => {
+      const { page } = await editing();
+      const { promise: released, resolve: release } = Promise.withResolvers<void>();
+      await page.route("**/tags?*", async (route) => {
+        await released;
+        await route.continue();
+      });
+      await page.getByRole("button", { name: "Register version" }).click();
+      await page.getByRole("button", { name: "Point a tag at it" }).click();
+      const move = page.getByRole("button", { name: "Point $LIVE at version 2" });
+      expect(await move.isDisabled()).toBe(true);
+      release();
+      await page.getByText("$LIVE: version 1 → version 2").waitFor();
+      await move.click();
+      await page.getByText("$LIVE points at version 2 now").waitFor();
+    });
+
+    test("what is typed while a version is being registered does not pass for registered", async () => {
+      const { page } = await editing();
+      const { promise: released, resolve: release } = Promise.withResolvers<void>();
+      await page.route("**/versions", async (route) => {
+        await released;
+        await route.continue();
+      });
+      await page.getByRole("button", { name: "Register version" }).click();
+      await page.getByRole("textbox", { name: "Definition" }).focus();
+      await page.keyboard.type(" ");
+      await page.getByText("not registered").waitFor();
+      release();
+      await page.getByRole("dialog", { name: "Version 2 is registered" }).waitFor();
+      await page.getByText("not registered").waitFor();
+    });
+
     test("an input that does not fit is told at its field, and sent again when it is mended", async () => {
       browser.expectFault(/400/);
       const owner = await newOwner(service);
@@ -118,9 +180,9 @@ onOneStore((home) => {
       const count = page.getByLabel("count");
       await page.getByLabel("sku").fill("A");
       await page.getByRole("button", { name: "Submit job" }).click();
-      await page.getByText("Must be there").waitFor();
+      await page.getByText("Required").waitFor();
       await count.fill("many");
-      await page.getByText("This is no whole number").waitFor();
+      await page.getByText("Not a whole number").waitFor();
       await count.fill("0");
       await page.getByRole("button", { name: "Submit job" }).click();
       await page.locator(".field-problem", { hasText: "must be 1 or more" }).waitFor();
@@ -129,6 +191,25 @@ onOneStore((home) => {
       await page.getByLabel("Input as JSON").fill('{"sku": "A", "count": 1}');
       await page.getByRole("button", { name: "Submit job" }).click();
       await page.getByText(/has waited .* for the event manager-approved/).waitFor();
+    });
+
+    test("what is typed over a selection takes its place, in quotes too, and breaks no policy", async () => {
+      const { page } = await editing();
+      await page.getByRole("textbox", { name: "Definition" }).focus();
+      await toLine(page, '"name": "ship"', 1);
+      await page.keyboard.press("Home");
+      await page.keyboard.press("Shift+End");
+      await page.keyboard.type("x");
+      await page.keyboard.press("Shift+ArrowLeft");
+      await page.keyboard.type('"name');
+      await page.keyboard.press("ArrowRight");
+      await page.keyboard.type(': "pack",');
+      await expect.poll(() => lines(page)).toContain('      "name": "pack",');
+      await page.keyboard.press("Shift+ArrowUp");
+      await page.keyboard.press("Shift+ArrowUp");
+      await page.keyboard.type("y");
+      await page.keyboard.press("Control+z");
+      await expect.poll(() => lines(page)).toContain('      "name": "pack",');
     });
 
     test("completion knows the steps, the executors and the parts of a step", async () => {
@@ -167,7 +248,11 @@ onOneStore((home) => {
       await page.keyboard.press("Control+Space");
       await page.getByRole("option", { name: /Step: Wait for events/ }).click();
       await expect.poll(async () => (await lines(page)).join("\n")).toContain('"eventIds": ["eventId"]');
-      await page.locator("[data-step=name]").or(page.getByText("The text is no JSON at the moment")).first().waitFor();
+      await page
+        .locator("[data-step=name]")
+        .or(page.getByText("The text is not valid JSON at the moment"))
+        .first()
+        .waitFor();
     });
 
     test("Tab leads out of the editor", async () => {
@@ -202,8 +287,11 @@ onOneStore((home) => {
   });
 });
 
-/** As text: it runs in the page. */
+/** A text, since it runs in the page. */
 const activeInEditor = "document.activeElement?.shadowRoot?.activeElement?.getAttribute('aria-label') === 'Definition'";
+
+/** A text that runs in the page, too. */
+const selectedInEditor = "(document.activeElement?.shadowRoot?.getSelection?.() ?? getSelection()).toString()";
 
 /** Puts the cursor into the n-th line that holds this text. */
 async function toLine(page: Page, text: string, count: number): Promise<void> {

@@ -7,6 +7,7 @@ import { expect, test } from "vitest";
 import { expectAccessible } from "./support/accessibility.ts";
 import { expectWithin } from "./support/best.ts";
 import { testBrowser } from "./support/browser.ts";
+import { walk } from "./support/keyboard.ts";
 import { deploy, newOwner, signInAt, submitAndWait } from "./support/people.ts";
 
 const browser = testBrowser();
@@ -39,21 +40,33 @@ onOneStore((home) => {
     return { owner, workflowId, jobId, page };
   }
 
-  test("a step says what it does by the title that the service gives its executor, in the graph and in the list", async () => {
-    const { owner, jobId, page } = await openJob(branching);
+  test("a choice has its conditions beside its lines and in the list, and the way that the job took is marked", async () => {
+    const choose = [
+      { if: "has(input.isUrgent) && input.isUrgent", then: "hurry" },
+      { if: "has(input.isCancelled)", then: null },
+    ];
+    const choosing = definitionOf(
+      { ...noopStep("look", null), transitionToStep: { choose, else: "wait" } },
+      noopStep("hurry", null),
+      waitStep("wait", ["ready"], null),
+    );
+    const { owner, jobId, page } = await openJob(choosing, "dark");
     await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
-    await page.locator("[data-step=approve]", { hasText: "Wait for events" }).waitFor();
-    await page.locator("[data-step=ship]", { hasText: "No-op" }).waitFor();
+    const labels = page.locator("text.graph-edge-label");
+    await labels.filter({ hasText: "has(input.isUrgent) && in…" }).waitFor();
+    await labels.filter({ hasText: "has(input.isCancelled)" }).waitFor();
+    await page.locator("text.graph-edge-label-taken", { hasText: "else" }).waitFor();
+    expect(await page.locator(".graph-edge-label-taken").count()).toBe(1);
+    const ways = "if has(input.isUrgent) && input.isUrgent: hurry, if has(input.isCancelled): the end, else wait";
+    expect(await page.locator("[data-step=look]").getAttribute("aria-description")).toBe(`Leads to: ${ways}`);
+    await page.locator("[data-step=look]").focus();
+    await walk(page, "ArrowDown", "hurry");
+    await walk(page, "ArrowUp", "look");
+    await walk(page, "ArrowDown", "wait");
+    await expectAccessible(page, "a job whose way was chosen");
+    await page.getByRole("cell", { name: "attempt 1, goes on with wait" }).waitFor();
     await page.getByRole("radio", { name: "List" }).click();
-    await page.getByRole("row", { name: /approve.*Wait for events/ }).waitFor();
-  });
-
-  test("where the executors cannot be had, a step says what it does by its type", async () => {
-    browser.expectFault(/500/);
-    const { owner, jobId, page } = await openJob(branching);
-    await page.route("**/executors", (route) => route.fulfill({ status: 500 }));
-    await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
-    await page.locator("[data-step=approve]", { hasText: "/service/waitForEventIds" }).waitFor();
+    await page.getByRole("cell", { name: ways }).waitFor();
   });
 
   test("a job of 500 steps is drawn in under a second, where it stands, and goes on without a jump", async () => {
@@ -88,31 +101,62 @@ onOneStore((home) => {
     await expect.poll(() => page.locator("[data-step]").count()).toBeGreaterThan(45);
   });
 
-  test("arrow keys follow the ways between steps, and Enter shows a step", async () => {
-    const { owner, jobId, page } = await openJob(branching);
-    await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
-    await page.locator("[data-step=approve]").waitFor();
-    // One step is in the order of the tabulator: the one that is shown.
-    expect(await page.locator("[data-step][tabindex='0']").count()).toBe(1);
-    await page.locator("[data-step=approve]").focus();
-    const walk = async (key: string, to: string) => {
-      await page.keyboard.press(key);
-      await expect.poll(() => page.evaluate("document.activeElement?.dataset.step")).toBe(to);
-    };
-    await walk("ArrowRight", "remind");
-    await walk("ArrowDown", "approve");
-    await walk("ArrowDown", "ship");
-    await walk("ArrowUp", "approve");
-    await walk("ArrowUp", "prepare");
-    await page.keyboard.press("Enter");
-    await page.getByRole("heading", { name: "prepare" }).waitFor();
-    expect(page.url()).toContain("step=prepare");
-    await walk("End", "remind");
-    await page.keyboard.press("Enter");
-    await page.getByText("The job has not come to this step.").waitFor();
-  });
-
   inWholeMatrix(() => {
+    test("arrow keys follow the ways between steps, and Enter shows a step", async () => {
+      const { owner, jobId, page } = await openJob(branching);
+      await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+      await page.locator("[data-step=approve]").waitFor();
+      // One step is in the order of the tabulator: the one that is shown.
+      expect(await page.locator("[data-step][tabindex='0']").count()).toBe(1);
+      await page.locator("[data-step=approve]").focus();
+      await walk(page, "ArrowRight", "remind");
+      await walk(page, "ArrowDown", "approve");
+      await walk(page, "ArrowDown", "ship");
+      await walk(page, "ArrowUp", "approve");
+      await walk(page, "ArrowUp", "prepare");
+      await page.keyboard.press("Enter");
+      await page.getByRole("heading", { name: "prepare" }).waitFor();
+      expect(page.url()).toContain("step=prepare");
+      await walk(page, "End", "remind");
+      await page.keyboard.press("Enter");
+      await page.getByText("The job has not come to this step.").waitFor();
+    });
+
+    test("a step says what it does by the title that the service gives its executor, in the graph and in the list", async () => {
+      const { owner, jobId, page } = await openJob(branching);
+      await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+      await page.locator("[data-step=approve]", { hasText: "Wait for events" }).waitFor();
+      await page.locator("[data-step=ship]", { hasText: "No-op" }).waitFor();
+      await page.getByRole("radio", { name: "List" }).click();
+      await page.getByRole("row", { name: /approve.*Wait for events/ }).waitFor();
+    });
+
+    test("a way that only some errors take has their names beside it, and in the list", async () => {
+      const onFailure = [
+        { on: ["Timeout", "Late"], then: "remind" },
+        { on: ["OutputMismatch"], then: "mend" },
+      ];
+      const byError = definitionOf(
+        { ...waitStep("approve", ["approved"], null), onFailure },
+        noopStep("remind", null),
+        noopStep("mend", null),
+      );
+      const { owner, jobId, page } = await openJob(byError);
+      await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+      await page.locator("text.graph-edge-label-failure", { hasText: "Timeout +1" }).waitFor();
+      await page.locator("text.graph-edge-label-failure", { hasText: "OutputMismatch" }).waitFor();
+      await page.getByRole("radio", { name: "List" }).click();
+      await page.getByRole("row", { name: /approve.*on Timeout or Late remind, on OutputMismatch mend/ }).waitFor();
+    });
+
+    test("where the executors cannot be had, a step says what it does by its type", async () => {
+      browser.expectFault(/500/);
+      const { owner, jobId, page } = await openJob(branching);
+      await page.route("**/executors", (route) => route.fulfill({ status: 500 }));
+      await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+      await page.locator("[data-step=approve]", { hasText: "/service/waitForEventIds" }).waitFor();
+    });
+
     test("a page whose drawings do not come has everything else, and the steps as a list", async () => {
       browser.expectFault(/ERR_FAILED|Failed to fetch|GraphCanvas|ChartCanvas/);
       const owner = await newOwner(service);
@@ -133,14 +177,9 @@ onOneStore((home) => {
       const { owner, jobId, page } = await openJob(large);
       await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
       await page.locator(`[data-step=s${many - 1}]`).focus();
-      await page.keyboard.press("Home");
-      await expect.poll(() => page.evaluate("document.activeElement?.dataset.step")).toBe("s0");
-      for (let index = 1; index <= 12; index += 1) {
-        await page.keyboard.press("ArrowDown");
-        await expect.poll(() => page.evaluate("document.activeElement?.dataset.step")).toBe(`s${index}`);
-      }
-      await page.keyboard.press("ArrowRight");
-      await expect.poll(() => page.evaluate("document.activeElement?.dataset.step")).toBe(`s${many - 1}`);
+      await walk(page, "Home", "s0");
+      for (let index = 1; index <= 12; index += 1) await walk(page, "ArrowDown", `s${index}`);
+      await walk(page, "ArrowRight", `s${many - 1}`);
     });
 
     test("a version is drawn too, and to zoom goes by keyboard", async () => {

@@ -86,26 +86,6 @@ onOneStore((home) => {
     expect(await page.evaluate("globalThis.wasHere")).toBe(true);
   });
 
-  test("an approval is answered in a form that is made from the definition, for the wait that is shown", async () => {
-    const { owner, jobId } = await waitingJob(decided);
-    const page = await browser.newPage();
-    await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
-    const form = page.getByRole("form", { name: "What approved says" });
-    await form.getByLabel("comment").fill("Too dear");
-    await form.getByRole("button", { name: "Send approved" }).click();
-    // Nobody has decided yet: neither answer is chosen for them.
-    await form.getByText("Must be there").waitFor();
-    await expectAccessible(page, "the form of an approval");
-    await form.getByLabel("approved").selectOption("false");
-    await form.getByRole("button", { name: "Send approved" }).click();
-    await statusOf(page, "Succeeded").waitFor();
-    const { body } = await owner.api.call("GetJob", { params: { jobId } });
-    expect(body).toMatchObject({ output: { approved: false, comment: "Too dear" } });
-    expect((await owner.api.call("ListJobEvents", { params: { jobId } })).body).toMatchObject({
-      events: [{ eventId: "approved", step: "approve", visit: 1, payload: { approved: false, comment: "Too dear" } }],
-    });
-  });
-
   test("a failed job is found, understood, resumed and seen to succeed", async () => {
     const owner = await newOwner(service);
     const { workflowId } = await deploy(owner.api, callingDefinition("held"));
@@ -138,29 +118,50 @@ onOneStore((home) => {
     await page.getByRole("region", { name: "Job output" }).getByText("true").waitFor();
   });
 
-  test("a double click on what sends an event sends it once, though the job waits for it again at once", async () => {
-    const { owner, jobId } = await waitingJob(loop);
-    const page = await browser.newPage();
-    await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
-    const send = page.getByRole("button", { name: "Send approved", exact: true });
-    const { x, y } = (await send.boundingBox()) ?? { x: 0, y: 0 };
-    let sent = 0;
-    page.on("request", (request) => {
-      if (request.method() === "POST" && request.url().endsWith("/events")) sent += 1;
-    });
-    await page.mouse.click(x + 10, y + 10);
-    await page.getByRole("row", { name: /approved.*consumed it/ }).waitFor();
-    await page.getByRole("combobox", { name: "Visit" }).waitFor();
-    await page.mouse.down({ clickCount: 2 });
-    await page.mouse.up({ clickCount: 2 });
-    await page.waitForResponse("**/explain");
-    expect(sent).toBe(1);
-    await page.mouse.click(x + 10, y + 10);
-    await expect.poll(() => sent).toBe(2);
-  });
-
   inWholeMatrix(() => {
-    test("the same by keyboard alone, from the page of the workflow on", async () => {
+    test("an approval is answered in a form that is made from the definition, for the wait that is shown", async () => {
+      const { owner, jobId } = await waitingJob(decided);
+      const page = await browser.newPage();
+      await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+      const form = page.getByRole("form", { name: "What approved says" });
+      await form.getByLabel("comment").fill("Too dear");
+      await form.getByRole("button", { name: "Send approved" }).click();
+      // Nobody has decided yet: neither answer is chosen for them.
+      await form.getByText("Required").waitFor();
+      await expectAccessible(page, "the form of an approval");
+      await form.getByLabel("approved").selectOption("false");
+      await form.getByRole("button", { name: "Send approved" }).click();
+      await statusOf(page, "Succeeded").waitFor();
+      const { body } = await owner.api.call("GetJob", { params: { jobId } });
+      expect(body).toMatchObject({ output: { approved: false, comment: "Too dear" } });
+      expect((await owner.api.call("ListJobEvents", { params: { jobId } })).body).toMatchObject({
+        events: [{ eventId: "approved", step: "approve", visit: 1, payload: { approved: false, comment: "Too dear" } }],
+      });
+    });
+
+    test("a double click on what sends an event sends it once, though the job waits for it again at once", async () => {
+      const { owner, jobId } = await waitingJob(loop);
+      const page = await browser.newPage();
+      await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+      const send = page.getByRole("button", { name: "Send approved", exact: true });
+      let sent = 0;
+      page.on("request", (request) => {
+        if (request.method() === "POST" && request.url().endsWith("/events")) sent += 1;
+      });
+      await send.click();
+      await page.getByRole("row", { name: /approved.*consumed it/ }).waitFor();
+      await page.getByRole("combobox", { name: "Visit" }).waitFor();
+      // The button of the next visit stands under the pointer.
+      await send.hover();
+      await page.mouse.down({ clickCount: 2 });
+      await page.mouse.up({ clickCount: 2 });
+      await page.waitForResponse("**/explain");
+      expect(sent).toBe(1);
+      await send.click();
+      await expect.poll(() => sent).toBe(2);
+    });
+
+    test("an approval is given by keyboard alone, from the page of the workflow on", async () => {
       const owner = await newOwner(service);
       const { workflowId } = await deploy(owner.api, approval);
       const page = await browser.newPage();
@@ -197,7 +198,7 @@ onOneStore((home) => {
       const dialog = page.getByRole("dialog", { name: "Send an event" });
       await dialog.getByLabel("Event", { exact: true }).fill("aproved");
       await dialog.getByLabel("Payload").fill('{"by": ');
-      await dialog.getByText("This is no JSON").waitFor();
+      await dialog.getByText("JSON syntax error, line 1, column 8").waitFor();
       expect(await dialog.getByRole("button", { name: "Send event" }).isDisabled()).toBe(true);
       await dialog.getByLabel("Payload").fill('{"by": "Ada"}');
       // A slip of the mouse beside it takes nothing away that was written.
@@ -242,7 +243,7 @@ onOneStore((home) => {
       await signInAt(page, `${other.url}/jobs/${jobId}`, other);
       await page.getByRole("alert").getByText("Not found").waitFor();
       await page.getByRole("heading", { level: 1, name: "Not found" }).waitFor();
-      expect(await page.title()).toBe("Not found · Stepwell");
+      await expect.poll(() => page.title()).toBe("Not found · Stepwell");
     });
 
     test("a job that moves fast is not asked about at every move", async () => {
@@ -364,6 +365,45 @@ onOneStore((home) => {
         await expectAccessible(page, `lists and tables in ${colorScheme}`);
       },
     );
+
+    test("the time of the timeline is looked at more closely, and the history is filtered to the millisecond and exported", async () => {
+      const { owner, jobId } = await waitingJob();
+      const page = await browser.newPage();
+      await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
+      const timeline = page.getByRole("region", { name: "Timeline" });
+      await timeline.locator("button[aria-current=true]", { hasText: "approve" }).waitFor();
+      const ticks = () => timeline.locator(".timeline-ticks .timeline-track span").allInnerTexts();
+      await expect.poll(ticks).toContain("0");
+      await timeline.getByRole("button", { name: "Zoom in on the time" }).click();
+      await timeline.getByRole("button", { name: "Later" }).click();
+      await expect.poll(ticks).not.toContain("0");
+      await expectAccessible(page, "a part of the timeline");
+      await timeline.getByRole("button", { name: "Show the whole time" }).click();
+      await expect.poll(ticks).toContain("0");
+
+      const history = page.getByRole("region", { name: "History" });
+      await history.getByRole("searchbox", { name: "Filter" }).fill("waits for");
+      await history.getByRole("row", { name: /Waits for events approve approved .*\d\.\d{3}/ }).waitFor();
+      await expect.poll(() => history.getByRole("row").count()).toBe(2);
+      const downloaded = page.waitForEvent("download");
+      await history.getByRole("button", { name: "Export as JSON" }).click();
+      const file = await downloaded;
+      expect(file.suggestedFilename()).toBe(`history-${jobId}.json`);
+      const entries = JSON.parse(readFileSync(await file.path(), "utf8"));
+      expect(entries).toContainEqual(expect.objectContaining({ type: "step.waiting", eventIds: ["approved"] }));
+    });
+
+    test("a job that a program submitted says the name of its token", async () => {
+      const owner = await newOwner(service);
+      const { workflowId } = await deploy(owner.api, waitingDefinition);
+      const { body } = await owner.api.call<{ token: string }>("CreateApiToken", {
+        body: { name: "pipeline", permissions: ["job:submit"] },
+      });
+      const submitted = await owner.api.as(body.token).call<{ jobId: string }>("SubmitJob", { body: { workflowId } });
+      const page = await browser.newPage();
+      await signInAt(page, `${owner.url}/jobs/${submitted.body.jobId}`, owner);
+      await page.locator(".job-meta").getByText("pipeline", { exact: true }).waitFor();
+    });
 
     test("where colours are forced, what was said by colour is still seen", async () => {
       const { owner, jobId } = await waitingJob();

@@ -97,6 +97,48 @@ onOneStore((home) => {
     expect(await page.evaluate("globalThis.wasHere")).toBe(true);
   });
 
+  test("back from a job the list is where it was, from the job one goes on to the next of the list, and runs it again", async () => {
+    const owner = await newOwner(service);
+    const { workflowId } = await deploy(owner.api, straightDefinition);
+    const submissions = Array.from({ length: 130 }, () =>
+      owner.api.call("SubmitJob", { body: { workflowId, inputJson: {} } }),
+    );
+    await Promise.all(submissions);
+    const { jobId } = await submitAndWait(owner.api, workflowId, { sku: "A-17" });
+    const page = await browser.newPage();
+    await signInAt(page, `${owner.url}/jobs?workflowId=${workflowId}`, owner);
+    const rows = page.getByRole("main").getByRole("row");
+    await rows.nth(1).waitFor();
+    // Beyond the first page, which has 100.
+    await expect
+      .poll(async () => {
+        await page.evaluate("scrollTo(0, 105 * 40)");
+        return await page.evaluate("scrollY");
+      })
+      .toBe(4_200);
+    const link = rows.nth(30).getByRole("link");
+    const address = await link.getAttribute("href");
+    await link.click();
+    await page.getByRole("link", { name: "Next job" }).click();
+    await expect.poll(() => new URL(page.url()).pathname).not.toBe(address);
+    await expect.poll(() => page.title()).toMatch(/^Succeeded · .+ · [0-9a-f]{6} · Stepwell$/);
+    await page.getByRole("link", { name: "Previous job" }).click();
+    await expect.poll(() => new URL(page.url()).pathname).toBe(address);
+    await page.goBack();
+    await page.waitForURL(/\/jobs\?workflowId=/);
+    await expect.poll(() => page.evaluate("scrollY")).toBe(4_200);
+    await page.locator(`a[href="${address}"]`).waitFor();
+
+    await page.evaluate("scrollTo(0, 0)");
+    await page.locator(`a[href$="${jobId}"]`).click();
+    await page.getByRole("button", { name: "Run again" }).click();
+    const input = page.getByRole("dialog").getByLabel("Input as JSON");
+    expect(JSON.parse(await input.inputValue())).toEqual({ sku: "A-17" });
+    await page.getByRole("button", { name: "Submit job" }).click();
+    await expect.poll(() => new URL(page.url()).pathname.endsWith(jobId)).toBe(false);
+    await page.getByRole("region", { name: "Job input" }).getByText('"A-17"').waitFor();
+  });
+
   inWholeMatrix(() => {
     test("100,000 jobs are listed and scrolled through without lag, and counted as far as it matters", async () => {
       const owner = await newOwner(service);

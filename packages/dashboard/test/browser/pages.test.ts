@@ -63,6 +63,7 @@ function pagesOf({ workflowId, versionId }: Deployed) {
     { path: "/workflows", shown: has("cell", /v1/) },
     { path: `/workflows/${workflowId}`, shown: has("link", "Version 1") },
     { path: `/workflows/${workflowId}/versions/${versionId}`, shown: has("heading", "Definition") },
+    { path: "/task-queues", shown: has("heading", "Task queues") },
     { path: "/nothing-here", shown: has("heading", "There is no such page") },
   ];
 }

@@ -113,13 +113,21 @@ onOneStore((home) => {
       await page.getByRole("menuitemradio", { name: `Acme (${key})`, exact: true }).waitFor();
     });
 
-    test("whoever may not see the tokens reads which permission it takes", async () => {
+    test("the settings open at what somebody may see, other pages say which permission they take, and the account leads back", async () => {
       const owner = await newOwner(service);
       const viewer = await newOwner(service, "Elsewhere");
       await service.addMember(owner.organizationId, viewer.userId, ["viewer"]);
       const page = await browser.newPage();
       await signInAt(page, `${owner.url}/settings`, viewer);
+      await page.getByRole("region", { name: "Members" }).waitFor();
+      await expect.poll(() => page.title()).toBe("Members · Settings · Stepwell");
+      await page.getByRole("link", { name: "API tokens" }).click();
       await page.getByText("It takes the permission apitoken:read. You have the role viewer here").waitFor();
+      await page.getByRole("button", { name: /^Account of/ }).click();
+      await page.getByRole("menuitem", { name: "Your account" }).click();
+      await page.getByRole("heading", { name: "Your account" }).waitFor();
+      await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Jobs" }).click();
+      await page.waitForURL(`${owner.url}/jobs`);
     });
 
     test.each(["light", "dark"] as const)(
@@ -183,7 +191,7 @@ async function visit(
   }
 }
 
-/** By keyboard. */
+/** Presses it by keyboard. */
 async function press(where: Pick<Page, "getByRole">, role: "button" | "link", name: string): Promise<void> {
   await where.getByRole(role, { name, exact: true }).press("Enter");
 }

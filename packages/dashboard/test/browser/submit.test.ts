@@ -4,6 +4,7 @@ import { onOneStore } from "@stepwell/testing/stores.ts";
 import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import type { Locator, Page } from "playwright-core";
 import { expect, test } from "vitest";
+import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
 import { deploy, newOwner, type Owner, signInAt } from "./support/people.ts";
 
@@ -54,6 +55,39 @@ onOneStore((home) => {
   });
 
   inWholeMatrix(() => {
+    test("unions, nulls, dates and lists of values are asked for, nothing is chosen for the reader, and a problem is at its field", async () => {
+      const properties = {
+        colour: { enum: ["red", "blue"] },
+        note: { type: ["string", "null"] },
+        due: { type: "string", format: "date-time" },
+        payment: {
+          oneOf: [
+            { properties: { type: { const: "card" }, number: { type: "string" } }, required: ["type", "number"] },
+            { properties: { type: { const: "bill" }, days: { type: "integer" } }, required: ["type", "days"] },
+          ],
+        },
+      };
+      const { owner, page, dialog } = await form({ type: "object", properties, required: Object.keys(properties) });
+      await page.getByRole("button", { name: "Submit job" }).click();
+      const colour = dialog.getByLabel("colour");
+      await colour.and(page.locator(":focus")).waitFor();
+      const problem = (await colour.getAttribute("aria-describedby")) ?? "";
+      expect(await page.locator(`[id="${problem}"]`).innerText()).toBe("Required");
+      await colour.selectOption("blue");
+      await dialog.getByLabel("note").selectOption("null");
+      await dialog.getByLabel("due").fill("2026-03-01T12:30");
+      await dialog.getByLabel("payment").selectOption("type: bill");
+      await dialog.getByLabel("days").fill("30");
+      await expectAccessible(page, "the form of a job's input");
+      const due = await page.evaluate("new Date('2026-03-01T12:30').toISOString()");
+      expect(await submitted({ owner, page })).toEqual({
+        colour: "blue",
+        note: null,
+        due,
+        payment: { type: "bill", days: 30 },
+      });
+    });
+
     test("an entry that is taken out of a list leaves the others as they are written", async () => {
       const counts = { type: "array", items: { type: "integer" } };
       const { owner, page, dialog } = await form({ type: "object", properties: { counts }, required: ["counts"] });

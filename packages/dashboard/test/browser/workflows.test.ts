@@ -68,6 +68,29 @@ onOneStore((home) => {
   });
 
   inWholeMatrix(() => {
+    test("a tag that points at the newest version is moved back, what can be undone lies under no dialog, and deleting comes last", async () => {
+      const owner = await newOwner(service);
+      const { workflowId } = await deploy(owner.api, straightDefinition);
+      const { versionId } = await registerVersion(owner.api, workflowId, waitingDefinition);
+      await owner.api.call("SetWorkflowVersionTag", { params: { workflowId, tag: "$LIVE" }, body: { versionId } });
+      const page = await browser.newPage({ width: 360 });
+      await signInAt(page, `${owner.url}/workflows/${workflowId}`, owner);
+      const actions = page.locator(".page-heading").locator("a, button");
+      await actions.last().waitFor();
+      await expect.poll(() => actions.allInnerTexts()).toEqual(["Edit", "Submit a job", "Delete workflow"]);
+      await page.getByRole("button", { name: "Move $LIVE" }).click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByText("$LIVE: version 2 → version 1").waitFor();
+      await dialog.getByRole("button", { name: "Point $LIVE at version 1" }).click();
+      await page.getByRole("button", { name: "Undo" }).waitFor();
+      await page.getByRole("button", { name: "Move $LIVE" }).click();
+      await dialog.getByText("$LIVE: version 1 → version 2").waitFor();
+      const layers = await page.evaluate(
+        `[".toasts", ".dialog-overlay"].map((name) => Number(getComputedStyle(document.querySelector(name)).zIndex))`,
+      );
+      expect(layers).toEqual([30, 40]);
+    });
+
     test("what cannot be undone any more says so", async () => {
       browser.expectFault(/500/);
       const owner = await newOwner(service);
@@ -98,6 +121,15 @@ onOneStore((home) => {
       await page.getByRole("button", { name: "Copy" }).first().click();
       await page.getByRole("button", { name: "Copied" }).waitFor();
       expect(await page.evaluate("navigator.clipboard.readText()")).toBe(deploySample);
+    });
+
+    test("the page of a version says what its definition is for", async () => {
+      const owner = await newOwner(service);
+      const definition = JSON.stringify({ ...JSON.parse(straightDefinition), description: "For orders from abroad." });
+      const { workflowId, versionId } = await deploy(owner.api, definition);
+      const page = await browser.newPage();
+      await signInAt(page, `${owner.url}/workflows/${workflowId}/versions/${versionId}`, owner);
+      await page.getByText("For orders from abroad.", { exact: true }).waitFor();
     });
 
     test("who may only look is offered nothing to change", async () => {

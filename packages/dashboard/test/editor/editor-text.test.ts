@@ -1,19 +1,20 @@
 import { CompletionContext, type CompletionResult } from "@codemirror/autocomplete";
 import { json } from "@codemirror/lang-json";
-import { ensureSyntaxTree } from "@codemirror/language";
-import { EditorState } from "@codemirror/state";
+import { EditorState, type Transaction, type TransactionSpec } from "@codemirror/state";
 import { catalog } from "@stepwell/testing/catalog.ts";
+import { annotations, assertions, formatNames, namedRoots, rootNames } from "@stepwell/testing/definition-words.ts";
 import { listedExecutors } from "@stepwell/testing/executors.ts";
+import { listedFunctions } from "@stepwell/testing/expression-functions.ts";
 import { describe, expect, test } from "vitest";
 import type { Executor } from "../../src/api/executors.ts";
 import { completeDefinition } from "../../src/pages/editor/completion.ts";
 import { configSnippet } from "../../src/pages/editor/config-words.ts";
-import { placeOf } from "../../src/pages/editor/json-tree.ts";
+import { meaningAt } from "../../src/pages/editor/expression-hover.ts";
+import { placeOf, placeOfRemark } from "../../src/pages/editor/json-tree.ts";
+import { texts } from "../../src/texts/texts.ts";
 
 function stateOf(text: string): EditorState {
-  const state = EditorState.create({ doc: text, extensions: [json()] });
-  ensureSyntaxTree(state, text.length, 5_000);
-  return state;
+  return EditorState.create({ doc: text, extensions: [json()] });
 }
 
 const definition = `{
@@ -71,7 +72,41 @@ describe("a JSON pointer", () => {
   });
 });
 
-/** What is offered where the bar stands. */
+describe("a remark is marked", () => {
+  const marked = (text: string, pointer: string, line: number, column: number) => {
+    const state = stateOf(text);
+    const { from, to } = placeOfRemark(state, { pointer, line, column });
+    return { before: state.sliceDoc(0, from), marked: state.sliceDoc(from, to) };
+  };
+
+  test.each([
+    ["a mistake of syntax, at its own character", '{\n  "a": nil\n}', 2, 8, '{\n  "a": ', "n"],
+    ["a text that ends too early, at its end", '{\n  "a": ', 2, 8, '{\n  "a": ', ""],
+    ["a place behind the end of a line, at that end", '{\r\n"a"\r\n', 2, 9, '{\n"a"', ""],
+    ["a line behind the last one, in the last one", "{", 7, 1, "", "{"],
+  ])("where it is: %s", (_, text, line, column, before, shown) => {
+    expect(marked(text, "", line, column)).toEqual({ before, marked: shown });
+  });
+
+  test("at the field or the object that its pointer leads to", () => {
+    expect(marked(definition, "/steps/0/transitionToStep", 12, 7).marked).toBe('"transitionToStep": "second"');
+    expect(marked(definition, "/steps/0/integrationDetails", 6, 7).marked).toBe('"integrationDetails"');
+    expect(marked(definition, "/steps/1/integrationDetails", 14, 5).marked).toMatch(/^\{ "name": "second".*\}$/);
+  });
+
+  test("at its own character in a text that is not parsed yet", () => {
+    const state = EditorState.create({ doc: definition });
+    const place = placeOfRemark(state, { pointer: "/steps/1/name", line: 14, column: 7 });
+    expect(state.sliceDoc(place.from)).toMatch(/^"name": "second"/);
+  });
+
+  test("inside of a string from the mistake to the end of the string, where the place says so", () => {
+    const column = '        "type": "/service/wait'.length + 1;
+    expect(marked(definition, "/steps/0/integrationDetails/type", 7, column).marked).toBe("ForEventIds");
+  });
+});
+
+/** The words that are offered where the bar stands. */
 function offered(
   text: string,
   explicit = true,
@@ -79,7 +114,7 @@ function offered(
 ): string[] | undefined {
   const position = text.indexOf("|");
   const state = stateOf(text.replace("|", ""));
-  const found = completeDefinition(() => executors)(
+  const found = completeDefinition(() => ({ executors, functions: listedFunctions }))(
     new CompletionContext(state, position, explicit),
   ) as CompletionResult | null;
   return found?.options.map(({ label }) => label);
@@ -87,13 +122,26 @@ function offered(
 
 describe("the editor offers", () => {
   test("the names of a definition's parts that are not there yet", () => {
-    expect(offered('{"steps": [], "|"}')).toEqual(["workflowName", "definitions"]);
-    expect(offered('{"steps": [], |}')).toEqual(["workflowName", "definitions"]);
-    expect(offered('{"|"}')).toEqual(["workflowName", "steps", "definitions"]);
+    expect(offered('{"steps": [], "|"}')).toEqual(["workflowName", "description", "timeoutSeconds", "definitions"]);
+    expect(offered('{"steps": [], |}')).toEqual(["workflowName", "description", "timeoutSeconds", "definitions"]);
+    const all = ["workflowName", "description", "timeoutSeconds", "steps", "definitions"];
+    expect(offered('{"|"}')).toEqual(all);
+  });
+
+  test("words at the end of a long text, which the editor has parsed only in part", () => {
+    const long = Array.from({ length: 200 }, (_, index) => `{"name": "step-${index}", "transitionToStep": null}`);
+    expect(offered(`{"steps": [${long.join(",\n")}], "|"}`)).toContain("definitions");
+    const choice = '{"name": "last", "transitionToStep": {"choose": [{"if": "inp|"}]}}';
+    expect(offered(`{"steps": [${[...long, choice].join(",\n")}]}`, false)).toContain("input");
   });
 
   test("a name that is being changed again", () => {
-    expect(offered('{"st|eps": [], "definitions": {}}')).toEqual(["workflowName", "steps"]);
+    expect(offered('{"st|eps": [], "definitions": {}}')).toEqual([
+      "workflowName",
+      "description",
+      "timeoutSeconds",
+      "steps",
+    ]);
   });
 
   test("the parts of a step, of its details, and of its executor's config", () => {
@@ -120,6 +168,17 @@ describe("the editor offers", () => {
       "qualifier",
       "timeoutMs",
     ]);
+    const http = "/service/http";
+    expect(offered(config(http, '{"url": "https://example.com/", "|"}'))).toEqual([
+      "method",
+      "headers",
+      "query",
+      "body",
+      "successStatus",
+      "maxBytes",
+    ]);
+    expect(offered(config(http, '{"method": "|"}'))).toContain("POST");
+    expect(offered(config(http, '{"successStatus": ["|"]}'))).toEqual(["2xx", "3xx", "4xx", "5xx"]);
     const wait = "/service/waitForEventIds";
     expect(offered(config(wait, '{"match": "|"}'))).toEqual(["all", "any"]);
     expect(offered(config(wait, '{"payloadDefinitions": {"approved": {"|"}}}'))).toEqual(["$ref"]);
@@ -139,7 +198,15 @@ describe("the editor offers", () => {
     const steps = (step: string) => `{"steps": [{"name": "a"}, {"name": "b", ${step}}]}`;
     expect(offered(steps('"transitionToStep": "|"'))).toEqual(["a", "b", "null"]);
     expect(offered(steps('"transitionToStep": |'))).toEqual(["a", "b", "null"]);
+    expect(offered(steps('"transitionToStep": {"|"}'))).toEqual(["choose", "else"]);
+    expect(offered(steps('"transitionToStep": {"choose": [{"|"}]}'))).toEqual(["if", "then"]);
+    expect(offered(steps('"transitionToStep": {"choose": [{"then": "|"}], "else": null}'))).toEqual(["a", "b", "null"]);
+    expect(offered(steps('"transitionToStep": {"else": "|"}'))).toEqual(["a", "b", "null"]);
     expect(offered(steps('"onFailure": "|"'))).toEqual(["a", "b"]);
+    expect(offered(steps('"onFailure": [{"|"}]'))).toEqual(["on", "then"]);
+    expect(offered(steps('"onFailure": [{"then": "|"}]'))).toEqual(["a", "b"]);
+    expect(offered(steps('"onFailure": [{"on": ["|"]}]'))).toContain("Timeout");
+    expect(offered(steps('"retry": {"on": ["|"]}'))).toContain("Timeout");
     const details =
       '{"steps": [{"integrationDetails": {"inputDefinition": {"$ref": "|"}}}], "definitions": {"order": {}}}';
     expect(offered(details)).toEqual(["#/definitions/order"]);
@@ -156,16 +223,192 @@ describe("the editor offers", () => {
     expect(offered(schema('{"additionalProperties": |}'))).toEqual(["true", "false"]);
   });
 
+  test("every format, every keyword that is checked, and no keyword that the service does not know", () => {
+    const { schema, formats } = texts.vocabulary;
+    expect(Object.keys(formats).toSorted()).toEqual(formatNames().toSorted());
+    const offeredWords: readonly string[] = Object.keys(schema);
+    expect(assertions.filter((word) => !offeredWords.includes(word))).toEqual([]);
+    const known: readonly string[] = [...assertions, ...annotations];
+    expect(offeredWords.filter((word) => !known.includes(word))).toEqual([]);
+  });
+
   test("whole steps in the list of steps", () => {
     const steps = listedExecutors.map(({ title }) => `Step: ${title}`);
     expect(offered('{"steps": [|]}')).toEqual(steps);
     expect(offered('{"steps": [{"name": "a"}, |]}')).toEqual(steps);
   });
 
+  test.each(listedExecutors)("a step with $type that is JSON as it is put in", (executor) => {
+    const state = stateOf('{"steps": []}');
+    const at = '{"steps": ['.length;
+    const source = completeDefinition(() => ({ executors: [executor], functions: [] }));
+    const found = source(new CompletionContext(state, at, true)) as CompletionResult | null;
+    const [option] = found?.options ?? [];
+    const texts: string[] = [];
+    const view = { state, dispatch: ({ newDoc }: Transaction) => texts.push(newDoc.toString()) };
+    if (option !== undefined && typeof option.apply === "function") option.apply(view as never, option, at, at);
+    const [step] = (JSON.parse(texts[0] ?? "") as { steps: object[] }).steps;
+    expect(step).toMatchObject({ integrationDetails: { type: executor.type } });
+    expect(Object.hasOwn(step ?? {}, "input")).toBe(executor.needsInput);
+    if (executor.needsInput) expect(step).toMatchObject({ input: { name: "${ input.name }" } });
+  });
+
   test("nothing while nobody asks and nothing is typed, and nothing where it knows nothing", () => {
     expect(offered('{"steps": [|]}', false)).toBeUndefined();
     expect(offered('{"workflowName": "|"}')).toBeUndefined();
     expect(offered("|")).toBeUndefined();
+  });
+});
+
+/** Two steps, of which the second has this in the named field. */
+const withExpression = (field: string, value: string) => `{
+  "steps": [
+    {
+      "name": "reserve-stock",
+      "integrationDetails": {
+        "type": "/service/waitForEventIds",
+        "config": { "eventIds": ["approved", "it-came"], "payloadDefinitions": { "approved": { "$ref": "#/definitions/decision" } } },
+        "inputDefinition": { "$ref": "#/definitions/order" },
+        "outputDefinition": { "$ref": "#/definitions/order" }
+      }
+    },
+    {
+      "name": "ship",
+      "integrationDetails": { "outputDefinition": { "$ref": "#/definitions/decision" } },
+      ${JSON.stringify(field)}: ${value}
+    }
+  ],
+  "definitions": {
+    "order": {
+      "allOf": [{ "properties": { "sku": { "description": "What is ordered" } } }],
+      "properties": { "lines": { "items": { "$ref": "#/definitions/line" } }, "parent": { "$ref": "#/definitions/order" } }
+    },
+    "line": { "properties": { "count": {} } },
+    "decision": { "properties": { "isGood": {} } }
+  }
+}`;
+const inInput = (expression: string, isExplicit = true) =>
+  offered(withExpression("input", `{ "a": [${JSON.stringify(expression)}] }`), isExplicit);
+const names = (found: string[] | undefined) =>
+  found?.filter((label) => !listedFunctions.some(({ name }) => name === label));
+const called = (forms: string) =>
+  listedFunctions.filter((one) => one.forms !== forms && !one.name.includes(".")).map(({ name }) => name);
+
+const loop = (items: string, step: string, inputDefinition: object = {}) => ({
+  integrationDetails: { type: "/service/forEach", config: { items, step }, inputDefinition },
+});
+
+test("the editor offers the steps with which a branch or a body can begin", () => {
+  const withConfig = (type: string, config: string) =>
+    offered(
+      `{"steps": [{"name": "fork", "integrationDetails": {"type": "${type}", "config": ${config}}}, {"name": "a"}, {"name": "b"}]}`,
+    );
+  expect(withConfig("/service/forEach", '{"step": "|"}')).toEqual(["a", "b"]);
+  expect(withConfig("/service/parallel", '{"branches": {"left": "|"}}')).toEqual(["a", "b"]);
+  expect(withConfig("/service/parallel", '{"until": "|"}')).toEqual(["all", "any"]);
+});
+
+describe("in an expression the editor offers", () => {
+  test("every name that the service reads at this place, and every function", () => {
+    const roots = ["input", "steps", "events", "error", "job", "now"];
+    const functions = listedFunctions.filter(({ forms }) => forms !== "method").map(({ name }) => name);
+    expect(inInput("for ${ |")).toEqual([...roots, ...functions]);
+    expect(names(inInput("${ input.a } and ${ i|"))).toEqual(roots);
+    expect(names(offered(withExpression("output", '"${ | }"')))).toEqual([...roots, "result"]);
+    const choice = offered(withExpression("transitionToStep", '{"choose": [{"if": "|"}]}'));
+    const inBodies = new Set(["item", "index", "forks"]);
+    const elsewhere = [...rootNames, ...Object.keys(namedRoots)].filter((root) => !inBodies.has(root));
+    expect(names(choice)?.toSorted()).toEqual(elsewhere.toSorted());
+  });
+
+  test("in the body of a forEach its item with what the schemas know of it, and the forEach steps around it by name", () => {
+    const inBody = (expression: string) => {
+      const orders = { type: "array", items: { $ref: "#/definitions/order" } };
+      const input = { properties: { orders } };
+      const body = [
+        { name: "each-order", ...loop("${ input.orders }", "lines", input), transitionToStep: null },
+        { name: "lines", ...loop("${ item.lines }", "line"), transitionToStep: "told" },
+        { name: "line", input: expression, transitionToStep: null },
+        { name: "told", transitionToStep: null },
+      ];
+      const order = { properties: { id: {}, lines: { items: { properties: { sku: {} } } } } };
+      return offered(JSON.stringify({ steps: body, definitions: { order } }));
+    };
+    expect(names(inBody("${ | }"))).toEqual(expect.arrayContaining(["item", "index", "forks"]));
+    expect(names(inBody("${ item.| }"))).toEqual(["sku"]);
+    expect(inBody("${ forks['|'] }")).toEqual(["each-order", "lines"]);
+    expect(names(inBody("${ forks['each-order'].| }"))).toEqual(["item", "index"]);
+    expect(names(inBody("${ forks['each-order'].item.| }"))).toEqual(["id", "lines"]);
+  });
+
+  test("steps and events by name, and what they have", () => {
+    expect(inInput("${ steps.| }")).toEqual(["reserve-stock", "ship"]);
+    expect(inInput("${ steps['| }")).toEqual(["reserve-stock", "ship"]);
+    expect(inInput('${ steps["|"] }')).toEqual(["reserve-stock", "ship"]);
+    expect(inInput("${ events.| }")).toEqual(["approved", "it-came"]);
+    expect(inInput("${ steps['reserve-stock'].| }")).toEqual([...namedRoots.steps.parts]);
+    expect(inInput("${ events['it-came'].| }")).toEqual([...namedRoots.events.parts]);
+    expect(names(inInput("${ error.| }"))).toEqual(["code", "type", "message", "step", "cause"]);
+    expect(names(inInput("${ job.| }"))).toEqual(["jobId", "submittedAt", "workflowName", "versionNumber"]);
+  });
+
+  test("properties as the schemas know them, and what can be called on a value", () => {
+    expect(names(inInput("${ input.| }"))).toEqual(["lines", "parent", "sku"]);
+    expect(names(inInput("${ steps['reserve-stock'].output.parent.| }"))).toEqual(["lines", "parent", "sku"]);
+    expect(inInput("${ input.lines[0].| }")).toEqual(["count", ...called("function")]);
+    expect(names(inInput("${ events.approved.payload.| }"))).toEqual(["isGood"]);
+    expect(names(offered(withExpression("transitionToStep", '{"choose": [{"if": "!output.|"}]}')))).toEqual(["isGood"]);
+    expect(inInput("${ size(input.lines).| }")).toEqual(called("function"));
+    expect(inInput("${ base64.| }")).toEqual(["encode", "decode"]);
+  });
+
+  test.each([
+    ["${ input.| }", "gift-note", "${ input['gift-note'] }"],
+    ["${ input.| }", "it's", "${ input['it\\'s'] }"],
+    ["${ input.| }", '"new"', "${ input['\\\"new\\\"'] }"],
+    ["${ steps['|'] }", 'say "it\'s"', "${ steps['say \\\"it\\'s\\\"'] }"],
+  ])("in %s the name %s, which is put in so that the expression reads it", (expression, name, expected) => {
+    const inputDefinition = { properties: { "gift-note": {}, "it's": {}, '"new"': {} } };
+    const steps = [{ name: 'say "it\'s"', integrationDetails: { inputDefinition } }, { input: expression }];
+    const text = JSON.stringify({ steps });
+    const at = text.indexOf("|");
+    const state = stateOf(text.replace("|", ""));
+    const found = completeDefinition(() => ({ executors: [], functions: [] }))(
+      new CompletionContext(state, at, true),
+    ) as CompletionResult | null;
+    const option = found?.options.find(({ label }) => label === name);
+    let after = "";
+    const view = { state, dispatch: (change: TransactionSpec) => (after = state.update(change).newDoc.toString()) };
+    if (typeof option?.apply === "function") option.apply(view as never, option, found?.from ?? 0, at);
+    else view.dispatch({ changes: { from: found?.from ?? 0, to: at, insert: option?.apply ?? "" } });
+    expect((JSON.parse(after) as { steps: { input?: string }[] }).steps[1]?.input).toBe(expected);
+  });
+
+  test("nothing in a text, behind the brace that ends it, in a literal `${`, and where no expression is", () => {
+    for (const text of ['${ "|" }', "${ 'a.| }", "${ input.sku } |", "${ {'a': 1}.a } |", "$${ |", "input.|"]) {
+      expect(inInput(text)).toBeUndefined();
+    }
+    expect(inInput("${ input.sku == |", false)).toBeUndefined();
+    expect(offered(withExpression("name", '"${ |"'))).toBeUndefined();
+    const config = (text: string) =>
+      offered(`{"steps": [{"integrationDetails": {"type": "/service/waitForEventIds", "config": ${text}}}]}`);
+    expect(names(config('{"eventIds": ["${ e|"]}'))).toContain("events");
+    expect(config('{"match": "${ e|"}')).not.toContain("events");
+  });
+
+  test("to whoever points at a function or a name what it means", () => {
+    const offer = { executors: listedExecutors, functions: listedFunctions };
+    const meaning = (expression: string) => {
+      const text = withExpression("input", JSON.stringify(expression));
+      return meaningAt(stateOf(text.replace("|", "")), text.indexOf("|"), offer)?.text;
+    };
+    expect(meaning("${ spl|it(input.sku, '-') }")).toMatch(/^split\(text, separator\)\n\nThe parts.*\n\nExample: /);
+    expect(meaning("${ input.sku.up|per() }")).toMatch(/^upper\(text\)/);
+    expect(meaning("${ base64.en|code(input.sku) }")).toMatch(/^base64\.encode\(text\)/);
+    expect(meaning("${ in|put.upper }")).toBe(texts.vocabulary.expressionRoots.input);
+    for (const other of ["${ input.up|per }", "${ 'in|put' }", "in|put", "${ nothi|ng() }"]) {
+      expect(meaning(other)).toBeUndefined();
+    }
   });
 });
 

@@ -1,7 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { HistoryEntry } from "../../src/api/live/many-jobs-stream.ts";
 import { wayKey } from "../../src/graph/graph.ts";
-import { tellStory } from "../../src/pages/job/job-story.ts";
+import { branchWords, runWords } from "../../src/pages/job/branch-words.ts";
+import { shownStatusOf, tellStory } from "../../src/pages/job/job-story.ts";
+import { missingEventsOf } from "../../src/pages/job/missing-events.ts";
+import { looksOf } from "../../src/pages/job/story-looks.ts";
 
 const begin = Date.parse("2026-01-31T12:00:00.000Z");
 
@@ -39,6 +42,20 @@ describe("the story of a job", () => {
     expect(story.current).toBeUndefined();
   });
 
+  test("that sleeps says until when, and no more once it has gone on", () => {
+    const delayEndsAt = "2026-02-01T12:00:00.000Z";
+    const asleep = [submitted, started, step("step.started", "pause"), step("step.delayed", "pause", { delayEndsAt })];
+    expect(tellStory(history(...asleep)).current).toMatchObject({
+      status: "sleeping",
+      delayEndsAt,
+      spans: [{ kind: "sleeping", start: second(2) }],
+    });
+    expect(shownStatusOf(tellStory(history(...asleep)))).toBe("SLEEPING");
+    const awake = tellStory(history(...asleep, step("step.succeeded", "pause"))).current;
+    expect(awake).toMatchObject({ status: "succeeded" });
+    expect(awake).not.toHaveProperty("delayEndsAt");
+  });
+
   test("that waits says for what, and what of it is there", () => {
     const story = tellStory(
       history(
@@ -59,7 +76,7 @@ describe("the story of a job", () => {
       timeoutAt: "2026-02-01T12:00:00.000Z",
       spans: [{ kind: "waiting", start: second(2) }],
     });
-    expect(story.looks.get("approve")).toEqual({ status: "waiting", visit: 1, attempts: 1 });
+    expect(looksOf(story).get("approve")).toEqual({ status: "waiting", visit: 1, attempts: 1 });
   });
 
   test("that succeeds says which ways it took", () => {
@@ -81,6 +98,15 @@ describe("the story of a job", () => {
       { status: "succeeded", output: { done: true }, start: second(2), end: second(3) },
       { status: "succeeded", output: 7, start: second(4), end: second(5) },
     ]);
+  });
+
+  test("that has chosen says so before it is there, and tells a failure's way from a choice's to the same step", () => {
+    const chosen = [submitted, started, step("step.started", "a"), step("step.succeeded", "a", { next: "b" })];
+    expect([...tellStory(history(...chosen)).taken]).toEqual([wayKey("", "a"), wayKey("a", "b")]);
+    const ended = tellStory(history(...chosen.slice(0, -1), step("step.succeeded", "a", { next: null })));
+    expect(ended.taken.has(wayKey("a", ""))).toBe(true);
+    const failed = [...chosen.slice(0, -1), step("step.failed", "a", { error, next: "b" }), step("step.started", "b")];
+    expect([...tellStory(history(...failed)).taken]).toEqual([wayKey("", "a"), wayKey("a", "b", "failure")]);
   });
 
   test("that tries again tells each attempt and each pause", () => {
@@ -157,8 +183,122 @@ describe("the story of a job", () => {
       step("step.succeeded", "a", { visit }),
     ]);
     const story = tellStory(history(submitted, started, ...visits));
-    expect(story.looks.get("a")).toEqual({ status: "succeeded", visit: 3, attempts: 1 });
+    expect(looksOf(story).get("a")).toEqual({ status: "succeeded", visit: 3, attempts: 1 });
     expect(new Set(story.runs.map(({ key }) => key)).size).toBe(3);
+  });
+});
+
+describe("the story of a job with branches", () => {
+  const forked = (name: string, branchCount: number, more: Partial<HistoryEntry> = {}) => [
+    step("step.started", name, more),
+    step("step.forked", name, { ...more, branchCount }),
+  ];
+  const inBranch = (type: HistoryEntry["type"], name: string, branch: string, more: Partial<HistoryEntry> = {}) =>
+    step(type, name, { ...more, branch });
+  const split = [
+    submitted,
+    started,
+    ...forked("split", 2),
+    inBranch("step.started", "approve", "split:1[left]"),
+    inBranch("step.waiting", "approve", "split:1[left]", { eventIds: ["x"] }),
+    inBranch("step.started", "pay", "split:1[right]"),
+  ];
+
+  test("is that it waits where a branch does, for the events of that branch", () => {
+    const story = tellStory(history(...split));
+    expect(shownStatusOf(story)).toBe("WAITING");
+    expect(story.current).toMatchObject({ name: "approve", branch: "split:1[left]" });
+    expect(missingEventsOf(story)).toEqual([{ eventId: "x", step: "approve", visit: 1, branch: "split:1[left]" }]);
+    expect(story.progress.get(story.main?.key ?? "")).toEqual({
+      all: 2,
+      open: 2,
+      succeeded: 0,
+      failed: 0,
+      cancelled: 0,
+    });
+    expect(looksOf(story).get("pay")).toEqual({ status: "running", visit: 1, attempts: 1 });
+  });
+
+  test("gives an event to the wait that has waited longest and lacks it", () => {
+    const waits = ["each:1[0]", "each:1[1]"].flatMap((branch) => [
+      inBranch("step.started", "approve", branch),
+      inBranch("step.waiting", "approve", branch, { eventIds: ["x"] }),
+    ]);
+    const event: Sketch = { type: "event.received", eventId: "x", outcome: "matched" };
+    const story = tellStory(history(submitted, started, ...forked("each", 2, { items: [1, 2] }), ...waits, event));
+    expect(missingEventsOf(story).map(({ branch }) => branch)).toEqual(["each:1[1]"]);
+    // The items are many, and the step that has them is the one to look at.
+    expect(story.current?.name).toBe("each");
+  });
+
+  test("keeps visits of different branches apart, and says how many items stand how", () => {
+    const story = tellStory(
+      history(
+        submitted,
+        started,
+        ...forked("each", 10_000, { items: [] }),
+        inBranch("step.started", "check", "each:1[0]"),
+        inBranch("step.succeeded", "check", "each:1[0]"),
+        inBranch("step.started", "check", "each:1[1]"),
+        inBranch("step.failed", "check", "each:1[1]", { error }),
+        inBranch("step.started", "check", "each:1[4211]"),
+      ),
+    );
+    const progress = { all: 10_000, open: 1, succeeded: 1, failed: 1, cancelled: 0 };
+    expect(looksOf(story).get("each")).toMatchObject({ status: "running", progress });
+    const counts = new Map([
+      ["running", 1],
+      ["failed", 1],
+      ["succeeded", 1],
+    ]);
+    expect(looksOf(story).get("check")).toEqual({ status: "running", visit: 1, attempts: 1, counts });
+    expect(looksOf(story, "each:1[1]").get("check")).toEqual({ status: "failed", visit: 1, attempts: 1 });
+    expect(branchWords(story, "each:1[4211]")).toBe("item 4,211 of 10,000");
+    expect(runWords(story, { name: "check", branch: "each:1[0]", visit: 2 })).toBe("check (item 0 of 10,000, visit 2)");
+  });
+
+  test("ends the branches that are open with the step that has them, and a resume opens them again", () => {
+    const failed = [
+      ...split,
+      inBranch("step.failed", "pay", "split:1[right]", { error }),
+      step("step.failed", "split", { error: { ...error, code: "BranchFailed" } }),
+      { type: "job.failed", error: { ...error, step: "split", attempt: 1 } } as Sketch,
+    ];
+    const story = tellStory(history(...failed));
+    expect(looksOf(story).get("approve")?.status).toBe("cancelled");
+    expect(looksOf(story).get("split")?.progress).toMatchObject({ open: 0, failed: 1, cancelled: 1 });
+    expect(shownStatusOf(story)).toBe("FAILED");
+    const again = [
+      { type: "job.resumed" } as Sketch,
+      step("step.attemptStarted", "split", { attempt: 2 }),
+      inBranch("step.attemptStarted", "pay", "split:1[right]", { attempt: 2 }),
+    ];
+    const resumed = tellStory(history(...failed, ...again));
+    expect(looksOf(resumed).get("split")?.progress).toMatchObject({ open: 1, cancelled: 1 });
+  });
+
+  test("marks the ways into branches, within them, and to their ends", () => {
+    const { taken } = tellStory(
+      history(
+        ...split.slice(0, -1),
+        inBranch("step.succeeded", "approve", "split:1[left]"),
+        inBranch("step.started", "ship", "split:1[left]"),
+        inBranch("step.succeeded", "ship", "split:1[left]"),
+      ),
+    );
+    expect([...taken]).toEqual([
+      wayKey("", "split"),
+      wayKey("split", "approve", "branch"),
+      wayKey("approve", "ship"),
+      wayKey("ship", ""),
+    ]);
+  });
+
+  test("says that a worker was lost, and not a node, where the step is a task", () => {
+    const lost = [submitted, started, step("step.started", "work"), step("step.interrupted", "work")];
+    const outcome = (type: string) => tellStory(history(...lost), new Map([["work", type]])).main?.spans[0]?.outcome;
+    expect(outcome("/service/task")).toBe("workerLost");
+    expect(outcome("/service/http")).toBe("interrupted");
   });
 });
 

@@ -31,6 +31,54 @@ test.each<[string, Partial<WholeJob>, Partial<JobStory>, object]>([
     { name: "approve", status: "waiting", eventIds: ["approved", "paid"], receivedEventIds: ["paid"] },
   ],
   [
+    "waits in a branch",
+    {
+      status: "RUNNING",
+      steps: [
+        { ...done, name: "split", status: "running", branchCount: 2, startedAt: at(1) },
+        { ...waiting, branch: "split:1[left]" },
+        { ...prepared, branch: "split:1[right]" },
+      ],
+      currentStep: { ...waiting, branch: "split:1[left]", awaiting },
+    },
+    { status: "RUNNING" },
+    { name: "approve", branch: "split:1[left]", status: "waiting", receivedEventIds: ["paid"] },
+  ],
+  [
+    "was failed by a branch",
+    {
+      status: "FAILED",
+      steps: [
+        {
+          ...done,
+          name: "split",
+          status: "failure",
+          error: failure,
+          branchCount: 2,
+          startedAt: at(1),
+          finishedAt: at(3),
+        },
+        {
+          ...waiting,
+          branch: "split:1[left]",
+          status: "failure",
+          error: { code: "Cancelled", message: "" },
+          finishedAt: at(3),
+        },
+      ],
+      finishedAt: at(3),
+      error: { ...failure, step: "split", attempt: 1 },
+    },
+    { status: "FAILED" },
+    { name: "split", status: "failed", fork: { branchCount: 2, hasItems: false } },
+  ],
+  [
+    "sleeps",
+    { status: "RUNNING", steps: [{ ...waiting, delayEndsAt: at(9) }] },
+    { status: "RUNNING" },
+    { name: "approve", status: "sleeping", delayEndsAt: at(9) },
+  ],
+  [
     "is tried again",
     { status: "RUNNING", steps: [{ ...prepared, status: "running", attempts: 3, error: failure, retryAt: at(9) }] },
     { status: "RUNNING" },
@@ -71,6 +119,22 @@ test.each<[string, Partial<WholeJob>, Partial<JobStory>, object]>([
   expect(told).toMatchObject(story);
   expect(told.current).toMatchObject(current);
   expect(told.runs.length).toBe(stepRunCount(whole));
+});
+
+test("a step that was cancelled with its branch is no failure", () => {
+  const cancelled = { code: "Cancelled", message: "" };
+  const steps = [
+    { ...done, name: "split", status: "success", branchCount: 1, startedAt: at(1), finishedAt: at(2) },
+    { ...waiting, branch: "split:1[left]", status: "failure", error: cancelled, finishedAt: at(2) },
+  ];
+  const whole = {
+    createdAt: at(0),
+    startedAt: at(1),
+    updatedAt: at(3),
+    status: "RUNNING",
+    steps,
+  } as unknown as WholeJob;
+  expect(tellStory(entriesOf(whole)).runs.at(-1)).toMatchObject({ status: "cancelled", end: Date.parse(at(2)) });
 });
 
 test("step runs that GetJob leaves out count as well", () => {

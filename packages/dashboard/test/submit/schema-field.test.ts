@@ -6,6 +6,7 @@ import {
   problemsOf,
   textOfDraft,
   Unfinished,
+  variantOf,
   withPart,
 } from "../../src/submit/draft.ts";
 import { fieldOf, inputFieldOf, payloadFieldOf, type SchemaField } from "../../src/submit/schema-field.ts";
@@ -54,15 +55,77 @@ describe("a form", () => {
     expect(made?.fields?.[5]?.item).toMatchObject({ kind: "text" });
   });
 
+  test("follows references to a definition's own `$defs`, and to itself", () => {
+    const input = { $ref: "#/definitions/order" };
+    const local = {
+      properties: { line: { $ref: "#/$defs/line" } },
+      $defs: { line: { title: "Line", type: "string" } },
+    };
+    const made = inputFieldOf(definitionWith(input, { order: { ...local, required: ["line"] } }));
+    expect(made?.fields?.[0]).toMatchObject({ kind: "text", label: "Line" });
+    expect(field({ $ref: "#/$defs/line", $defs: local.$defs })).toMatchObject({ kind: "text" });
+    for (const $ref of ["#/$defs/other", "#", "https://example.org/line"])
+      expect(field({ $ref, $defs: local.$defs })).toMatchObject({ kind: "json" });
+    const recursive = field({ properties: { next: { $ref: "#" } } });
+    expect(recursive.fields?.[0]?.fields?.[0]).toMatchObject({ kind: "object", name: "next" });
+  });
+
   test.each([
     ["an open object without properties", { type: "object" }],
     ["no type at all", {}],
-    ["several types", { type: ["string", "null"] }],
-    ["one of several", { anyOf: [{ type: "string" }] }],
+    ["all of several", { allOf: [{ type: "string" }, { minLength: 1 }] }],
+    ["a tuple", { type: "array", prefixItems: [{ type: "string" }] }],
+    ["one of several, and more beside", { anyOf: [{ required: ["a"] }], properties: { a: {}, b: {} } }],
     ["a reference to nothing", { $ref: "#/definitions/none" }],
     ["what is no schema", true],
   ])("asks for JSON where the schema is %s", (_name, schema) => {
     expect(field(schema)).toMatchObject({ kind: "json" });
+  });
+
+  test.each([
+    ["several types", { type: ["string", "null"], title: "Note" }],
+    ["exactly one of several", { title: "Note", oneOf: [{ type: "string" }, { type: "null" }] }],
+    ["one of several", { title: "Note", anyOf: [{ $ref: "#/definitions/text" }, { type: "null" }] }],
+  ])("asks which kind of value it is where the schema is %s", (_name, schema) => {
+    const made = field(schema, { text: { type: "string" } });
+    expect(made).toMatchObject({ kind: "union", label: "Note" });
+    expect(made.variants).toMatchObject([
+      { kind: "text", label: "" },
+      { kind: "null", label: "" },
+    ]);
+    expect(emptyDraft(made)).toBeUndefined();
+    expect(problemsOf(made, undefined)).toEqual([{ pointer: "", kind: "missing" }]);
+    expect(problemsOf(made, null)).toEqual([]);
+  });
+
+  test.each([
+    ["truth value", { type: ["boolean", "null"] }, [false, true, null]],
+    ["value of a list", { anyOf: [{ enum: ["a", "b"] }, { type: "null" }] }, ["a", "b", null]],
+  ])("offers null beside the others where a %s may be null", (_name, schema, choices) => {
+    expect(field(schema)).toMatchObject({ kind: "choice", choices });
+  });
+
+  test("tells objects of a union apart by the part that has one value alone", () => {
+    const card = { properties: { type: { const: "card" }, number: { type: "string" } }, required: ["type", "number"] };
+    const bill = { properties: { type: { const: "bill" }, days: { type: "integer" } }, required: ["type", "days"] };
+    const made = field({ oneOf: [card, bill] });
+    expect(made.variants?.map(emptyDraft)).toEqual([{ type: "card", number: "" }, { type: "bill" }]);
+    expect(variantOf(made, { type: "bill", days: 3 })).toBe(made.variants?.[1]);
+    expect(problemsOf(made, { type: "bill" })).toEqual([{ pointer: "/days", kind: "missing" }]);
+    expect(problemsOf(made, { type: "bill", days: new Unfinished("x") })).toEqual([
+      { pointer: "/days", kind: "unfinished", text: "x", of: "integer" },
+    ]);
+  });
+
+  test("asks for a date, and for a date with its time, by a calendar", () => {
+    expect(field({ type: "string", format: "date" })).toMatchObject({ inputType: "date" });
+    expect(field({ type: "string", format: "date-time" })).toMatchObject({ inputType: "datetime-local" });
+  });
+
+  test("chooses no value for the reader, unless there is only one", () => {
+    expect(emptyDraft(field({ enum: ["a", "b"] }))).toBeUndefined();
+    expect(emptyDraft(field({ type: "boolean" }))).toBeUndefined();
+    expect(emptyDraft(field({ const: "a" }))).toBe("a");
   });
 
   test("does not follow a schema that holds itself for ever", () => {
@@ -91,9 +154,9 @@ describe("a draft", () => {
     const draft = { count: new Unfinished("1."), address: { zip: numberDraft("x", false) }, notes: ["a", undefined] };
     expect(problemsOf(made, draft)).toEqual([
       { pointer: "/sku", kind: "missing" },
-      { pointer: "/count", kind: "unfinished" },
+      { pointer: "/count", kind: "unfinished", text: "1.", of: "integer" },
       { pointer: "/address/city", kind: "missing" },
-      { pointer: "/address/zip", kind: "unfinished" },
+      { pointer: "/address/zip", kind: "unfinished", text: "x", of: "number" },
       { pointer: "/notes/1", kind: "missing" },
     ]);
   });

@@ -43,7 +43,7 @@ export class ManyJobsStream {
   #sequences = new Map<JobName, number>();
   /** Aborted when waiting or reading any longer makes no sense. */
   #turn = new AbortController();
-  /** How the last reading ended, until the next one begins. */
+  /** The way in which the last reading ended, until the next one begins. */
   #outcome: Outcome | undefined;
 
   constructor(stopped: AbortSignal, tell: (news: StreamNews) => void) {

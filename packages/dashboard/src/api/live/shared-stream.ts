@@ -106,7 +106,7 @@ class Sharing {
     this.#name = name;
     this.#positions = positions;
     this.#hear = hear;
-    // Without these, each page has a stream of its own.
+    // Each page has a stream of its own where the browser lacks these.
     if (!("locks" in navigator) || !("BroadcastChannel" in window)) {
       this.#lead();
       return;

@@ -1,30 +1,33 @@
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { json } from "@codemirror/lang-json";
-import { bracketMatching, foldGutter, foldKeymap, indentOnInput, syntaxTree } from "@codemirror/language";
+import { bracketMatching, foldGutter, foldKeymap, indentOnInput } from "@codemirror/language";
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
 import { EditorState, type Extension } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
 import { type RefObject, useEffect, useImperativeHandle, useRef } from "react";
 import "./DefinitionEditor.css";
-import type { Executor } from "../../api/executors.ts";
 import { texts } from "../../texts/texts.ts";
-import type { Remark } from "./checked.ts";
+import type { Checked, Remark } from "./checked.ts";
 import { editorTheme, jsonColours } from "./colours.ts";
-import { completeDefinition } from "./completion.ts";
-import { type Node, pathOf, placeOf } from "./json-tree.ts";
+import { completeDefinition, type Offer } from "./completion.ts";
+import { expressionHover } from "./expression-hover.ts";
+import { type Node, type Place, pathOf, placeOf, placeOfRemark, treeOf } from "./json-tree.ts";
+import { typingOver } from "./typing-over.ts";
 
 export interface EditorHandle {
   /** Puts the cursor where a JSON pointer leads. */
   goTo(pointer: string): void;
+  /** Puts the cursor where a remark is marked. */
+  goToRemark(remark: Remark): void;
 }
 
 interface DefinitionEditorProps {
   readonly initialText: string;
-  readonly remarks: readonly Remark[];
-  /** For completion. */
-  readonly executors: readonly Executor[];
+  readonly checked: Checked;
+  /** The words that completion offers. */
+  readonly offer: Offer;
   readonly onChange: (text: string) => void;
   /** The index of the step that the cursor is in. */
   readonly onStep: (index: number | undefined) => void;
@@ -35,11 +38,12 @@ interface DefinitionEditorProps {
  * The definition as text. It lives in a shadow tree: there the editor's styles are constructed style sheets, where in the page itself they would
  * be a style element, which our content security policy refuses.
  */
-export function DefinitionEditor({ initialText, remarks, executors, onChange, onStep, handle }: DefinitionEditorProps) {
+export function DefinitionEditor({ initialText, checked, offer, onChange, onStep, handle }: DefinitionEditorProps) {
+  const { remarks, text: checkedText } = checked;
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
-  const latest = useRef({ executors, onChange, onStep });
-  latest.current = { executors, onChange, onStep };
+  const latest = useRef({ offer, onChange, onStep });
+  latest.current = { offer, onChange, onStep };
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the text it begins with is that of its first moment
   useEffect(() => {
@@ -57,18 +61,24 @@ export function DefinitionEditor({ initialText, remarks, executors, onChange, on
 
   useEffect(() => {
     const { current } = view;
-    if (current !== undefined) current.dispatch(setDiagnostics(current.state, diagnosticsOf(current.state, remarks)));
-  }, [remarks]);
+    if (current === undefined) return;
+    const placeIn = placesIn(current.state, checkedText);
+    current.dispatch(setDiagnostics(current.state, diagnosticsOf(remarks, placeIn)));
+  }, [remarks, checkedText]);
 
-  useImperativeHandle(handle, () => ({
-    goTo(pointer) {
+  useImperativeHandle(handle, () => {
+    const goTo = (placeIn: (state: EditorState) => Place) => {
       const { current } = view;
       if (current === undefined) return;
-      const { from } = placeOf(current.state, pointer);
+      const { from } = placeIn(current.state);
       current.dispatch({ selection: { anchor: from }, effects: EditorView.scrollIntoView(from, { y: "center" }) });
       current.focus();
-    },
-  }));
+    };
+    return {
+      goTo: (pointer) => goTo((state) => placeOf(state, pointer)),
+      goToRemark: (remark) => goTo((state) => placesIn(state, checkedText)(remark)),
+    };
+  });
 
   return <div ref={place} className="definition-editor" />;
 }
@@ -103,14 +113,18 @@ const extensions: Extension[] = [
     ...historyKeymap,
     ...defaultKeymap,
   ]),
+  typingOver,
   editorTheme,
   jsonColours,
 ];
 
-type Latest = RefObject<Pick<DefinitionEditorProps, "executors" | "onChange" | "onStep">>;
+type Latest = RefObject<Pick<DefinitionEditorProps, "offer" | "onChange" | "onStep">>;
 
 function complete(latest: Latest): Extension {
-  return autocompletion({ override: [completeDefinition(() => latest.current.executors)], icons: false });
+  return [
+    autocompletion({ override: [completeDefinition(() => latest.current.offer)], icons: false }),
+    expressionHover(() => latest.current.offer),
+  ];
 }
 
 function listen(latest: Latest): Extension {
@@ -121,13 +135,20 @@ function listen(latest: Latest): Extension {
 }
 
 function stepAt(state: EditorState): number | undefined {
-  const node: Node = syntaxTree(state).resolveInner(state.selection.main.head, 0);
+  const node: Node = treeOf(state).resolveInner(state.selection.main.head, 0);
   const [first, second] = pathOf(state, node);
   return first === "steps" && typeof second === "number" ? second : undefined;
 }
 
-function diagnosticsOf(state: EditorState, remarks: readonly Remark[]): Diagnostic[] {
+/** The places of remarks. A pointer leads to the right place sooner than a line and a column in a text that was changed since it was checked. */
+function placesIn(state: EditorState, checkedText: string): (remark: Remark) => Place {
+  const isCurrent = state.toText(checkedText).eq(state.doc);
+  return (remark) =>
+    isCurrent || remark.pointer === "" ? placeOfRemark(state, remark) : placeOf(state, remark.pointer);
+}
+
+function diagnosticsOf(remarks: readonly Remark[], placeIn: (remark: Remark) => Place): Diagnostic[] {
   return remarks
-    .map(({ pointer, detail, severity }) => ({ ...placeOf(state, pointer), severity, message: detail }))
+    .map((remark) => ({ ...placeIn(remark), severity: remark.severity, message: remark.detail }))
     .sort((one, other) => one.from - other.from);
 }

@@ -1,6 +1,7 @@
 import { useBlocker } from "@tanstack/react-router";
 import { useDeferredValue, useMemo, useRef, useState } from "react";
 import { useExecutors } from "../../api/executors.ts";
+import { useExpressionFunctions } from "../../api/expression-functions.ts";
 import type { WorkflowKey } from "../../api/workflows.ts";
 import { type GraphStep, stepNamesOfText, stepsOfText } from "../../graph/graph-step.ts";
 import { StepGraph } from "../../graph/StepGraph.tsx";
@@ -18,7 +19,7 @@ import { Remarks } from "./Remarks.tsx";
 interface EditingProps {
   readonly workflow: WorkflowKey;
   readonly name: string;
-  /** Of the version that it was begun from. */
+  /** The number of the version that it was begun from. */
   readonly baseNumber: number | undefined;
   readonly initialText: string;
 }
@@ -33,7 +34,7 @@ export function Editing({ workflow, name, baseNumber, initialText }: EditingProp
   const [stepIndex, setStepIndex] = useState<number | undefined>();
   const editor = useRef<EditorHandle>(null);
   const checked = useChecked(workflow, text);
-  const executors = useExecutors();
+  const offer = { executors: useExecutors(), functions: useExpressionFunctions() };
   const { steps, names, isOld } = useDrawnSteps(text);
   const current = stepIndex === undefined ? undefined : names[stepIndex];
   const isChanged = text !== saved;
@@ -45,23 +46,22 @@ export function Editing({ workflow, name, baseNumber, initialText }: EditingProp
     <>
       <PageHeading
         title={words.title(name)}
+        tab={[isChanged ? words.unsaved : undefined, words.title(name)]}
         beside={
           <span className="soft">
             {baseNumber === undefined ? words.fromNothing : words.newer(baseNumber)}
             {isChanged && `, ${words.unsaved}`}
           </span>
         }
-        actions={
-          <Register workflow={workflow} name={name} text={text} checked={checked} onRegistered={() => setSaved(text)} />
-        }
+        actions={<Register workflow={workflow} name={name} text={text} checked={checked} onRegistered={setSaved} />}
       />
       <div className="editing">
         <Panel title={words.definition} isFlush>
           <div className="editing-text">
             <DefinitionEditor
               initialText={begunWith}
-              remarks={checked.remarks}
-              executors={executors}
+              checked={checked}
+              offer={offer}
               onChange={setText}
               onStep={setStepIndex}
               handle={editor}
@@ -72,7 +72,7 @@ export function Editing({ workflow, name, baseNumber, initialText }: EditingProp
           <StepGraph steps={steps} current={current} selected={current} onSelect={select} />
         </Panel>
       </div>
-      <Remarks checked={checked} onGoTo={(pointer) => editor.current?.goTo(pointer)} />
+      <Remarks checked={checked} onGoTo={(remark) => editor.current?.goToRemark(remark)} />
       <LeaveQuestion isChanged={isChanged} />
     </>
   );
@@ -80,11 +80,11 @@ export function Editing({ workflow, name, baseNumber, initialText }: EditingProp
 
 interface DrawnSteps {
   readonly steps: readonly GraphStep[];
-  /** Of all steps of the definition: the picture leaves out those that have no name yet, or another one's. */
+  /** The names of all steps of the definition: the picture leaves out those that have no name yet, or another one's. */
   readonly names: readonly (string | undefined)[];
 }
 
-/** In the middle of a word the text is no JSON: then the picture stays as it was. */
+/** The picture stays as it was while the text is no JSON, as in the middle of a word. */
 function useDrawnSteps(text: string): DrawnSteps & { readonly isOld: boolean } {
   const deferred = useDeferredValue(text);
   const last = useRef<DrawnSteps>({ steps: [], names: [] });

@@ -17,7 +17,8 @@ interface RegisterProps {
   readonly name: string;
   readonly text: string;
   readonly checked: Checked;
-  readonly onRegistered: () => void;
+  /** Told the text that is a version now: somebody may have typed on meanwhile. */
+  readonly onRegistered: (text: string) => void;
 }
 
 /** Makes the text a version, and then asks what to do with it. */
@@ -30,11 +31,11 @@ export function Register({ workflow, name, text, checked, onRegistered }: Regist
   const [next, setNext] = useState<"ask" | "tag" | "submit" | undefined>();
   const once = useOnce();
   const register = useMutation({
-    mutationFn: () => once(text, (header) => registerVersion(workflow, text, header)),
-    onSuccess: async (version) => {
+    mutationFn: (definition: string) => once(definition, (header) => registerVersion(workflow, definition, header)),
+    onSuccess: async (version, definition) => {
       setMade(version);
       setNext("ask");
-      onRegistered();
+      onRegistered(definition);
       await queries.invalidateQueries({ queryKey: [...workflowQueryKey(workflow), "versions"] });
     },
   });
@@ -47,7 +48,7 @@ export function Register({ workflow, name, text, checked, onRegistered }: Regist
         icon="check"
         disabled={checked.isValid !== true}
         isBusy={register.isPending}
-        onClick={() => register.mutate()}
+        onClick={() => register.mutate(text)}
       >
         {words.register}
       </Button>

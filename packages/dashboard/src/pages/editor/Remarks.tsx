@@ -3,12 +3,12 @@ import { Panel } from "../../parts/layout/Panel.tsx";
 import { Problem } from "../../parts/states/Problem.tsx";
 import { Quoted } from "../../parts/words/Quoted.tsx";
 import { texts } from "../../texts/texts.ts";
-import type { Checked } from "./checked.ts";
+import type { Checked, Remark } from "./checked.ts";
 import "./Remarks.css";
 
 interface RemarksProps {
   readonly checked: Checked;
-  readonly onGoTo: (pointer: string) => void;
+  readonly onGoTo: (remark: Remark) => void;
 }
 
 /** All that is wrong, or may go wrong, each with the way to its place. */
@@ -18,12 +18,12 @@ export function Remarks({ checked: { remarks, isValid, error }, onGoTo }: Remark
     <Panel title={words.check} isFlush beside={<span role="status">{summaryOf(remarks, isValid)}</span>}>
       {error !== null && <Problem error={error} />}
       <ul className="remarks">
-        {remarks.map(({ pointer, detail, severity }) => (
-          <li key={`${severity} ${pointer} ${detail}`} className={`remark-${severity}`}>
-            <Icon name={severity === "error" ? "cross" : "alert"} />
+        {remarks.map((remark) => (
+          <li key={keyOf(remark)} className={`remark-${remark.severity}`}>
+            <Icon name={remark.severity === "error" ? "cross" : "alert"} />
             <div>
-              <span className="visually-hidden">{severity === "error" ? words.error : words.warning}: </span>
-              <Quoted text={detail} /> <GoTo pointer={pointer} onGoTo={onGoTo} />
+              <span className="visually-hidden">{remark.severity === "error" ? words.error : words.warning}: </span>
+              <Quoted text={remark.detail} /> <GoTo remark={remark} onGoTo={onGoTo} />
             </div>
           </li>
         ))}
@@ -32,11 +32,15 @@ export function Remarks({ checked: { remarks, isValid, error }, onGoTo }: Remark
   );
 }
 
-function GoTo({ pointer, onGoTo }: { readonly pointer: string; readonly onGoTo: (pointer: string) => void }) {
+function keyOf({ severity, pointer, line, column, detail }: Remark): string {
+  return [severity, pointer, line, column, detail].join(" ");
+}
+
+function GoTo({ remark, onGoTo }: { readonly remark: Remark } & Pick<RemarksProps, "onGoTo">) {
   const words = texts.editor;
-  const place = pointer === "" ? words.wholeDefinition : pointer;
+  const place = [remark.pointer, words.position(remark.line, remark.column)].filter(Boolean).join(", ");
   return (
-    <button type="button" aria-label={words.goTo(place)} onClick={() => onGoTo(pointer)}>
+    <button type="button" aria-label={words.goTo(place)} onClick={() => onGoTo(remark)}>
       {place}
     </button>
   );

@@ -7,12 +7,17 @@ import { type WorkflowKey, workflowQueryKey } from "../../api/workflows.ts";
 export interface Remark {
   readonly pointer: string;
   readonly detail: string;
+  /** The place in the text that was checked; both count from 1. */
+  readonly line: number;
+  readonly column: number;
   readonly severity: "error" | "warning";
 }
 
 export interface Checked {
   readonly remarks: readonly Remark[];
-  /** Of the very text that stands in the editor; undefined while that is being checked. */
+  /** The text that the remarks are about. */
+  readonly text: string;
+  /** Whether the very text that stands in the editor is valid; undefined while that is being checked. */
   readonly isValid: boolean | undefined;
   readonly error: Error | null;
 }
@@ -20,12 +25,17 @@ export interface Checked {
 const typingPauseMs = 350;
 const none: readonly Remark[] = [];
 
-/** What the service says about the text, a moment after somebody has stopped typing. */
+/** Asks the service about the text, a moment after somebody has stopped typing. */
 export function useChecked(workflow: WorkflowKey, text: string): Checked {
   const settled = useSettled(text);
   const { data, error, isPlaceholderData } = useQuery(checkQuery(workflow, settled));
   const isCurrent = settled === text && data !== undefined && !isPlaceholderData;
-  return { remarks: data?.remarks ?? none, isValid: isCurrent ? data.isValid : undefined, error };
+  return {
+    remarks: data?.remarks ?? none,
+    text: data?.text ?? settled,
+    isValid: isCurrent ? data.isValid : undefined,
+    error,
+  };
 }
 
 function checkQuery(workflow: WorkflowKey, definition: string) {
@@ -40,7 +50,7 @@ function checkQuery(workflow: WorkflowKey, definition: string) {
         ...errors.map((one) => ({ ...one, severity: "error" as const })),
         ...warnings.map((one) => ({ ...one, severity: "warning" as const })),
       ];
-      return { isValid: valid, remarks };
+      return { isValid: valid, remarks, text: definition };
     },
     placeholderData: keepPreviousData,
     // The same text is always judged alike.

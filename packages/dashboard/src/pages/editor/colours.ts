@@ -2,7 +2,7 @@ import { syntaxTree } from "@codemirror/language";
 import { RangeSetBuilder } from "@codemirror/state";
 import { Decoration, type DecorationSet, EditorView, ViewPlugin, type ViewUpdate } from "@codemirror/view";
 
-/** By the theme's own variables: another theme needs no other editor. */
+/** The editor uses the theme's own variables, so that another theme needs no other editor. */
 export const editorTheme = EditorView.theme({
   "&": { height: "100%", color: "var(--ink)", backgroundColor: "var(--surface)", fontSize: "13px" },
   "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "-2px" },
@@ -30,6 +30,7 @@ export const editorTheme = EditorView.theme({
   ".cm-tooltip-autocomplete > ul > li[aria-selected]": { color: "var(--on-accent)", backgroundColor: "var(--accent)" },
   ".cm-tooltip-autocomplete > ul > li": { padding: "3px 8px" },
   ".cm-completionDetail": { fontStyle: "normal", opacity: "0.85", marginLeft: "12px" },
+  ".cm-completionInfo, .expression-meaning": { maxWidth: "60ch", padding: "6px 10px", whiteSpace: "pre-wrap" },
   ".cm-diagnostic": { maxWidth: "70ch", padding: "6px 10px", whiteSpace: "pre-wrap" },
   ".cm-diagnostic-error": { borderLeft: "4px solid var(--failure-strong)" },
   ".cm-diagnostic-warning": { borderLeft: "4px solid var(--waiting)" },

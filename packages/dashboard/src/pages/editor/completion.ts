@@ -5,23 +5,34 @@ import {
   type CompletionSource,
   snippet,
 } from "@codemirror/autocomplete";
-import { syntaxTree } from "@codemirror/language";
 import type { EditorView } from "@codemirror/view";
 import type { Executor } from "../../api/executors.ts";
+import type { ExpressionFunction } from "../../api/expression-functions.ts";
 import { texts } from "../../texts/texts.ts";
+import { completeExpression } from "./complete-expression.ts";
 import { configSnippet } from "./config-words.ts";
-import { type Node, nodeAt, pathOf, propertiesOf } from "./json-tree.ts";
+import { expressionAt } from "./expression-place.ts";
+import { type Node, nodeAt, pathOf, propertiesOf, treeOf } from "./json-tree.ts";
+import { putIn } from "./put-in.ts";
 import { propertyWords, valueWords } from "./vocabulary.ts";
 import type { Word } from "./word.ts";
 
-/** What may stand where the cursor is: names of properties, executors, steps, definitions; whole steps in the list of steps. */
-export function completeDefinition(executors: () => readonly Executor[]): CompletionSource {
-  return (context) => complete(context, executors());
+/** The executors and functions that the service offers to definitions. */
+export interface Offer {
+  readonly executors: readonly Executor[];
+  readonly functions: readonly ExpressionFunction[];
 }
 
-function complete(context: CompletionContext, executors: readonly Executor[]): CompletionResult | null {
+/** Offers the words that may stand where the cursor is: names of properties, executors, steps, definitions; whole steps in the list of steps; parts of expressions. */
+export function completeDefinition(offer: () => Offer): CompletionSource {
+  return (context) => complete(context, offer());
+}
+
+function complete(context: CompletionContext, { executors, functions }: Offer): CompletionResult | null {
   const { state, pos } = context;
-  const node = syntaxTree(state).resolveInner(pos, -1);
+  const place = expressionAt(state, pos, executors);
+  if (place !== undefined) return completeExpression(context, place, functions);
+  const node = treeOf(state).resolveInner(pos, -1);
   if (node.name === "PropertyName" && pos > node.from) return named(context, node, executors);
   if (node.name === "String" && pos > node.from) {
     const path = pathOf(state, node);
@@ -42,7 +53,7 @@ function named({ state }: CompletionContext, node: Node, executors: readonly Exe
   return result(node.from + 1, wordsOf(free, replaceName(node)));
 }
 
-/** Outside of quotes, or after one that is not closed yet: after a colon a value may begin, within braces a name, in the list of steps a whole step. */
+/** Completes outside of quotes, or after one that is not closed yet: after a colon a value may begin, within braces a name, in the list of steps a whole step. */
 function bare(context: CompletionContext, node: Node, executors: readonly Executor[]): CompletionResult | null {
   const { state, pos, explicit } = context;
   const word = context.matchBefore(/[\w$/-]*/);
@@ -99,32 +110,27 @@ function quotedText({ text, isBare = false }: Word): string {
 
 function replaceNode(node: Node): Apply {
   // The text may have grown since the list was shown: up to its end as it is now.
-  return (view, word, from) => put(view, from - 1, endOfText(view, from, node), quotedText(word));
+  return (view, word, from) => putIn(view, from - 1, endOfText(view, from, node), quotedText(word));
 }
 
 function replaceName(node: Node): Apply {
   return (view, word, from) => {
     const end = endOfText(view, from, node);
     const hasColon = /^\s*:/.test(view.state.sliceDoc(end, end + 20));
-    put(view, from - 1, end, `${quotedText(word)}${hasColon ? "" : ": "}`);
+    putIn(view, from - 1, end, `${quotedText(word)}${hasColon ? "" : ": "}`);
   };
 }
 
 const insertName: Apply = (view, word, from) =>
-  put(view, from, view.state.selection.main.head, `${quotedText(word)}: `);
+  putIn(view, from, view.state.selection.main.head, `${quotedText(word)}: `);
 
-const replaceRange: Apply = (view, word, from) => put(view, from, view.state.selection.main.head, quotedText(word));
+const replaceRange: Apply = (view, word, from) => putIn(view, from, view.state.selection.main.head, quotedText(word));
 
 function endOfText(view: EditorView, from: number, node: Node): number {
-  const now = syntaxTree(view.state).resolveInner(from, 1);
+  const now = treeOf(view.state).resolveInner(from, 1);
   return now.name === node.name || now.name === "String" || now.name === "PropertyName"
     ? now.to
     : view.state.selection.main.head;
-}
-
-function put(view: EditorView, from: number, to: number, insert: string): void {
-  const anchor = from + insert.length;
-  view.dispatch({ changes: { from, to, insert }, selection: { anchor }, userEvent: "input.complete" });
 }
 
 /** Its places are numbered, so that two with one name are two. */
@@ -147,6 +153,8 @@ function stepSnippet(executor: Executor): Completion {
         `\t\t"inputDefinition": { "$ref": "#/definitions/${place("input")}" },`,
         `\t\t"outputDefinition": { "$ref": "#/definitions/${place("output")}" }`,
         "\t},",
+        // A brace that begins no place of the snippet has a backslash.
+        ...(executor.needsInput ? [`\t"input": { "${place("name")}": "$\\{ ${place("input.name")} \\}" },`] : []),
         `\t"transitionToStep": ${place("null")}`,
         "}",
       ].join("\n"),

@@ -37,10 +37,13 @@ function valueSnippet(schema: ConfigSchema, name: string, place: (text: string) 
   const [first = schema] = alternativesOf(schema);
   switch (first.type) {
     case "object":
-      return "{}";
+      return typeof first.additionalProperties === "object" && first.additionalProperties.type === "string"
+        ? `{ "name": "${place(name)}" }`
+        : "{}";
     case "array":
       return `[${valueSnippet(first.items ?? {}, name.replace(/s$/, ""), place)}]`;
     case "string":
+    case undefined:
       return `"${place(name)}"`;
     default:
       return place(name);

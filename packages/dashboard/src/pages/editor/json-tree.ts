@@ -1,4 +1,4 @@
-import { syntaxTree } from "@codemirror/language";
+import { ensureSyntaxTree, syntaxTree } from "@codemirror/language";
 import type { EditorState } from "@codemirror/state";
 
 type Tree = ReturnType<typeof syntaxTree>;
@@ -10,14 +10,25 @@ export interface Place {
   readonly to: number;
 }
 
+/** For how long the text may be parsed at once, so that a text of many megabytes does not stop the page. */
+const maxParseMs = 1_000;
+
+/**
+ * The tree of the whole text. The editor's own tree may end before the place that is asked for: the editor parses a text in pieces, and in a long text
+ * or on a slow machine the next key comes before the last piece.
+ */
+export function treeOf(state: EditorState): Tree {
+  return ensureSyntaxTree(state, state.doc.length, maxParseMs) ?? syntaxTree(state);
+}
+
 const values: ReadonlySet<string> = new Set(["Object", "Array", "String", "Number", "True", "False", "Null"]);
 
 /**
- * Where in the text a JSON pointer leads. What is not there has the place of the nearest thing around it that is; of something that goes
- * over many lines only the name is the place, so that not half of the text is underlined.
+ * The place in the text to which a JSON pointer leads. A thing that is not there has the place of the nearest thing around it that is. The place of
+ * something that goes over many lines is its name alone, so that not half of the text is underlined.
  */
 export function placeOf(state: EditorState, pointer: string): Place {
-  let node = valueIn(syntaxTree(state).topNode);
+  let node = valueIn(treeOf(state).topNode);
   if (node === undefined) return { from: 0, to: Math.min(1, state.doc.length) };
   for (const token of pointer.split("/").slice(1)) {
     const next = childOf(state, node, token.replaceAll("~1", "/").replaceAll("~0", "~"));
@@ -25,6 +36,26 @@ export function placeOf(state: EditorState, pointer: string): Place {
     node = next;
   }
   return namedPlace(state, node);
+}
+
+/**
+ * The place in the text that was checked where something is wrong. Its line and column count where the pointer does not say it: in a text that is
+ * no JSON, inside a string, and in a part of a large text that the editor has not parsed yet.
+ */
+export function placeOfRemark(state: EditorState, { pointer, line, column }: RemarkPlace): Place {
+  const { from: start, to: end } = state.doc.line(Math.min(line, state.doc.lines));
+  const from = Math.min(start + column - 1, end);
+  const tree = treeOf(state);
+  if (pointer === "" || tree.length < from) return { from, to: Math.min(from + 1, end) };
+  const node = tree.resolveInner(from, 1);
+  const isInString = node.name === "String" && node.from < from;
+  return isInString ? { from, to: Math.max(from, node.to - 1) } : placeOf(state, pointer);
+}
+
+interface RemarkPlace {
+  readonly pointer: string;
+  readonly line: number;
+  readonly column: number;
 }
 
 /** The keys and indexes that lead to a node. */
@@ -43,7 +74,7 @@ export function pathOf(state: EditorState, node: Node): (string | number)[] {
 export function nodeAt(state: EditorState, path: Path): Node | undefined {
   return path.reduce<Node | undefined>(
     (node, token) => (node === undefined ? undefined : childOf(state, node, String(token))),
-    valueIn(syntaxTree(state).topNode),
+    valueIn(treeOf(state).topNode),
   );
 }
 
@@ -61,7 +92,7 @@ export function valuesIn(node: Node): Node[] {
   return found;
 }
 
-/** Undefined for what is no text. */
+/** The text of a node; undefined for a node that is no text. */
 export function textOf(state: EditorState, node: Node | undefined): string | undefined {
   if (node?.name !== "String" && node?.name !== "PropertyName") return undefined;
   try {

@@ -1,5 +1,6 @@
 import type { EditorState } from "@codemirror/state";
 import type { Executor } from "../../api/executors.ts";
+import { forEachType, parallelType } from "../../graph/graph-step.ts";
 import { texts } from "../../texts/texts.ts";
 import { configProperties, configValues } from "./config-words.ts";
 import { nodeAt, type Path, propertiesOf, textOf, valuesIn } from "./json-tree.ts";
@@ -13,6 +14,8 @@ export function propertyWords(state: EditorState, path: Path, executors: readonl
   if (first !== "steps") return [];
   if (path.length === 2) return words(step);
   if (third === "retry" && path.length === 3) return words(retry);
+  if (third === "onFailure" && path.length === 4) return words(handler);
+  if (third === "transitionToStep") return path.length === 3 ? words(choice) : path.length === 5 ? words(option) : [];
   if (third !== "integrationDetails") return [];
   if (path.length === 3) return words(details);
   if (path[3] === "config") return configProperties(executorAt(state, path, executors), path.slice(4));
@@ -22,14 +25,21 @@ export function propertyWords(state: EditorState, path: Path, executors: readonl
 /** The values that may stand at this path. */
 export function valueWords(state: EditorState, path: Path, executors: readonly Executor[]): readonly Word[] {
   const name = path.at(-1);
-  if (name === "$ref") return definitionNames(state).map((text) => ({ text: `#/definitions/${text}` }));
+  if (name === "$ref") return referenceWords(state, path);
   if (path[0] === "steps") {
-    if (path.length === 3 && name === "transitionToStep")
-      return [...stepWords(state), { text: "null", isBare: true, info: texts.vocabulary.end }];
+    const isNext = path.length === 3 && name === "transitionToStep";
+    const isChosen = path[2] === "transitionToStep" && ((path.length === 4 && name === "else") || name === "then");
+    if (isNext || isChosen) return [...stepWords(state), { text: "null", isBare: true, info: texts.vocabulary.end }];
     if (path.length === 3 && name === "onFailure") return stepWords(state);
+    if (path[2] === "onFailure" && name === "then") return stepWords(state);
+    if ((path[2] === "onFailure" || path[2] === "retry") && path.at(-2) === "on") return words(errors);
     if (path.length === 4 && name === "type")
       return executors.map(({ type, summary }) => ({ text: type, info: summary }));
-    if (path[3] === "config") return configValues(executorAt(state, path, executors), path.slice(4));
+    if (path[3] === "config") {
+      const executor = executorAt(state, path, executors);
+      const field = path.slice(4);
+      return isFirstOfBranch(executor, field) ? otherStepWords(state, path) : configValues(executor, field);
+    }
     if (name === "jitter") return booleans;
   }
   if (path[0] === "definitions") return schemaValues(state, path);
@@ -38,28 +48,49 @@ export function valueWords(state: EditorState, path: Path, executors: readonly E
 
 type Meanings = Readonly<Record<string, string>>;
 
-const { root, step, details, retry, reference, types, formats, schema } = texts.vocabulary;
+const { root, step, details, retry, handler, choice, option, errors, reference, types, formats, schema } =
+  texts.vocabulary;
 
 const booleans: readonly Word[] = [
   { text: "true", isBare: true },
   { text: "false", isBare: true },
 ];
 
-function words(meanings: Meanings): readonly Word[] {
+export function words(meanings: Meanings): readonly Word[] {
   return Object.entries(meanings).map(([text, info]) => (info === "" ? { text } : { text, info }));
 }
 
-/** Below `properties` names are the writer's own. */
+/** Names below `properties`, `patternProperties` and `$defs` are the writer's own. */
 function schemaProperties(path: Path): readonly Word[] {
-  return path.at(-1) === "properties" && isSchema(path.slice(0, -1)) ? [] : words(schema);
+  return namedSchemas.has(path.at(-1)) && isSchema(path.slice(0, -1)) ? [] : words(schema);
 }
+
+/** Keywords whose value holds schemas by name, those that hold a list of schemas, and those that hold one. */
+const namedSchemas: ReadonlySet<unknown> = new Set(["properties", "patternProperties", "$defs"]);
+const schemaLists: ReadonlySet<unknown> = new Set(["anyOf", "allOf", "oneOf", "prefixItems"]);
+const schemaKeywords: ReadonlySet<unknown> = new Set([
+  "items",
+  "additionalProperties",
+  "propertyNames",
+  "not",
+  "if",
+  "then",
+  "else",
+]);
+const flags: ReadonlySet<unknown> = new Set([
+  "additionalProperties",
+  "uniqueItems",
+  "deprecated",
+  "readOnly",
+  "writeOnly",
+]);
 
 function schemaValues(state: EditorState, path: Path): readonly Word[] {
   const name = path.at(-1);
   const around = path.slice(0, -1);
   if (name === "type" && isSchema(around)) return words(types);
   if (name === "format" && isSchema(around)) return words(formats);
-  if (name === "additionalProperties") return booleans;
+  if (flags.has(name) && isSchema(around)) return booleans;
   if (path.at(-2) === "required" && isSchema(path.slice(0, -2))) {
     const properties = propertiesOf(state, nodeAt(state, [...path.slice(0, -2), "properties"]));
     return [...properties.keys()].map((text) => ({ text }));
@@ -67,18 +98,16 @@ function schemaValues(state: EditorState, path: Path): readonly Word[] {
   return [];
 }
 
-/** A schema is a definition, or a property, or the items of one. A property may be called `type`. */
+/** A schema is a definition, or stands in one where a keyword wants it. A property may be called `type`. */
 function isSchema(path: Path): boolean {
   if (path.length <= 2) return path.length === 2;
   const above = path.at(-2);
-  if (above === "properties") return isSchema(path.slice(0, -2));
-  if (above === "anyOf") return isSchema(path.slice(0, -2));
-  const name = path.at(-1);
-  return (name === "items" || name === "additionalProperties") && isSchema(path.slice(0, -1));
+  if (namedSchemas.has(above) || schemaLists.has(above)) return isSchema(path.slice(0, -2));
+  return schemaKeywords.has(path.at(-1)) && isSchema(path.slice(0, -1));
 }
 
 /** The executor of the step that this path leads into. */
-function executorAt(state: EditorState, path: Path, executors: readonly Executor[]): Executor | undefined {
+export function executorAt(state: EditorState, path: Path, executors: readonly Executor[]): Executor | undefined {
   const written = textOf(state, nodeAt(state, [...path.slice(0, 3), "type"]));
   return executors.find(({ type }) => type === written);
 }
@@ -90,6 +119,28 @@ function stepWords(state: EditorState): Word[] {
     const text = textOf(state, propertiesOf(state, one).get("name"));
     return text === undefined || text === "" ? [] : [{ text }];
   });
+}
+
+/** Whether the step stands in a config at this place with which a branch, or the body of a forEach, begins. */
+function isFirstOfBranch(executor: Executor | undefined, [field, name, ...deeper]: Path): boolean {
+  if (deeper.length > 0) return false;
+  if (executor?.type === forEachType) return field === "step" && name === undefined;
+  return executor?.type === parallelType && field === "branches" && name !== undefined;
+}
+
+/** No step begins a branch of its own. */
+function otherStepWords(state: EditorState, [steps = "", index = 0]: Path): Word[] {
+  const own = textOf(state, nodeAt(state, [steps, index, "name"]));
+  return stepWords(state).filter(({ text }) => text !== own);
+}
+
+function referenceWords(state: EditorState, path: Path): Word[] {
+  const own =
+    path[0] === "definitions" ? propertiesOf(state, nodeAt(state, [...path.slice(0, 2), "$defs"])).keys() : [];
+  return [
+    ...[...own].map((text) => ({ text: `#/$defs/${text}` })),
+    ...definitionNames(state).map((text) => ({ text: `#/definitions/${text}` })),
+  ];
 }
 
 function definitionNames(state: EditorState): string[] {

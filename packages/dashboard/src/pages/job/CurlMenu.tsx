@@ -5,15 +5,17 @@ import { Menu } from "../../parts/controls/Menu.tsx";
 import { toast } from "../../parts/states/toasts.ts";
 import { shellWord } from "../../parts/words/shell-word.ts";
 import { texts } from "../../texts/texts.ts";
+import { branchWords } from "./branch-words.ts";
+import type { JobStory } from "./job-story.ts";
+import { missingEventsOf } from "./missing-events.ts";
 
 interface CurlMenuProps {
   readonly jobKey: JobKey;
   readonly job: WholeJob;
-  /** Events that the job waits for. */
-  readonly missing: readonly string[];
+  readonly story: JobStory;
 }
 
-export function CurlMenu({ jobKey, job, missing }: CurlMenuProps) {
+export function CurlMenu({ jobKey, job, story }: CurlMenuProps) {
   const words = texts.job;
   const path = jobPath(jobKey);
   const copy = async (target: string, body?: unknown) => {
@@ -37,7 +39,14 @@ export function CurlMenu({ jobKey, job, missing }: CurlMenuProps) {
         command(words.curlJob, path),
         command(words.curlExplain, `${path}/explain`),
         command(words.curlSubmit, `/organizations/${jobKey.organizationId}/jobs`, resubmission(job)),
-        ...missing.slice(0, 5).map((eventId) => command(words.curlEvent(eventId), `${path}/events`, { eventId })),
+        ...missingEventsOf(story)
+          .slice(0, 5)
+          .map(({ eventId, step, visit, branch }) => {
+            if (branch === undefined) return command(words.curlEvent(eventId), `${path}/events`, { eventId });
+            // An event for a wait in a branch is sent to that branch alone: others may wait for the same id.
+            const text = words.curlEventTo(eventId, branchWords(story, branch));
+            return command(text, `${path}/events`, { eventId, step, visit, branch });
+          }),
       ]}
     />
   );

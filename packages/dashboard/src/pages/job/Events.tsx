@@ -15,7 +15,9 @@ import { ActorName } from "../../parts/words/ActorName.tsx";
 import { Quoted } from "../../parts/words/Quoted.tsx";
 import { Time } from "../../parts/words/Time.tsx";
 import { texts } from "../../texts/texts.ts";
+import { branchWords } from "./branch-words.ts";
 import { isFinished, type JobStory } from "./job-story.ts";
+import { missingEventsOf } from "./missing-events.ts";
 import { SendEventDialog } from "./SendEventDialog.tsx";
 
 interface EventsProps {
@@ -50,7 +52,7 @@ export function Events({ jobKey, story }: EventsProps) {
       {events !== undefined && events.length > 0 && (
         <Table
           caption={words.eventsCaption}
-          columns={columnsFor(jobKey.organizationId, setPayloadOf)}
+          columns={columnsFor(jobKey.organizationId, story, setPayloadOf)}
           rows={events}
           rowKey={({ eventNumber }) => String(eventNumber)}
           {...(hasNextPage && { more: morePages(query) })}
@@ -60,7 +62,8 @@ export function Events({ jobKey, story }: EventsProps) {
         <SendEventDialog
           jobKey={jobKey}
           eventId=""
-          suggestions={story.current?.eventIds ?? []}
+          missing={missingEventsOf(story)}
+          story={story}
           onClose={() => setSending(false)}
         />
       )}
@@ -73,16 +76,21 @@ export function Events({ jobKey, story }: EventsProps) {
   );
 }
 
-function columnsFor(organizationId: string, onPayload: (event: JobEvent) => void): readonly Column<JobEvent>[] {
+function columnsFor(
+  organizationId: string,
+  story: JobStory,
+  onPayload: (event: JobEvent) => void,
+): readonly Column<JobEvent>[] {
   const words = texts.job;
   return [
     { id: "event", header: words.eventId, width: "24%", cell: ({ eventId }) => <code title={eventId}>{eventId}</code> },
     {
       id: "outcome",
       header: words.outcome,
-      cell: ({ outcome, reason, duplicateCount }) => (
+      cell: ({ outcome, reason, duplicateCount, branch, consumedByBranch = branch }) => (
         <span title={reason} className={outcome === "unmatched" ? "step-failed" : undefined}>
           <Quoted text={reason} />
+          {consumedByBranch !== undefined && ` (${branchWords(story, consumedByBranch)})`}
           {duplicateCount > 0 && ` (${words.duplicates(duplicateCount)})`}
         </span>
       ),

@@ -1,15 +1,19 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
-import { type Explanation as Explained, explanationQuery, type JobKey } from "../../api/job.ts";
+import { type Explanation as Explained, explanationQuery, type JobKey, type Wait } from "../../api/job.ts";
 import { usePermission } from "../../api/permissions.ts";
+import { progressText } from "../../graph/step-look.ts";
 import { Icon, type IconName } from "../../parts/layout/Icon.tsx";
 import { Problem } from "../../parts/states/Problem.tsx";
 import { Skeleton } from "../../parts/states/Skeleton.tsx";
+import { JobLink } from "../../parts/words/JobLink.tsx";
 import { Quoted } from "../../parts/words/Quoted.tsx";
 import { Time } from "../../parts/words/Time.tsx";
 import { usePaced } from "../../parts/words/use-paced.ts";
 import { texts } from "../../texts/texts.ts";
 import "./Explanation.css";
+import { branchWords } from "./branch-words.ts";
 import { isFinished } from "./job-story.ts";
 import { SendEventDialog } from "./SendEventDialog.tsx";
 import { SendMissing } from "./SendMissing.tsx";
@@ -21,28 +25,38 @@ interface ExplanationProps {
   readonly shown: ShownJob;
 }
 
-/** Why the job is where it is, in one sentence; the facts behind it; and the button that helps. */
+/** Says in one sentence why the job is where it is, and shows the facts behind it and the button that helps. */
 export function Explanation({ jobKey, shown: { job, story } }: ExplanationProps) {
   const { sequence, status } = story;
   const { version, error: versionError, mayReadVersion } = useJobVersion(jobKey.organizationId, job);
   const paced = usePaced(sequence, askMs);
   const { data, error, refetch } = useQuery(explanationQuery(jobKey, paced, isFinished(status)));
   const maySend = usePermission(jobKey.organizationId, "job:event:send");
-  // Here, since what somebody writes into it outlives the explanation that led there.
+  // It stands here, since what somebody writes into it outlives the explanation that led there.
   const [writtenId, setWrittenId] = useState<string | undefined>();
   const words = texts.job;
   const problem = error !== null && <Problem error={error} onRetry={() => void refetch()} />;
-  if (data === undefined) return problem || <Skeleton rows={2} />;
+  if (data === undefined) {
+    return (
+      problem || (
+        <div className="explanation-place">
+          <Skeleton rows={2} />
+        </div>
+      )
+    );
+  }
   const { state, sentence, facts } = data;
   const missing = facts.missingEventIds ?? [];
-  const { step, visit } = facts;
   // Nothing is shown before that is known: somebody would click a button that turns into a form a moment later.
   const isVersionSettled = version !== undefined || !mayReadVersion || versionError !== null;
-  const wait = step !== undefined && visit !== undefined ? { step, visit } : undefined;
+  const wait = waitOf(facts);
   return (
     <>
       {problem}
-      <section className={`explanation explanation-${state}`} aria-label={words.whyTitle}>
+      <section
+        className={`explanation explanation-${missing.length > 0 ? "waitingForEvents" : state}`}
+        aria-label={words.whyTitle}
+      >
         <Icon name={icons[state]} />
         <div className="explanation-text">
           <h2>{words.why[state]}</h2>
@@ -50,16 +64,17 @@ export function Explanation({ jobKey, shown: { job, story } }: ExplanationProps)
             <Quoted text={sentence} />
           </p>
           <dl>
-            {factsOf(facts).map(([name, value]) => (
+            {factsOf(facts, story, jobKey.organizationId).map(([name, value]) => (
               <div key={name}>
                 <dt>{name}</dt>
                 <dd>{value}</dd>
               </div>
             ))}
           </dl>
-          {maySend && state === "waitingForEvents" && wait !== undefined && isVersionSettled && (
+          {maySend && missing.length > 0 && wait !== undefined && isVersionSettled && (
             <SendMissing
-              key={`${wait.visit} ${wait.step}`}
+              key={`${wait.visit} ${wait.branch} ${wait.step}`}
+              where={branchWords(story, wait.branch ?? "")}
               jobKey={jobKey}
               wait={wait}
               missing={missing}
@@ -73,7 +88,8 @@ export function Explanation({ jobKey, shown: { job, story } }: ExplanationProps)
         <SendEventDialog
           jobKey={jobKey}
           eventId={writtenId}
-          suggestions={missing}
+          story={story}
+          missing={wait === undefined ? [] : missing.map((eventId) => ({ eventId, ...wait }))}
           wait={wait}
           onClose={() => setWrittenId(undefined)}
         />
@@ -93,29 +109,103 @@ const icons: Readonly<Record<Explained["state"], IconName>> = {
   nodeLost: "alert",
   parked: "alert",
   retrying: "retry",
+  delayed: "moon",
+  forked: "hourglass",
+  waitingForWorker: "hourglass",
+  working: "job",
+  waitingForJob: "hourglass",
   waitingForEvents: "hourglass",
   succeeded: "check",
   failed: "cross",
   cancelled: "ban",
 };
 
-/** What the sentence says as spans of time stands here as times, to be compared with logs. */
-function factsOf(facts: Explained["facts"]): (readonly [string, ReactNode])[] {
+/** The facts behind the sentence. Its spans of time stand here as times, to be compared with logs. */
+function factsOf(
+  facts: Explained["facts"],
+  story: ShownJob["story"],
+  organizationId: string,
+): (readonly [string, ReactNode])[] {
   const words = texts.job.facts;
   const { since, attempt, maxAttempts, nextAttemptAt, retryAt, timeoutAt, node } = facts;
-  const { bufferedEventIds, callCount, maxCallsPerNode } = facts;
+  const { delayEndsAt, jobTimeoutAt, bufferedEventIds, callCount, maxCallsPerNode, branch, queue, worker, childJob } =
+    facts;
+  const progress = progressOf(facts);
   const shown: (readonly [string, ReactNode] | false)[] = [
     [words.since, <Time key="since" at={since} />],
+    progress !== undefined && [words.branches, progressText(progress)],
+    branch !== undefined && [words.branch, branchWords(story, branch)],
+    queue !== undefined && [
+      words.queue,
+      <QueueFact key="queue" {...{ organizationId, queue }} isHeld={worker !== undefined} />,
+    ],
+    childJob !== undefined && [words.childJob, <JobLink key="child" organizationId={organizationId} job={childJob} />],
+    worker !== undefined && [words.worker, <WorkerFact key="worker" worker={worker} />],
     attempt !== undefined && maxAttempts !== undefined && [words.attempt, words.attemptOf(attempt, maxAttempts)],
     nextAttemptAt !== undefined && [words.nextAttemptAt, <Time key="next" at={nextAttemptAt} />],
     retryAt !== undefined && [words.retryAt, <Time key="retry" at={retryAt} />],
+    delayEndsAt !== undefined && [words.delayEndsAt, <Time key="delay" at={delayEndsAt} />],
     timeoutAt !== undefined && [words.timeoutAt, <Time key="timeout" at={timeoutAt} />],
+    jobTimeoutAt !== undefined && [words.jobTimeoutAt, <Time key="jobTimeout" at={jobTimeoutAt} />],
     node !== undefined && [words.node, <NodeFact key="node" node={node} />],
     callCount !== undefined &&
       maxCallsPerNode !== undefined && [words.calls, words.callsOf(callCount, maxCallsPerNode)],
     bufferedEventIds !== undefined && [words.buffered, bufferedEventIds.join(", ")],
   ];
   return shown.filter((fact) => fact !== false);
+}
+
+/** How far the branches of the step have come. Those that were cancelled are none of a step that runs. */
+function progressOf({ branchCount, openCount, succeededCount, failedCount }: Explained["facts"]) {
+  if (branchCount === undefined || openCount === undefined) return undefined;
+  const counts = { succeeded: succeededCount ?? 0, failed: failedCount ?? 0, cancelled: 0 };
+  return { all: branchCount, open: openCount, ...counts };
+}
+
+/** The wait that lacks events: of the main line, or of the branch that the explanation tells of. */
+function waitOf({ step, visit, branch, branchStep, branchVisit }: Explained["facts"]): Wait | undefined {
+  if (branch === undefined) return step === undefined || visit === undefined ? undefined : { step, visit };
+  return branchStep === undefined || branchVisit === undefined
+    ? undefined
+    : { step: branchStep, visit: branchVisit, branch };
+}
+
+type QueueFacts = NonNullable<Explained["facts"]["queue"]>;
+type WorkerFacts = NonNullable<Explained["facts"]["worker"]>;
+
+interface QueueFactProps {
+  readonly organizationId: string;
+  readonly queue: QueueFacts;
+  /** A worker holds the task. */
+  readonly isHeld: boolean;
+}
+
+/** The queue of a task; while it waits, also since when no worker has asked. */
+function QueueFact({ organizationId, queue: { name, polledAt }, isHeld }: QueueFactProps) {
+  const words = texts.job.facts;
+  const mayRead = usePermission(organizationId, "task-queue:read");
+  return (
+    <>
+      {mayRead ? (
+        <Link to="/app/organizations/$organizationId/task-queues/$queue" params={{ organizationId, queue: name }}>
+          {name}
+        </Link>
+      ) : (
+        <code>{name}</code>
+      )}
+      {!isHeld && <>, {polledAt === undefined ? words.neverPolled : words.polledAt} </>}
+      {!isHeld && polledAt !== undefined && <Time at={polledAt} />}
+    </>
+  );
+}
+
+function WorkerFact({ worker: { name, leaseUntil } }: { readonly worker: WorkerFacts }) {
+  const words = texts.job.facts;
+  return (
+    <>
+      {name}, {words.leaseUntil} <Time at={leaseUntil} />
+    </>
+  );
 }
 
 function NodeFact({

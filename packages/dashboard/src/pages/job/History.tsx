@@ -1,32 +1,70 @@
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import type { HistoryEntry } from "../../api/live/many-jobs-stream.ts";
 import { Button } from "../../parts/controls/Button.tsx";
+import { Field } from "../../parts/controls/Field.tsx";
+import { download } from "../../parts/data/download.ts";
 import { type Column, Table } from "../../parts/data/Table.tsx";
 import { Panel } from "../../parts/layout/Panel.tsx";
 import { Skeleton } from "../../parts/states/Skeleton.tsx";
 import { Time } from "../../parts/words/Time.tsx";
 import { texts } from "../../texts/texts.ts";
+import "./History.css";
+import { runWords } from "./branch-words.ts";
+import { type JobStory, taskType } from "./job-story.ts";
 
 const latestCount = 12;
 
-/** Every transition; at first the latest. */
-export function History({ entries }: { readonly entries: readonly HistoryEntry[] }) {
+interface HistoryProps {
+  readonly jobId: string;
+  readonly story: JobStory;
+  /** The types of the steps, as far as they are known. */
+  readonly types: ReadonlyMap<string, string>;
+  readonly entries: readonly HistoryEntry[];
+}
+
+/** Every transition; at first the latest. A filter looks in all of them. */
+export function History({ jobId, story, types, entries }: HistoryProps) {
   const words = texts.job;
   const [isWhole, setWhole] = useState(false);
-  const isCut = !isWhole && entries.length > latestCount;
+  const [filter, setFilter] = useState("");
+  const shown = useMemo(
+    () => (filter === "" ? entries : entries.filter((entry) => hasWord(entry, filter, story, types))),
+    [entries, filter, story, types],
+  );
+  const isCut = !isWhole && filter === "" && entries.length > latestCount;
+  const exportAll = () =>
+    download(new Blob([JSON.stringify(entries, null, 2)], { type: "application/json" }), `history-${jobId}.json`);
   return (
     <Panel
       title={words.history}
       isFlush
-      actions={isCut && <Button onClick={() => setWhole(true)}>{words.showHistory(entries.length)}</Button>}
+      actions={
+        <div className="row history-actions">
+          <Field
+            label={words.historyFilter}
+            placeholder={words.historyFilterHint}
+            type="search"
+            value={filter}
+            onChange={(event) => setFilter(event.target.value)}
+            autoComplete="off"
+            spellCheck={false}
+          />
+          {isCut && <Button onClick={() => setWhole(true)}>{words.showHistory(entries.length)}</Button>}
+          <Button icon="out" onClick={exportAll}>
+            {words.exportHistory}
+          </Button>
+        </div>
+      }
     >
       {entries.length === 0 ? (
         <Skeleton rows={3} />
+      ) : shown.length === 0 ? (
+        <p className="items-end soft">{words.historyNone}</p>
       ) : (
         <Table
           caption={words.historyCaption}
-          columns={columns}
-          rows={isCut ? entries.slice(-latestCount) : entries}
+          columns={columnsFor(story, types)}
+          rows={isCut ? entries.slice(-latestCount) : shown}
           rowKey={({ sequence }) => String(sequence)}
         />
       )}
@@ -36,36 +74,67 @@ export function History({ entries }: { readonly entries: readonly HistoryEntry[]
 
 const words = texts.job;
 
-const columns: readonly Column<HistoryEntry>[] = [
-  { id: "sequence", header: words.sequence, width: "72px", isOptional: true, cell: ({ sequence }) => sequence },
-  { id: "what", header: words.what, width: "30%", cell: ({ type }) => words.entries[type] },
-  {
-    id: "step",
-    header: words.where,
-    width: "20%",
-    cell: ({ step, visit = 1 }) =>
-      step !== undefined && <span title={step}>{visit > 1 ? words.ofVisit(step, visit) : step}</span>,
-  },
-  {
-    id: "detail",
-    header: words.detail,
-    isOptional: true,
-    cell: (entry) => {
-      const detail = detailOf(entry);
-      return <span title={detail}>{detail}</span>;
+function columnsFor(story: JobStory, types: HistoryProps["types"]): readonly Column<HistoryEntry>[] {
+  return [
+    { id: "sequence", header: words.sequence, width: "72px", isOptional: true, cell: ({ sequence }) => sequence },
+    { id: "what", header: words.what, width: "30%", cell: (entry) => whatOf(entry, types) },
+    {
+      id: "step",
+      header: words.where,
+      width: "20%",
+      cell: (entry) => {
+        const text = whereOf(entry, story);
+        return <span title={text}>{text}</span>;
+      },
     },
-  },
-  { id: "when", header: words.when, width: "148px", align: "end", cell: ({ at }) => <Time at={at} /> },
-];
+    {
+      id: "detail",
+      header: words.detail,
+      isOptional: true,
+      cell: (entry) => {
+        const detail = detailOf(entry);
+        return detail === "" ? detail : <span title={detail}>{detail}</span>;
+      },
+    },
+    {
+      id: "when",
+      isOptional: true,
+      header: words.when,
+      width: "204px",
+      align: "end",
+      cell: ({ at }) => <Time at={at} hasMilliseconds />,
+    },
+  ];
+}
 
-function detailOf({ attempt, error, next, eventIds, eventId, outcome }: HistoryEntry): string {
+/** Looks into what the table shows of an entry, in upper or lower case. */
+function hasWord(entry: HistoryEntry, word: string, story: JobStory, types: HistoryProps["types"]): boolean {
+  const shown = [entry.type, whatOf(entry, types), whereOf(entry, story), detailOf(entry)].join("\n");
+  return shown.toLowerCase().includes(word.toLowerCase());
+}
+
+function whereOf({ step, branch = "", visit = 1 }: HistoryEntry, story: JobStory): string {
+  return step === undefined ? "" : runWords(story, { name: step, branch, visit });
+}
+
+/** The call of a task is held by a worker, any other by a node. */
+function whatOf({ type, step = "" }: HistoryEntry, types: HistoryProps["types"]): string {
+  const isTask = types.get(step) === taskType;
+  if (isTask && type === "step.interrupted") return words.spanOutcomes.workerLost;
+  if (isTask && type === "step.handedBack") return words.spanOutcomes.released;
+  return words.entries[type];
+}
+
+function detailOf({ attempt, branch, branchCount, error, next, eventIds, eventId, outcome }: HistoryEntry): string {
   const parts = [
     attempt !== undefined && words.entryAttempt(attempt),
+    branchCount !== undefined && words.branchCount(branchCount),
     eventId,
     outcome !== undefined && words.outcomes[outcome],
     eventIds?.join(", "),
     error !== undefined && `${error.code}: ${error.message}`,
-    next !== undefined && words.entryNext(next),
+    next === null && (branch === undefined ? words.entryEnds : words.entryEndsBranch),
+    typeof next === "string" && words.entryNext(next),
   ];
   return parts.filter(Boolean).join(", ");
 }

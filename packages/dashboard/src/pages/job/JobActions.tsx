@@ -1,27 +1,54 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { cancelJob, type JobKey, resumeJob } from "../../api/job.ts";
+import { cancelJob, type JobKey, resumeJob, type WholeJob } from "../../api/job.ts";
 import { expectNews } from "../../api/live/job-watch.ts";
 import { usePermission } from "../../api/permissions.ts";
 import { Button } from "../../parts/controls/Button.tsx";
 import { Dialog } from "../../parts/dialogs/Dialog.tsx";
 import { Problem } from "../../parts/states/Problem.tsx";
 import { toast, toastFailure } from "../../parts/states/toasts.ts";
+import { SubmitJobDialog } from "../../submit/SubmitJobDialog.tsx";
 import { texts } from "../../texts/texts.ts";
 import { isFinished, type JobStory } from "./job-story.ts";
 
 interface JobActionsProps {
   readonly jobKey: JobKey;
+  readonly job: WholeJob;
   readonly story: JobStory;
 }
 
-export function JobActions({ jobKey, story: { status } }: JobActionsProps) {
+export function JobActions({ jobKey, job, story: { status } }: JobActionsProps) {
   const mayCancel = usePermission(jobKey.organizationId, "job:cancel");
   const maySubmit = usePermission(jobKey.organizationId, "job:submit");
   return (
     <>
+      {maySubmit && <RunAgain jobKey={jobKey} job={job} />}
       {mayCancel && !isFinished(status) && <Cancel jobKey={jobKey} />}
       {maySubmit && (status === "FAILED" || status === "CANCELLED") && <Resume jobKey={jobKey} />}
+    </>
+  );
+}
+
+/** Submits another job with this one's input, which can be changed before. */
+function RunAgain({ jobKey: { organizationId }, job }: Pick<JobActionsProps, "jobKey" | "job">) {
+  const { workflowId, workflowName, workflowVersion, input } = job;
+  const { versionId, tag } = workflowVersion;
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button icon="job" onClick={() => setOpen(true)}>
+        {texts.job.runAgain}
+      </Button>
+      {isOpen && (
+        <SubmitJobDialog
+          workflow={{ organizationId, workflowId }}
+          name={workflowName}
+          versionId={versionId}
+          {...(tag !== undefined && { tag })}
+          input={input}
+          onClose={() => setOpen(false)}
+        />
+      )}
     </>
   );
 }

@@ -7,7 +7,7 @@ import type { ShownJob } from "./use-job.ts";
 /** What the job was given, and what came of it. */
 export function JobData({ shown: { job, story } }: { readonly shown: ShownJob }) {
   const words = texts.job;
-  const output = story.status === "SUCCEEDED" ? story.current?.output : undefined;
+  const output = story.status === "SUCCEEDED" ? story.main?.output : undefined;
   return (
     <Panel title={words.jobData}>
       <div className="job-data">

@@ -1,6 +1,8 @@
 import { useMemo } from "react";
-import { stepsOfText, stepsOfWay } from "../../graph/graph-step.ts";
+import { stepsOfText } from "../../graph/graph-step.ts";
 import { StepGraph } from "../../graph/StepGraph.tsx";
+import type { StepLook } from "../../graph/step-look.ts";
+import { stepsOfWay } from "../../graph/steps-of-way.ts";
 import { Panel } from "../../parts/layout/Panel.tsx";
 import { Problem } from "../../parts/states/Problem.tsx";
 import { texts } from "../../texts/texts.ts";
@@ -10,18 +12,25 @@ import { useJobVersion } from "./use-job-version.ts";
 interface JobGraphProps {
   readonly organizationId: string;
   readonly shown: ShownJob;
+  readonly looks: ReadonlyMap<string, StepLook>;
   readonly selected: string | undefined;
   readonly onSelect: (step: string) => void;
 }
 
 /** The job's way through its definition, as it goes. */
-export function JobGraph({ organizationId, shown: { job, story }, selected, onSelect }: JobGraphProps) {
+export function JobGraph({ organizationId, shown, looks, selected, onSelect }: JobGraphProps) {
+  const { job, story, types } = shown;
   const { version, error, mayReadVersion } = useJobVersion(organizationId, job);
-  const types = useMemo(() => new Map(job.steps.map(({ name, type }) => [name, type])), [job.steps]);
   const steps = useMemo(
     () =>
       (version !== undefined && stepsOfText(version.definition)) ||
-      (mayReadVersion ? undefined : stepsOfWay(story.runs.map(({ name }) => ({ name, type: types.get(name) ?? "" })))),
+      (mayReadVersion
+        ? undefined
+        : stepsOfWay(
+            story.runs.map(({ name, status, branch, fork }) => {
+              return { name, status, branch, type: types.get(name) ?? "", hasItems: fork?.hasItems };
+            }),
+          )),
     [version, mayReadVersion, story.runs, types],
   );
   return (
@@ -31,7 +40,7 @@ export function JobGraph({ organizationId, shown: { job, story }, selected, onSe
         // Until the definition is here, the place is kept.
         steps={steps ?? []}
         isLoading={steps === undefined}
-        looks={story.looks}
+        looks={looks}
         taken={story.taken}
         current={story.current?.name}
         selected={selected}

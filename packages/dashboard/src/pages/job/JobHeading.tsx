@@ -9,6 +9,7 @@ import { Time } from "../../parts/words/Time.tsx";
 import { texts } from "../../texts/texts.ts";
 import { CurlMenu } from "./CurlMenu.tsx";
 import { JobActions } from "./JobActions.tsx";
+import { JobNeighbours } from "./JobNeighbours.tsx";
 import type { ShownJob } from "./use-job.ts";
 
 interface JobHeadingProps {
@@ -27,6 +28,7 @@ export function JobHeading({ jobKey, shown }: JobHeadingProps) {
     <>
       <PageHeading
         title={workflowName}
+        tab={[texts.status[shownStatus], workflowName, jobId.slice(-6)]}
         beside={
           // Told to those who hear the page, whenever it changes.
           <span role="status">
@@ -35,8 +37,9 @@ export function JobHeading({ jobKey, shown }: JobHeadingProps) {
         }
         actions={
           <>
-            <CurlMenu jobKey={jobKey} job={job} missing={missingEvents(shown)} />
-            <JobActions jobKey={jobKey} story={story} />
+            <JobNeighbours jobKey={jobKey} />
+            <CurlMenu jobKey={jobKey} job={job} story={story} />
+            <JobActions jobKey={jobKey} job={job} story={story} />
           </>
         }
       />
@@ -60,6 +63,18 @@ export function JobHeading({ jobKey, shown }: JobHeadingProps) {
           {words.submitted} <Time at={job.createdAt} /> (
           <ActorName organizationId={organizationId} actor={job.submittedBy} />)
         </span>
+        {job.parentJob !== undefined && (
+          <span>
+            {words.begunBy}{" "}
+            <Link
+              to="/app/organizations/$organizationId/jobs/$jobId"
+              params={{ organizationId, jobId: job.parentJob.jobId }}
+              search={{ step: job.parentJob.step, visit: job.parentJob.visit, ...branchOf(job.parentJob) }}
+            >
+              {words.stepOfAnother(job.parentJob.step)}
+            </Link>
+          </span>
+        )}
         {finishedAt !== undefined && (
           <span>{words.took(formatDuration(Date.parse(finishedAt) - Date.parse(job.createdAt)))}</span>
         )}
@@ -77,7 +92,6 @@ export function JobHeading({ jobKey, shown }: JobHeadingProps) {
   );
 }
 
-function missingEvents({ story: { current } }: ShownJob): readonly string[] {
-  if (current?.status !== "waiting") return [];
-  return (current.eventIds ?? []).filter((eventId) => !current.receivedEventIds.includes(eventId));
+function branchOf({ branch }: { readonly branch?: string }): { readonly branch?: string } {
+  return branch === undefined ? {} : { branch };
 }

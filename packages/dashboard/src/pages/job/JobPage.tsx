@@ -1,16 +1,25 @@
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useMemo } from "react";
 import type { JobKey } from "../../api/job.ts";
+import { isOneLine, pathsTo } from "../../graph/branch-path.ts";
 import { PageProblem } from "../../parts/states/PageProblem.tsx";
 import { Problem } from "../../parts/states/Problem.tsx";
 import { Skeleton } from "../../parts/states/Skeleton.tsx";
 import "./JobPage.css";
+import { ChildLinks } from "./ChildLinks.tsx";
+import { Children, childrenOf, useChildJobs } from "./Children.tsx";
 import { Events } from "./Events.tsx";
 import { Explanation } from "./Explanation.tsx";
 import { History } from "./History.tsx";
+import { Items } from "./Items.tsx";
 import { JobData } from "./JobData.tsx";
 import { JobGraph } from "./JobGraph.tsx";
 import { JobHeading } from "./JobHeading.tsx";
+import type { JobPageSearch } from "./job-page-search.ts";
+import { forkOf, type JobStory } from "./job-story.ts";
 import { StepDetails } from "./StepDetails.tsx";
+import type { StepRun } from "./step-run.ts";
+import { looksOf } from "./story-looks.ts";
 import { Timeline } from "./Timeline.tsx";
 import { type ShownJob, useJob } from "./use-job.ts";
 
@@ -31,26 +40,59 @@ export function JobPage() {
 }
 
 function Whole({ jobKey, shown }: { readonly jobKey: JobKey; readonly shown: ShownJob }) {
-  const { story, entries } = shown;
+  const { story, types, entries } = shown;
   const search = useSearch({ from });
   const navigate = useNavigate({ from });
-  const select = (step: string, visit?: number) => {
-    const next = visit === undefined ? { step } : { step, visit };
-    void navigate({ search: next, replace: true, resetScroll: false });
+  const select = (next: JobPageSearch) => void navigate({ search: next, replace: true, resetScroll: false });
+  const { branch } = search;
+  const step = search.step ?? story.current?.name;
+  const runs = useMemo(() => runsOf(story, step, branch), [story, step, branch]);
+  const run = runs.find(({ visit }) => visit === search.visit) ?? runs.at(-1);
+  const looks = useMemo(() => looksOf(story, branch), [story, branch]);
+  // A reader who looks at one item keeps it from step to step, and sees all items again at a step of the main line.
+  const selectStep = (name: string) => {
+    const isOnMainLine = story.runs.some((one) => one.name === name && one.branch === "");
+    select({ step: name, ...(branch !== undefined && !isOnMainLine && { branch }) });
   };
-  const selected = search.step ?? story.current?.name;
+  const childJobs = useChildJobs(jobKey, story, types);
+  const loop = loopAround(story, run?.branch ?? branch ?? "", run);
   return (
     <>
       <JobHeading jobKey={jobKey} shown={shown} />
       <Explanation jobKey={jobKey} shown={shown} />
       <div className="job-steps">
-        <JobGraph organizationId={jobKey.organizationId} shown={shown} selected={selected} onSelect={select} />
-        <StepDetails story={story} step={selected} visit={search.visit} onVisit={select} />
+        <JobGraph
+          organizationId={jobKey.organizationId}
+          shown={shown}
+          looks={looks}
+          selected={step}
+          onSelect={selectStep}
+        />
+        <StepDetails story={story} step={step} run={run} runs={runs} branch={branch} onSelect={select}>
+          {run !== undefined && <ChildLinks organizationId={jobKey.organizationId} jobs={childrenOf(childJobs, run)} />}
+        </StepDetails>
       </div>
-      <Timeline story={story} submittedAt={shown.job.createdAt} onSelect={select} />
+      {loop !== undefined && (
+        <Items key={loop.key} jobKey={jobKey} story={story} loop={loop} branch={branch} onSelect={select} />
+      )}
+      {childJobs !== undefined && (
+        <Children organizationId={jobKey.organizationId} story={story} childJobs={childJobs} />
+      )}
+      <Timeline story={story} submittedAt={shown.job.createdAt} selected={run} onSelect={select} />
       <JobData shown={shown} />
       <Events jobKey={jobKey} story={story} />
-      <History entries={entries} />
+      <History jobId={jobKey.jobId} story={story} types={types} entries={entries} />
     </>
   );
+}
+
+/** The runs of a step: in the branch that is looked at, or else in all. */
+function runsOf({ runs }: JobStory, step: string | undefined, branch: string | undefined): readonly StepRun[] {
+  return runs.filter((run) => run.name === step && (branch === undefined || isOneLine(run.branch, branch)));
+}
+
+/** The run of the forEach step whose items are listed: this one, or the innermost around the branch. */
+function loopAround(story: JobStory, path: string, run: StepRun | undefined): StepRun | undefined {
+  const around = pathsTo(path).map((one) => forkOf(story, one));
+  return [...around, run].findLast((one) => one?.fork?.hasItems);
 }

@@ -41,7 +41,7 @@ export function PayloadForm({ jobKey, wait, eventId, field }: PayloadFormProps) 
         draft={draft}
         onChange={setDraft}
         pointer=""
-        problems={shownProblems({ field, problems, isTried, error: send.error, pointer: "/payload" })}
+        problems={shownProblems({ problems, isTried, error: send.error, pointer: "/payload" })}
       />
       {send.error !== null && <Problem error={send.error} />}
       <div>

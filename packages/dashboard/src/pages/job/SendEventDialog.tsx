@@ -1,39 +1,53 @@
-import { useId, useState } from "react";
+import { useId, useRef, useState } from "react";
 import type { JobKey, Wait } from "../../api/job.ts";
 import { Button } from "../../parts/controls/Button.tsx";
-import { Field, TextArea } from "../../parts/controls/Field.tsx";
+import { Choice, Field, TextArea } from "../../parts/controls/Field.tsx";
+import { jsonProblemOf } from "../../parts/data/json-problem.ts";
 import { readJson } from "../../parts/data/read-json.ts";
 import { Dialog } from "../../parts/dialogs/Dialog.tsx";
 import { Problem } from "../../parts/states/Problem.tsx";
 import { texts } from "../../texts/texts.ts";
+import { runWords } from "./branch-words.ts";
+import type { JobStory } from "./job-story.ts";
+import type { MissingEvent } from "./missing-events.ts";
+import { keyOfRun } from "./step-run.ts";
 import { useSendEvent } from "./use-send-event.ts";
 
 interface SendEventDialogProps {
   readonly jobKey: JobKey;
   /** The one to begin with. */
   readonly eventId: string;
-  readonly suggestions: readonly string[];
-  /** Sends the event for this wait alone; left out: for whichever step awaits it. */
+  readonly story: JobStory;
+  /** The events for which the job waits. */
+  readonly missing: readonly MissingEvent[];
+  /** Sends the event for this wait alone; left out: for whichever step awaits it, unless that is in a branch. */
   readonly wait?: Wait | undefined;
   readonly onClose: () => void;
 }
 
 /** Any event with any payload. */
-export function SendEventDialog({ jobKey, eventId: firstId, suggestions, wait, onClose }: SendEventDialogProps) {
+export function SendEventDialog({ jobKey, eventId: firstId, story, onClose, ...now }: SendEventDialogProps) {
   const words = texts.job;
+  const [wait] = useState(now.wait);
+  const missing = useAllSoFar(now.missing);
   const [eventId, setEventId] = useState(firstId);
   const [text, setText] = useState("");
   const listId = useId();
   const send = useSendEvent(jobKey, onClose);
   const payload = payloadOf(text);
+  const waits = missing.filter((one) => one.eventId === eventId).slice(0, maxWaits);
+  const isInBranches = waits.some(({ branch }) => branch !== undefined);
+  const [chosen, setChosen] = useState<string | undefined>();
+  const given = wait && waits.find((one) => keyOf(one) === keyOf(wait));
+  const first = given ?? (isInBranches ? waits[0] : undefined);
+  const target = chosen === undefined ? first : waits.find((one) => keyOf(one) === chosen);
   return (
     <Dialog isOpen onClose={onClose} title={words.sendTitle} description={words.sendText}>
       <form
         className="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          if (payload !== undefined && eventId !== "")
-            send.mutate({ eventId, ...(suggestions.includes(eventId) && wait), ...payload });
+          if (payload !== undefined && eventId !== "") send.mutate({ eventId, ...target, ...payload });
         }}
       >
         <Field
@@ -48,14 +62,29 @@ export function SendEventDialog({ jobKey, eventId: firstId, suggestions, wait, o
           required
         />
         <datalist id={listId}>
-          {suggestions.map((suggestion) => (
+          {[...new Set(missing.map((one) => one.eventId))].map((suggestion) => (
             <option key={suggestion} value={suggestion} />
           ))}
         </datalist>
+        {isInBranches && (
+          <Choice
+            label={words.sendFor}
+            hint={words.sendForHint}
+            value={target === undefined ? "" : keyOf(target)}
+            onChange={(event) => setChosen(event.target.value)}
+          >
+            {waits.map((one) => (
+              <option key={keyOf(one)} value={keyOf(one)}>
+                {runWords(story, { name: one.step, visit: one.visit, branch: one.branch ?? "" })}
+              </option>
+            ))}
+            <option value="">{words.sendForAny}</option>
+          </Choice>
+        )}
         <TextArea
           label={words.payload}
           hint={words.payloadHint}
-          problem={payload === undefined ? words.payloadProblem : undefined}
+          problem={payload === undefined ? jsonProblemOf(text) : undefined}
           value={text}
           onChange={(event) => setText(event.target.value)}
           className="mono"
@@ -71,6 +100,26 @@ export function SendEventDialog({ jobKey, eventId: firstId, suggestions, wait, o
       </form>
     </Dialog>
   );
+}
+
+/**
+ * The waits that were shown stay, and others come behind them. The job goes on behind the dialog, and the event must not go to another branch than the one
+ * that was shown; and until its history is here, the page knows of one wait alone.
+ */
+function useAllSoFar(missing: readonly MissingEvent[]): readonly MissingEvent[] {
+  const known = useRef(new Map<string, MissingEvent>());
+  for (const one of missing) {
+    const key = JSON.stringify([keyOf(one), one.eventId]);
+    if (!known.current.has(key)) known.current.set(key, one);
+  }
+  return [...known.current.values()];
+}
+
+/** Thousands of items may wait for one event: further ones are reached from the list of items, or by the API. */
+const maxWaits = 100;
+
+function keyOf({ step, visit, branch = "" }: Wait): string {
+  return keyOfRun({ step, visit, branch });
 }
 
 /** Undefined for what is no JSON. */

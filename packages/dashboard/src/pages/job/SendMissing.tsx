@@ -10,6 +10,8 @@ import { useSendEvent } from "./use-send-event.ts";
 interface SendMissingProps {
   readonly jobKey: JobKey;
   readonly wait: Wait;
+  /** The branch in which the wait stands, in words; empty for the main line. */
+  readonly where: string;
   readonly missing: readonly string[];
   /** The definition's text; undefined while it is not known. */
   readonly definition: string | undefined;
@@ -17,7 +19,7 @@ interface SendMissingProps {
 }
 
 /** Shows for each missing event a form, if the definition says what its payload may be, and otherwise a button. */
-export function SendMissing({ jobKey, wait, missing, definition, onWithPayload }: SendMissingProps) {
+export function SendMissing({ jobKey, wait, where, missing, definition, onWithPayload }: SendMissingProps) {
   const { step } = wait;
   const fields = useMemo(
     () => new Map(missing.map((eventId) => [eventId, definition && payloadFieldOf(definition, step, eventId)])),
@@ -26,6 +28,7 @@ export function SendMissing({ jobKey, wait, missing, definition, onWithPayload }
   const plain = missing.filter((eventId) => !fields.get(eventId));
   return (
     <>
+      {where !== "" && <p className="soft">{texts.job.sendsFor(step, where)}</p>}
       {missing.map((eventId) => {
         const field = fields.get(eventId);
         return field && <PayloadForm key={eventId} jobKey={jobKey} wait={wait} eventId={eventId} field={field} />;

@@ -1,4 +1,7 @@
-import { stepIcons } from "../../graph/step-look.ts";
+import type { ReactNode } from "react";
+import { ProgressBar } from "../../graph/ProgressBar.tsx";
+import { type ForkProgress, progressText, stepIcons } from "../../graph/step-look.ts";
+import { Button } from "../../parts/controls/Button.tsx";
 import { Choice } from "../../parts/controls/Field.tsx";
 import { JsonView, NoJson } from "../../parts/data/JsonView.tsx";
 import { Icon } from "../../parts/layout/Icon.tsx";
@@ -7,34 +10,39 @@ import { formatDuration } from "../../parts/words/duration.ts";
 import { Time } from "../../parts/words/Time.tsx";
 import { texts } from "../../texts/texts.ts";
 import "./StepDetails.css";
-import type { JobStory, Span, StepError, StepRun } from "./job-story.ts";
+import { branchWords } from "./branch-words.ts";
+import type { JobPageSearch } from "./job-page-search.ts";
+import type { JobStory } from "./job-story.ts";
+import type { Span, StepError, StepRun } from "./step-run.ts";
 
 interface StepDetailsProps {
   readonly story: JobStory;
   readonly step: string | undefined;
-  /** The latest one where it is left out. */
-  readonly visit: number | undefined;
-  readonly onVisit: (step: string, visit: number) => void;
+  /** The run that is shown; undefined where the job has not come to the step. */
+  readonly run: StepRun | undefined;
+  /** All runs among which somebody can choose. */
+  readonly runs: readonly StepRun[];
+  /** The branch that is looked at; undefined: all of them. */
+  readonly branch: string | undefined;
+  readonly onSelect: (search: JobPageSearch) => void;
+  /** Further parts of the page that belong to this run. */
+  readonly children?: ReactNode;
 }
 
 /** One visit of one step: what went in, what came out, and every attempt. */
-export function StepDetails({ story, step, visit, onVisit }: StepDetailsProps) {
+export function StepDetails({ story, step, run, runs, branch, onSelect, children }: StepDetailsProps) {
   const words = texts.job;
-  const runs = story.runs.filter(({ name }) => name === step);
-  const run = runs.find((one) => one.visit === visit) ?? runs.at(-1);
+  const visits = run === undefined ? [] : runs.filter((one) => one.branch === run.branch);
+  const choose = (visit: number) => run && onSelect({ step: run.name, visit, ...(branch !== undefined && { branch }) });
   return (
     <Panel
       title={step ?? words.detailsTitle}
       beside={run !== undefined && <State run={run} />}
       actions={
-        runs.length > 1 &&
+        visits.length > 1 &&
         run !== undefined && (
-          <Choice
-            label={words.visits}
-            value={run.visit}
-            onChange={(event) => onVisit(run.name, Number(event.target.value))}
-          >
-            {runs.map((one) => (
+          <Choice label={words.visits} value={run.visit} onChange={(event) => choose(Number(event.target.value))}>
+            {visits.map((one) => (
               <option key={one.visit} value={one.visit}>
                 {words.visitNumber(one.visit)}
               </option>
@@ -43,10 +51,17 @@ export function StepDetails({ story, step, visit, onVisit }: StepDetailsProps) {
         )
       }
     >
+      {run !== undefined && run.branch !== "" && (
+        <p className="row step-branch">
+          <span title={run.branch}>{words.inBranch(branchWords(story, run.branch))}</span>
+          {branch !== undefined && <Button onClick={() => onSelect({ step: run.name })}>{words.allBranches}</Button>}
+        </p>
+      )}
+      {children}
       {run === undefined ? (
         <p className="soft">{step === undefined ? words.chooseStep : words.notReached}</p>
       ) : (
-        <Run run={run} />
+        <Run run={run} progress={story.progress.get(run.key)} />
       )}
     </Panel>
   );
@@ -61,14 +76,32 @@ function State({ run: { status } }: { readonly run: StepRun }) {
   );
 }
 
-function Run({ run }: { readonly run: StepRun }) {
+interface RunProps {
+  readonly run: StepRun;
+  /** How far its branches have come, if it has some. */
+  readonly progress: ForkProgress | undefined;
+}
+
+function Run({ run, progress }: RunProps) {
   const words = texts.job;
   const attempts = run.spans.filter(({ kind }) => kind !== "pause");
   return (
     <div className="step-details">
       {/* Where attempts are listed below with their errors, the last of them is this one. */}
       {run.error !== undefined && attempts.every(({ error }) => error === undefined) && <ErrorText error={run.error} />}
+      {progress !== undefined && (
+        <section>
+          <h3>{run.fork?.hasItems ? words.itemsTitle : words.branchesTitle}</h3>
+          <ProgressBar progress={progress} />
+          <p>{progressText(progress)}</p>
+        </section>
+      )}
       {run.eventIds !== undefined && <Awaited run={run} />}
+      {run.delayEndsAt !== undefined && (
+        <p>
+          {words.facts.delayEndsAt} <Time at={run.delayEndsAt} />
+        </p>
+      )}
       {/* A value of its own is of another run: what was unfolded of one says nothing about the next. */}
       <JsonView key={`input ${run.key}`} label={words.input} value={run.input} />
       {run.output === undefined ? (

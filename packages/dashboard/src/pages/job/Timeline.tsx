@@ -1,60 +1,102 @@
-import { useRef } from "react";
+import { type RefObject, useLayoutEffect, useRef, useState } from "react";
 import { useRowsInView } from "../../parts/data/use-rows-in-view.ts";
 import { Panel } from "../../parts/layout/Panel.tsx";
 import { formatDuration } from "../../parts/words/duration.ts";
 import { useNow } from "../../parts/words/use-now.ts";
 import { texts } from "../../texts/texts.ts";
 import "./Timeline.css";
-import { isFinished, type JobStory, type Span } from "./job-story.ts";
+import { branchWords, runWords } from "./branch-words.ts";
+import type { JobPageSearch } from "./job-page-search.ts";
+import { isFinished, isOfItem, type JobStory } from "./job-story.ts";
+import type { Span, StepRun } from "./step-run.ts";
+import { TimelineButtons } from "./TimelineButtons.tsx";
 import { TimelineTable } from "./TimelineTable.tsx";
+import { type TimeWindow, ticksOf } from "./timeline-ticks.ts";
 
 interface TimelineProps {
   readonly story: JobStory;
   readonly submittedAt: string;
-  readonly onSelect: (step: string, visit: number) => void;
+  /** The run that is looked at. */
+  readonly selected: StepRun | undefined;
+  readonly onSelect: (search: JobPageSearch) => void;
 }
 
 /** As in Timeline.css. */
 const rowPixels = 28;
-const tickParts = [0, 0.25, 0.5, 0.75, 1];
 
 /** What the job did when: a bar for each stretch of time, a row for each visit of a step. */
-export function Timeline({ story, submittedAt, onSelect }: TimelineProps) {
+export function Timeline({ story, submittedAt, selected = story.current, onSelect }: TimelineProps) {
   const words = texts.job;
   const start = Date.parse(submittedAt);
   const end = useEnd(story, start);
+  // Undefined: all of the job's time, which grows while the job runs.
+  const [chosen, setChosen] = useState<TimeWindow | undefined>();
+  const window = chosen ?? { from: 0, to: end - start };
   return (
-    <Panel title={words.timeline}>
+    <Panel
+      title={words.timeline}
+      actions={
+        <TimelineButtons
+          window={window}
+          wholeMs={end - start}
+          step={selected && { from: selected.start - start, to: (selected.end ?? end) - start }}
+          onChange={setChosen}
+        />
+      }
+    >
       <Legend story={story} />
-      <Rows story={story} start={start} end={end} onSelect={onSelect} />
-      <div className="timeline-row timeline-ticks" aria-hidden="true">
-        <span />
-        <div className="timeline-track">
-          {tickParts.map((part) => (
-            <span key={part} style={{ left: `${part * 100}%` }}>
-              {part === 0 ? "0" : formatDuration((end - start) * part)}
-            </span>
-          ))}
-        </div>
-      </div>
+      <Rows
+        story={story}
+        start={start + window.from}
+        end={start + window.to}
+        now={end}
+        selected={selected}
+        onSelect={onSelect}
+      />
+      <Ticks window={window} />
       <TimelineTable story={story} end={end} />
     </Panel>
   );
 }
 
+function Ticks({ window }: { readonly window: TimeWindow }) {
+  return (
+    <div className="timeline-row timeline-ticks" aria-hidden="true">
+      <span />
+      <div className="timeline-track">
+        {ticksOf(window).map(({ at, text }) => {
+          const part = (at - window.from) / (window.to - window.from);
+          const side = part < 0.05 ? "timeline-tick-first" : part > 0.95 ? "timeline-tick-last" : undefined;
+          return (
+            <span key={at} className={side} style={{ left: `${part * 100}%` }}>
+              {text}
+            </span>
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
 interface RowsProps {
   readonly story: JobStory;
+  /** The ends of the window. */
   readonly start: number;
   readonly end: number;
+  /** The end of what has not ended. */
+  readonly now: number;
+  readonly selected: StepRun | undefined;
   readonly onSelect: TimelineProps["onSelect"];
 }
 
-function Rows({ story: { runs, queued }, start, end, onSelect }: RowsProps) {
+function Rows({ story, start, end, now, selected, onSelect }: RowsProps) {
+  const { runs, queued } = story;
   const frame = useRef<HTMLElement>(null);
   const place = useRef<HTMLDivElement>(null);
   // The first row is the time in no step.
   const count = runs.length + 1;
   const { first, end: drawnEnd } = useRowsInView({ place, frame, count, rowPixels });
+  useRowInSight(frame, 1 + runs.findIndex(({ key }) => key === selected?.key));
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
     <section ref={frame} className="timeline-rows" tabIndex={0} aria-label={texts.job.timelineLabel}>
@@ -67,13 +109,18 @@ function Rows({ story: { runs, queued }, start, end, onSelect }: RowsProps) {
               {run === undefined ? (
                 <span className="soft">{texts.job.spans.queued}</span>
               ) : (
-                <button type="button" title={run.name} onClick={() => onSelect(run.name, run.visit)}>
-                  {run.visit > 1 ? texts.job.ofVisit(run.name, run.visit) : run.name}
+                <button
+                  type="button"
+                  title={titleOf(story, run)}
+                  aria-current={run.key === selected?.key}
+                  onClick={() => onSelect(addressOf(story, run))}
+                >
+                  {runWords(story, run)}
                 </button>
               )}
               <div className="timeline-track" aria-hidden="true">
-                {drawn(run?.spans ?? queued).map((span) => (
-                  <Bar key={`${span.kind} ${span.start} ${span.attempt}`} span={span} start={start} end={end} />
+                {drawn(run?.spans ?? queued, start, end).map((span) => (
+                  <Bar key={`${span.kind} ${span.start} ${span.attempt}`} {...{ span, start, end, now }} />
                 ))}
               </div>
             </div>
@@ -84,14 +131,38 @@ function Rows({ story: { runs, queued }, start, end, onSelect }: RowsProps) {
   );
 }
 
-/** Pauses first: a short attempt between two long ones lies above them. */
-function drawn(spans: readonly Span[]): readonly Span[] {
-  return [...spans].sort((one, other) => Number(one.kind !== "pause") - Number(other.kind !== "pause"));
+function titleOf(story: JobStory, { name, branch }: StepRun): string {
+  return branch === "" ? name : texts.job.ofRun(name, branchWords(story, branch));
 }
 
-function Bar({ span, start, end }: { readonly span: Span; readonly start: number; readonly end: number }) {
+/** The steps of an item are looked at alone; those of branches with names stand side by side in the graph. */
+function addressOf(story: JobStory, { name, visit, branch }: StepRun): JobPageSearch {
+  return { step: name, visit, ...(isOfItem(story, branch) && { branch }) };
+}
+
+/** At first the row of the step that matters is in sight, in the middle where there are many. */
+function useRowInSight(frame: RefObject<HTMLElement | null>, row: number): void {
+  const isPlaced = useRef(false);
+  useLayoutEffect(() => {
+    if (frame.current === null || row === 0 || isPlaced.current) return;
+    isPlaced.current = true;
+    frame.current.scrollTop = (row + 0.5) * rowPixels - frame.current.clientHeight / 2;
+  }, [frame, row]);
+}
+
+/** Those in the window, pauses first: a short attempt between two long ones lies above them. */
+function drawn(spans: readonly Span[], start: number, end: number): readonly Span[] {
+  const shown = spans.filter((span) => span.start <= end && (span.end ?? end) >= start);
+  return shown.sort((one, other) => Number(one.kind !== "pause") - Number(other.kind !== "pause"));
+}
+
+interface BarProps extends Pick<RowsProps, "start" | "end" | "now"> {
+  readonly span: Span;
+}
+
+function Bar({ span, start, end, now }: BarProps) {
   const whole = Math.max(1, end - start);
-  const until = span.end ?? end;
+  const until = span.end ?? now;
   const left = ((span.start - start) / whole) * 100;
   const width = ((until - span.start) / whole) * 100;
   return (

@@ -3,7 +3,9 @@ import { type Column, Table } from "../../parts/data/Table.tsx";
 import { formatDuration } from "../../parts/words/duration.ts";
 import { Time } from "../../parts/words/Time.tsx";
 import { texts } from "../../texts/texts.ts";
-import type { JobStory, Span, StepRun } from "./job-story.ts";
+import { runWords } from "./branch-words.ts";
+import type { JobStory } from "./job-story.ts";
+import type { Span, StepRun } from "./step-run.ts";
 
 /** The same in numbers. */
 export function TimelineTable({ story, end }: { readonly story: JobStory; readonly end: number }) {
@@ -14,7 +16,7 @@ export function TimelineTable({ story, end }: { readonly story: JobStory; readon
       {isOpen && (
         <Table
           caption={texts.job.timelineLabel}
-          columns={columnsUntil(end)}
+          columns={columnsUntil(story, end)}
           rows={story.runs}
           rowKey={({ key }) => key}
         />
@@ -23,7 +25,7 @@ export function TimelineTable({ story, end }: { readonly story: JobStory; readon
   );
 }
 
-function columnsUntil(end: number): readonly Column<StepRun>[] {
+function columnsUntil(story: JobStory, end: number): readonly Column<StepRun>[] {
   const words = texts.job;
   const spent = (spans: readonly Span[], kind: Span["kind"]) =>
     spans.filter((span) => span.kind === kind).reduce((sum, span) => sum + (span.end ?? end) - span.start, 0);
@@ -33,7 +35,7 @@ function columnsUntil(end: number): readonly Column<StepRun>[] {
       id: "step",
       header: words.where,
       width: "26%",
-      cell: ({ name, visit }) => (visit > 1 ? words.ofVisit(name, visit) : name),
+      cell: (run) => <span title={runWords(story, run)}>{runWords(story, run)}</span>,
     },
     { id: "state", header: words.state, cell: ({ status }) => texts.graph.status[status] },
     { id: "began", header: words.began, cell: ({ start }) => <Time at={start} /> },
@@ -44,19 +46,14 @@ function columnsUntil(end: number): readonly Column<StepRun>[] {
       align: "end",
       cell: ({ start, end: ended }) => formatDuration((ended ?? end) - start),
     },
-    {
-      id: "waiting",
-      header: words.spans.waiting,
-      align: "end",
-      isOptional: true,
-      cell: ({ spans }) => time(spent(spans, "waiting")),
-    },
-    {
-      id: "pause",
-      header: words.spans.pause,
-      align: "end",
-      isOptional: true,
-      cell: ({ spans }) => time(spent(spans, "pause")),
-    },
+    ...(["waiting", "sleeping", "pause"] as const).map(
+      (kind): Column<StepRun> => ({
+        id: kind,
+        header: words.spans[kind],
+        align: "end",
+        isOptional: true,
+        cell: ({ spans }) => time(spent(spans, kind)),
+      }),
+    ),
   ];
 }

@@ -1,12 +1,18 @@
-/** What the address of a job's page says beside the job: the step that is looked at. */
+/** What the address of a job's page says beside the job: the step that is looked at, and in which branch. */
 export interface JobPageSearch {
   readonly step?: string;
   readonly visit?: number;
+  /** The path of a branch; left out: all of them. */
+  readonly branch?: string;
 }
 
 export function parseJobPageSearch(search: Record<string, unknown>): JobPageSearch {
-  const { step } = search;
+  const { step, branch } = search;
   if (typeof step !== "string" || step === "") return {};
   const visit = Number(search.visit);
-  return Number.isSafeInteger(visit) && visit > 0 ? { step, visit } : { step };
+  return {
+    step,
+    ...(Number.isSafeInteger(visit) && visit > 0 && { visit }),
+    ...(typeof branch === "string" && branch !== "" && { branch }),
+  };
 }

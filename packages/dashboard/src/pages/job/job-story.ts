@@ -1,113 +1,186 @@
 import type { Schemas } from "../../api/document.ts";
 import type { HistoryEntry } from "../../api/live/many-jobs-stream.ts";
-import { wayKey } from "../../graph/graph.ts";
-import type { StepLook, StepStatus } from "../../graph/step-look.ts";
+import { levelOf, parentOf, pathsTo } from "../../graph/branch-path.ts";
+import { type GraphEdge, wayKey } from "../../graph/graph.ts";
+import type { ForkProgress } from "../../graph/step-look.ts";
+import type { ShownStatus } from "../../parts/words/StatusBadge.tsx";
+import {
+  endRun,
+  keyOfRun,
+  type Mutable,
+  type OpenRun,
+  type Span,
+  type StepError,
+  type StepRun,
+  startedRun,
+  tellOfStep,
+} from "./step-run.ts";
 
 export type JobStatus = Schemas["JobStatus"];
-export type StepError = NonNullable<HistoryEntry["error"]>;
-
-/** A stretch of time in which a job did one thing. Milliseconds since 1970; without an end it goes on. */
-export interface Span {
-  readonly kind: "queued" | "attempt" | "pause" | "waiting";
-  readonly start: number;
-  readonly end?: number;
-  /** Of an attempt. */
-  readonly attempt?: number;
-  readonly outcome?: "succeeded" | "failed" | "interrupted" | "handedBack" | "cancelled";
-  readonly error?: StepError;
-}
-
-/** A visit of a step. */
-export interface StepRun {
-  readonly key: string;
-  readonly name: string;
-  readonly visit: number;
-  readonly status: StepStatus;
-  readonly input: unknown;
-  readonly output?: unknown;
-  readonly error?: StepError;
-  readonly start: number;
-  readonly end?: number;
-  readonly spans: readonly Span[];
-  /** The latest one's number. */
-  readonly attempts: number;
-  /** When the next attempt is due. */
-  readonly retryAt?: string;
-  /** While it waits, and of what it waited for. */
-  readonly eventIds?: readonly string[];
-  readonly receivedEventIds: readonly string[];
-  readonly timeoutAt?: string;
-}
 
 /** All that a job's history says, as the page shows it. */
 export interface JobStory {
   readonly status: JobStatus;
+  /** The runs in the order of their start. */
   readonly runs: readonly StepRun[];
-  /** While it was in no step: pending, or ended until it was resumed. */
+  /** The spans in which it was in no step: pending, or ended until it was resumed. */
   readonly queued: readonly Span[];
   readonly error?: StepError;
-  readonly looks: ReadonlyMap<string, StepLook>;
   readonly taken: ReadonlySet<string>;
+  /** The run to look at first: where the main line stands, or what a branch with a name waits for. */
   readonly current: StepRun | undefined;
+  /** The latest run on the main line. */
+  readonly main: StepRun | undefined;
+  /** The runs that wait for events, the one that has waited longest first. */
+  readonly waits: readonly StepRun[];
+  /** The runs of steps with branches, by their key. */
+  readonly forks: ReadonlyMap<string, StepRun>;
+  /** How far they have come, by their key. */
+  readonly progress: ReadonlyMap<string, ForkProgress>;
   readonly sequence: number;
   readonly startedAt?: string;
   readonly finishedAt?: string;
 }
 
-export function tellStory(entries: readonly HistoryEntry[]): JobStory {
-  const told = new Telling();
+/** `types` are those of the steps, as far as they are known. */
+export function tellStory(entries: readonly HistoryEntry[], types: ReadonlyMap<string, string> = new Map()): JobStory {
+  const told = new Telling(types);
   for (const entry of entries) told.add(entry);
   return told.story();
+}
+
+/** RUNNING says little: what its steps do is told apart. What waits for events comes first, since only somebody outside can help. */
+export function shownStatusOf({ status, runs, waits, main }: JobStory): ShownStatus {
+  if (status !== "RUNNING") return status;
+  if (waits.length > 0) return "WAITING";
+  const open =
+    main?.fork === undefined ? [main] : runs.filter(({ end, fork }) => end === undefined && fork === undefined);
+  if (open.some((run) => run?.status === "running")) return "RUNNING";
+  if (open.some((run) => run?.status === "retrying")) return "RETRYING";
+  return open.some((run) => run?.status === "sleeping") ? "SLEEPING" : "RUNNING";
 }
 
 export function isFinished(status: JobStatus): boolean {
   return status === "SUCCEEDED" || status === "FAILED" || status === "CANCELLED";
 }
 
-type Mutable<Type> = { -readonly [Name in keyof Type]: Type[Name] };
-type OpenRun = Mutable<Omit<StepRun, "spans" | "receivedEventIds">> & {
-  spans: Mutable<Span>[];
-  receivedEventIds: string[];
-};
+/** The run of the step that has this branch; undefined for the main line, and where it is not known. */
+export function forkOf({ forks }: Pick<JobStory, "forks">, path: string): StepRun | undefined {
+  const level = levelOf(path);
+  return level && forks.get(keyOfRun({ branch: parentOf(path), step: level.fork, visit: level.visit }));
+}
+
+/** Whether a branch is an item of a list, or inside of one. */
+export function isOfItem(story: Pick<JobStory, "forks">, path: string): boolean {
+  return pathsTo(path).some((one) => forkOf(story, one)?.fork?.hasItems);
+}
+
+export const taskType = "/service/task";
 
 class Telling {
+  readonly #types: ReadonlyMap<string, string>;
   readonly #runs: OpenRun[] = [];
+  readonly #byKey = new Map<string, OpenRun>();
+  /** The latest run of each branch. */
+  readonly #latest = new Map<string, OpenRun>();
+  readonly #waiting = new Set<OpenRun>();
+  readonly #forks = new Map<string, OpenRun>();
   readonly #queued: Mutable<Span>[] = [];
+  readonly #taken = new Set<string>();
   readonly #story: Mutable<Pick<JobStory, "status" | "error" | "startedAt" | "finishedAt" | "sequence">> = {
     status: "PENDING",
     sequence: 0,
   };
 
+  constructor(types: ReadonlyMap<string, string>) {
+    this.#types = types;
+  }
+
   add(entry: HistoryEntry): void {
     const at = Date.parse(entry.at);
     this.#story.sequence = entry.sequence;
     if (entry.type.startsWith("step.")) this.#leaveQueue(at);
-    if (entry.type === "step.started") this.#enter(entry, at);
-    const run = this.#runs.at(-1);
-    if (run !== undefined) tellOfStep(run, entry, at);
+    if (entry.type === "step.started") this.#enter(entry);
+    const run = this.#byKey.get(keyOfRun(entry));
+    if (run !== undefined) this.#tell(run, entry, at);
+    else if (entry.type === "event.received") this.#receive(entry);
     this.#tellOfJob(entry, at);
   }
 
   story(): JobStory {
+    this.#endBranches();
     const runs = this.#runs as readonly StepRun[];
-    const looks = new Map(runs.map(({ name, status, visit, attempts }) => [name, { status, visit, attempts }]));
-    const taken = new Set(runs.map(({ name }, index) => wayKey(runs[index - 1]?.name ?? "", name)));
-    const last = runs.at(-1);
-    if (this.#story.status === "SUCCEEDED" && last !== undefined) taken.add(wayKey(last.name, ""));
-    return { ...this.#story, runs, queued: this.#queued, looks, taken, current: last };
+    const main = this.#latest.get("");
+    const waits = [...this.#waiting].filter(({ end }) => end === undefined);
+    const own = waits.find(({ branch }) => !isOfItem({ forks: this.#forks }, branch));
+    const current = main?.fork !== undefined && main.end === undefined ? (own ?? main) : main;
+    const progress = this.#progress();
+    const taken = new Set([...this.#taken, ...this.#ends()]);
+    return { ...this.#story, runs, queued: this.#queued, taken, current, main, waits, forks: this.#forks, progress };
   }
 
-  #enter({ step = "", visit = 1, input }: HistoryEntry, at: number): void {
-    this.#runs.push({
-      key: `${step} ${visit}`,
-      name: step,
-      visit,
-      status: "running",
-      input,
-      start: at,
-      spans: [{ kind: "attempt", start: at, attempt: 1 }],
-      attempts: 1,
-      receivedEventIds: [],
+  #enter(entry: HistoryEntry): void {
+    const { step = "", branch = "" } = entry;
+    const run = startedRun(entry, this.#types.get(step) === taskType);
+    const before = this.#latest.get(branch);
+    this.#taken.add(
+      before === undefined && branch !== ""
+        ? wayKey(levelOf(branch)?.fork ?? "", step, "branch")
+        : wayKey(before?.name ?? "", step, wayFrom(before)),
+    );
+    this.#runs.push(run);
+    this.#byKey.set(run.key, run);
+    this.#latest.set(branch, run);
+  }
+
+  #tell(run: OpenRun, entry: HistoryEntry, at: number): void {
+    tellOfStep(run, entry, at);
+    if (run.status === "waiting") this.#waiting.add(run);
+    else this.#waiting.delete(run);
+    if (run.fork !== undefined) this.#forks.set(run.key, run);
+    // After a choice or a failure the entry says where it leads; after others, the step that is entered next does.
+    if (run.end !== undefined && entry.next !== undefined)
+      this.#taken.add(wayKey(run.name, entry.next ?? "", wayFrom(run)));
+  }
+
+  /** An event is for the wait that lacks it and has waited longest. */
+  #receive({ eventId = "", outcome }: HistoryEntry): void {
+    if (outcome !== "matched") return;
+    for (const { eventIds = [], receivedEventIds } of this.#waiting) {
+      if (!eventIds.includes(eventId) || receivedEventIds.includes(eventId)) continue;
+      receivedEventIds.push(eventId);
+      return;
+    }
+  }
+
+  /** The end of a step with branches is the end of those that are open. Entries say so of the step alone. */
+  #endBranches(): void {
+    for (const run of this.#latest.values()) {
+      if (run.end !== undefined || run.branch === "") continue;
+      const ended = pathsTo(run.branch).map((path) => forkOf({ forks: this.#forks }, path)?.end);
+      const at = ended.find((one) => one !== undefined);
+      if (at !== undefined) endRun(run, at, "cancelled");
+    }
+  }
+
+  #progress(): ReadonlyMap<string, ForkProgress> {
+    const found = new Map<string, Mutable<ForkProgress>>();
+    for (const { key, fork } of this.#forks.values())
+      found.set(key, { all: fork?.branchCount ?? 0, open: 0, succeeded: 0, failed: 0, cancelled: 0 });
+    for (const [path, run] of this.#latest) {
+      const counts = found.get(forkOf({ forks: this.#forks }, path)?.key ?? "");
+      if (counts === undefined) continue;
+      const isOver = run.end !== undefined && run.leadsOn !== true;
+      counts[isOver && isEnd(run.status) ? run.status : "open"] += 1;
+    }
+    return found;
+  }
+
+  /** The ways to the end of the job, and to those of its branches. */
+  #ends(): readonly string[] {
+    return [...this.#latest].flatMap(([branch, { name, status, leadsOn }]) => {
+      const isOver = branch !== "" || this.#story.status === "SUCCEEDED";
+      return isOver && status === "succeeded" && leadsOn !== true ? [wayKey(name, "")] : [];
     });
   }
 
@@ -131,14 +204,21 @@ class Telling {
         return;
       case "job.failed":
         if (entry.error !== undefined) this.#story.error = entry.error;
+        this.#cancelOpen(at);
         this.#finish("FAILED", entry, at);
         return;
       case "job.cancelled":
+        this.#cancelOpen(at);
         this.#finish("CANCELLED", entry, at);
         return;
       default:
         return;
     }
+  }
+
+  #cancelOpen(at: number): void {
+    for (const run of this.#latest.values()) if (run.end === undefined) endRun(run, at, "cancelled");
+    this.#waiting.clear();
   }
 
   #leaveQueue(at: number): void {
@@ -154,71 +234,11 @@ class Telling {
   }
 }
 
-/** A job is in one step at a time, so whatever is said of a step is said of the latest run. */
-function tellOfStep(run: OpenRun, entry: HistoryEntry, at: number): void {
-  switch (entry.type) {
-    case "step.attemptStarted":
-      run.status = "running";
-      run.attempts = entry.attempt ?? run.attempts + 1;
-      delete run.retryAt;
-      delete run.error;
-      delete run.end;
-      close(run, at, {});
-      run.spans.push({ kind: "attempt", start: at, attempt: run.attempts });
-      return;
-    case "step.attemptFailed":
-      close(run, at, { outcome: "failed", ...(entry.error !== undefined && { error: entry.error }) });
-      run.status = "retrying";
-      if (entry.error !== undefined) run.error = entry.error;
-      if (entry.retryAt !== undefined) run.retryAt = entry.retryAt;
-      run.spans.push({ kind: "pause", start: at });
-      return;
-    case "step.interrupted":
-      close(run, at, { outcome: "interrupted" });
-      return;
-    case "step.handedBack":
-      close(run, at, { outcome: "handedBack" });
-      run.status = "retrying";
-      run.spans.push({ kind: "pause", start: at });
-      return;
-    case "step.waiting": {
-      run.status = "waiting";
-      run.eventIds = entry.eventIds ?? [];
-      if (entry.timeoutAt !== undefined) run.timeoutAt = entry.timeoutAt;
-      // To wait is all that the attempt does.
-      const attempt = run.spans.at(-1);
-      if (attempt !== undefined) attempt.kind = "waiting";
-      return;
-    }
-    case "event.received":
-      if (run.status === "waiting" && entry.outcome === "matched" && entry.eventId !== undefined)
-        run.receivedEventIds.push(entry.eventId);
-      return;
-    case "step.succeeded":
-      run.output = entry.output;
-      end(run, at, "succeeded", {});
-      return;
-    case "step.failed":
-      if (entry.error !== undefined) run.error = entry.error;
-      end(run, at, "failed", entry.error === undefined ? {} : { error: entry.error });
-      return;
-    case "job.cancelled":
-      if (run.end === undefined) end(run, at, "cancelled", {});
-      return;
-    default:
-      return;
-  }
+/** The kind of way that leads on from a run. */
+function wayFrom(run: OpenRun | undefined): GraphEdge["kind"] {
+  return run?.status === "failed" ? "failure" : "transition";
 }
 
-function end(run: OpenRun, at: number, outcome: "succeeded" | "failed" | "cancelled", more: Pick<Span, "error">): void {
-  close(run, at, { outcome, ...more });
-  run.status = outcome;
-  run.end = at;
-  delete run.retryAt;
-}
-
-function close(run: OpenRun, at: number, how: Pick<Span, "outcome" | "error">): void {
-  const last = run.spans.at(-1);
-  if (last === undefined || last.end !== undefined) return;
-  Object.assign(last, { end: at }, last.kind === "pause" ? {} : how);
+function isEnd(status: StepRun["status"]): status is "succeeded" | "failed" | "cancelled" {
+  return status === "succeeded" || status === "failed" || status === "cancelled";
 }

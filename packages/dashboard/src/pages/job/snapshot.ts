@@ -1,5 +1,6 @@
 import type { WholeJob } from "../../api/job.ts";
 import type { HistoryEntry } from "../../api/live/many-jobs-stream.ts";
+import { forEachType } from "../../graph/graph-step.ts";
 
 type Entry = Omit<HistoryEntry, "sequence">;
 
@@ -9,9 +10,10 @@ export function entriesOf(job: WholeJob): HistoryEntry[] {
   const entries: Entry[] = [{ type: "job.submitted", at: createdAt }];
   if (startedAt !== undefined) entries.push({ type: "job.started", at: startedAt });
   for (const step of job.steps) entries.push(...entriesOfStep(step));
-  const { awaiting } = job.currentStep ?? {};
-  if (awaiting !== undefined) {
-    entries.push({ type: "step.waiting", at: awaiting.since, eventIds: awaiting.eventIds });
+  const { currentStep } = job;
+  if (currentStep?.awaiting !== undefined) {
+    const { awaiting } = currentStep;
+    entries.push({ type: "step.waiting", at: awaiting.since, ...keyOf(currentStep), eventIds: awaiting.eventIds });
     for (const eventId of awaiting.receivedEventIds)
       entries.push({ type: "event.received", at: updatedAt, eventId, outcome: "matched" });
   }
@@ -29,13 +31,24 @@ export function stepRunCount({ steps, earlierStepRuns = {} }: WholeJob): number 
 }
 
 function entriesOfStep(run: WholeJob["steps"][number]): Entry[] {
-  const { name: step, visit, input, output, attempts, status, startedAt, retryAt } = run;
+  const { input, output, attempts, status, startedAt, retryAt, delayEndsAt, branchCount } = run;
   const error = run.error !== undefined && { error: run.error };
   const at = run.finishedAt ?? startedAt;
-  const entries: Entry[] = [{ type: "step.started", at: startedAt, step, visit, input }];
+  const entries: Entry[] = [{ type: "step.started", at: startedAt, input }];
   if (attempts > 1) entries.push({ type: "step.attemptStarted", at: startedAt, attempt: attempts });
   if (retryAt !== undefined) entries.push({ type: "step.attemptFailed", at, retryAt, ...error });
+  if (delayEndsAt !== undefined) entries.push({ type: "step.delayed", at, delayEndsAt });
+  // GetJob names the awaited events of one wait alone.
+  if (status === "successful_but_incomplete" && delayEndsAt === undefined && run.finishedAt === undefined)
+    entries.push({ type: "step.waiting", at, eventIds: [] });
+  if (branchCount !== undefined)
+    entries.push({ type: "step.forked", at, branchCount, ...(run.type === forEachType && { items: [] }) });
   if (status === "success") entries.push({ type: "step.succeeded", at, output });
-  if (status === "failure") entries.push({ type: "step.failed", at, ...error });
-  return entries;
+  // A run that was cancelled with its branch or its job is ended by the entry that ends these.
+  if (status === "failure" && run.error?.code !== "Cancelled") entries.push({ type: "step.failed", at, ...error });
+  return entries.map((entry) => ({ ...entry, ...keyOf(run) }));
+}
+
+function keyOf({ name: step, visit, branch }: Pick<WholeJob["steps"][number], "name" | "visit" | "branch">) {
+  return { step, visit, ...(branch !== undefined && { branch }) };
 }

@@ -4,11 +4,11 @@ import { usePermission } from "../../api/permissions.ts";
 import { versionQuery } from "../../api/workflows.ts";
 
 /** The version that a job runs, with its definition; undefined until it is loaded, and for people who may not read versions. */
-export function useJobVersion(organizationId: string, { workflowId, workflowVersion }: WholeJob) {
+export function useJobVersion(organizationId: string, job: WholeJob | undefined) {
   const mayReadVersion = usePermission(organizationId, "workflow:version:read");
   const { data: version, error } = useQuery({
-    ...versionQuery({ organizationId, workflowId }, workflowVersion.versionId),
-    enabled: mayReadVersion,
+    ...versionQuery({ organizationId, workflowId: job?.workflowId ?? "" }, job?.workflowVersion.versionId ?? ""),
+    enabled: mayReadVersion && job !== undefined,
   });
   return { version, error, mayReadVersion };
 }

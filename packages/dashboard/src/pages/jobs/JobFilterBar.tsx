@@ -5,10 +5,10 @@ import { useAllPages } from "../../api/use-all-pages.ts";
 import { versionsQuery, workflowsQuery } from "../../api/workflows.ts";
 import { Button } from "../../parts/controls/Button.tsx";
 import { Choice, Field } from "../../parts/controls/Field.tsx";
+import { fromLocal, toLocal } from "../../parts/words/local-time.ts";
 import { texts } from "../../texts/texts.ts";
 import "./JobFilterBar.css";
 import type { JobSearch } from "./job-search.ts";
-import { fromLocal, toLocal } from "./local-time.ts";
 
 interface JobFilterBarProps {
   readonly organizationId: string;

@@ -120,7 +120,7 @@ function columnsFor(organizationId: string, goneIds: ReadonlySet<string>): reado
       isOptional: true,
       cell: (job) => {
         const text = placeOf(job);
-        return <span title={text}>{text}</span>;
+        return text === "" ? text : <span title={text}>{text}</span>;
       },
     },
     {

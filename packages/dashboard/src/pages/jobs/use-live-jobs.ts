@@ -1,9 +1,11 @@
 import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useCallback, useEffect, useMemo } from "react";
+import { useLocation } from "@tanstack/react-router";
+import { useCallback, useEffect, useMemo, useState } from "react";
 import { jobPagesQuery, jobsQuery } from "../../api/jobs.ts";
 import { morePages } from "../../parts/data/more-pages.ts";
 import type { JobSearch } from "./job-search.ts";
 import { liveList } from "./live-list.ts";
+import { rememberList } from "./shown-list.ts";
 
 const pageSize = 100;
 
@@ -11,7 +13,9 @@ const pageSize = 100;
 export function useLiveJobs(organizationId: string, search: JobSearch) {
   const queries = useQueryClient();
   const filters = useMemo(() => ({ ...search, pageSize }), [search]);
-  const pages = jobPagesQuery(organizationId, filters);
+  const place = usePlace(organizationId);
+  const pages = jobPagesQuery(organizationId, filters, place);
+  useEffect(() => rememberList(organizationId, pages));
   const query = useInfiniteQuery(pages);
   const { data, error, refetch } = query;
   const { data: latest, isError, isPaused } = useQuery(jobsQuery(organizationId, filters));
@@ -33,4 +37,14 @@ export function useLiveJobs(organizationId: string, search: JobSearch) {
     if (isFirst) showLatest();
   }, [isFirst, showLatest]);
   return { list, error, more: morePages(query), refetch, showLatest, isOld };
+}
+
+/** The place of this list in the browser's history. The address is already that of the next page while this one still stands. */
+function usePlace(organizationId: string): string | undefined {
+  const key = useLocation({
+    select: ({ pathname, state }) => (pathname.endsWith(`/${organizationId}/jobs`) ? state.__TSR_key : undefined),
+  });
+  const [place, setPlace] = useState(key);
+  if (key !== undefined && key !== place) setPlace(key);
+  return key ?? place;
 }

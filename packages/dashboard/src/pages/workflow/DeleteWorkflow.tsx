@@ -32,7 +32,7 @@ export function DeleteWorkflow({ organizationId, workflowId, workflow: { name } 
   });
   return (
     <>
-      <Button kind="danger" onClick={() => setAsking(true)}>
+      <Button kind="quiet" onClick={() => setAsking(true)}>
         {words.remove}
       </Button>
       <ConfirmDialog

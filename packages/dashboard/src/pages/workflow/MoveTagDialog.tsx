@@ -38,17 +38,21 @@ const tagPattern = /^\$?[A-Za-z0-9_.-]{1,64}$/;
 /** Points a tag at a version, after showing from where to where, and what of the definition is different there. */
 export function MoveTagDialog({ workflow, move, onClose }: MoveTagDialogProps) {
   const words = texts.workflow;
-  const { data: tags = [] } = useQuery(tagsQuery(workflow));
+  // Until they are here nothing is moved: it could not be said from where, nor taken back to there.
+  const { data: tags, error, refetch } = useQuery(tagsQuery(workflow));
   const query = useInfiniteQuery(versionsQuery(workflow));
   useAllPages(query);
   const listed = query.data?.pages.flatMap((page) => page.versions) ?? [];
   const versions = [...listed, ...useOlder(workflow, move.versionId, listed)];
   const [tag, setTagName] = useState(move.tag ?? "$LIVE");
   const [chosen, setChosen] = useState(move.versionId);
-  const current = tags.find((one) => one.tag === tag);
-  const target = versions.find((one) => one.versionId === (chosen ?? versions[0]?.versionId));
+  const current = tags?.find((one) => one.tag === tag);
+  // Where the tag is already it cannot be moved to: the dialog begins with the newest of the others.
+  const first = versions.find((one) => one.versionId !== current?.versionId) ?? versions[0];
+  const target = chosen === undefined ? first : versions.find((one) => one.versionId === chosen);
   const isName = tagPattern.test(tag);
   const isThere = current !== undefined && current.versionId === target?.versionId;
+  const isReady = tags !== undefined && isName && !isThere;
   const apply = useTagMove(workflow, onClose);
   const listId = useId();
   return (
@@ -57,7 +61,7 @@ export function MoveTagDialog({ workflow, move, onClose }: MoveTagDialogProps) {
         className="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          if (target !== undefined && isName && !isThere) apply.mutate({ tag, target, before: current });
+          if (target !== undefined && isReady) apply.mutate({ tag, target, before: current });
         }}
       >
         <div className="workflow-columns">
@@ -73,7 +77,7 @@ export function MoveTagDialog({ workflow, move, onClose }: MoveTagDialogProps) {
             required
           />
           <datalist id={listId}>
-            {tags.map((one) => (
+            {tags?.map((one) => (
               <option key={one.tag} value={one.tag} />
             ))}
           </datalist>
@@ -90,12 +94,16 @@ export function MoveTagDialog({ workflow, move, onClose }: MoveTagDialogProps) {
             ))}
           </Choice>
         </div>
-        {target !== undefined && isName && <Change workflow={workflow} tag={tag} current={current} target={target} />}
+        {tags === undefined &&
+          (error === null ? <Skeleton rows={2} /> : <Problem error={error} onRetry={() => void refetch()} />)}
+        {tags !== undefined && target !== undefined && isName && (
+          <Change workflow={workflow} tag={tag} current={current} target={target} />
+        )}
         {apply.error !== null && <Problem error={apply.error} />}
         <div className="dialog-actions">
           <Button onClick={onClose}>{texts.parts.cancel}</Button>
           {target !== undefined && (
-            <Button type="submit" kind="main" disabled={!isName || isThere} isBusy={apply.isPending}>
+            <Button type="submit" kind="main" disabled={!isReady} isBusy={apply.isPending}>
               {words.moveAction(tag, target.versionNumber)}
             </Button>
           )}

@@ -3,7 +3,7 @@ import { Link, useParams } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { usePermission } from "../../api/permissions.ts";
 import { versionQuery, workflowQuery } from "../../api/workflows.ts";
-import { stepsOfText } from "../../graph/graph-step.ts";
+import { descriptionOfText, stepsOfText } from "../../graph/graph-step.ts";
 import { StepGraph } from "../../graph/StepGraph.tsx";
 import { CopyButton } from "../../parts/controls/CopyButton.tsx";
 import { PageHeading } from "../../parts/layout/PageHeading.tsx";
@@ -26,6 +26,7 @@ export function VersionPage() {
   const { data: version, error, refetch } = useQuery(versionQuery(workflow, versionId));
   const mayEdit = usePermission(workflow.organizationId, "workflow:version:create");
   const steps = useMemo(() => stepsOfText(version?.definition ?? "") ?? [], [version]);
+  const description = useMemo(() => descriptionOfText(version?.definition ?? ""), [version]);
   const { data: parent } = useQuery(workflowQuery(workflow));
   if (version === undefined) {
     return error === null ? <Skeleton rows={8} /> : <PageProblem error={error} onRetry={() => void refetch()} />;
@@ -35,6 +36,7 @@ export function VersionPage() {
     <>
       <PageHeading
         title={words.versionNumber(versionNumber)}
+        tab={[words.versionNumber(versionNumber), parent?.name]}
         beside={tags.map((tag) => <TagChip key={tag} tag={tag} />)}
         actions={mayEdit && <EditLink workflow={workflow} versionId={versionId} />}
       />
@@ -46,6 +48,7 @@ export function VersionPage() {
         {words.registered} <Time at={createdAt} /> (
         <ActorName organizationId={workflow.organizationId} actor={createdBy} />)
       </p>
+      {description !== undefined && <p className="version-description">{description}</p>}
       <Panel title={texts.editor.graph} isFlush>
         <StepGraph steps={steps} />
       </Panel>

@@ -40,13 +40,13 @@ export function WorkflowPage() {
         title={workflow.name}
         actions={
           <>
-            {mayDelete && <DeleteWorkflow workflow={workflow} {...key} />}
             {mayTag && <EditLink workflow={key} />}
             {maySubmit && (
               <Button kind="main" icon="job" onClick={() => setSubmitting(true)}>
                 {texts.submit.open}
               </Button>
             )}
+            {mayDelete && <DeleteWorkflow workflow={workflow} {...key} />}
           </>
         }
       />

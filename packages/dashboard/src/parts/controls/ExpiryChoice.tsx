@@ -1,7 +1,7 @@
 import { locale, texts } from "../../texts/texts.ts";
 import { Choice } from "./Field.tsx";
 
-/** After how many days; empty: never; "kept": as it is. */
+/** The days after which it expires; empty: never; "kept": as it is. */
 export type ExpiryDays = (typeof choices)[number] | "kept";
 
 const choices = ["7", "30", "90", "365", ""] as const;
@@ -10,7 +10,7 @@ interface ExpiryChoiceProps {
   readonly value: ExpiryDays;
   readonly onChange: (value: ExpiryDays) => void;
   readonly problem?: string | undefined;
-  /** Of something that is there already: when it expires, which may stay so. */
+  /** The present end of something that is there already, which may stay so. */
   readonly present?: { readonly expiresAt?: string | undefined };
 }
 

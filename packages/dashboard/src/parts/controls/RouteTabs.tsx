@@ -1,4 +1,4 @@
-import { type AnyRoute, Link, useRouter } from "@tanstack/react-router";
+import { type AnyRoute, Link, useMatches, useRouter } from "@tanstack/react-router";
 import "./RouteTabs.css";
 
 interface RouteTabsProps {
@@ -26,4 +26,9 @@ export function RouteTabs({ label, of }: RouteTabsProps) {
       })}
     </nav>
   );
+}
+
+/** The text of the tab that is shown; undefined on a page that has none. */
+export function useShownTab(): string | undefined {
+  return useMatches({ select: (matches) => matches.at(-1)?.staticData.tab });
 }

@@ -3,6 +3,7 @@ import "./Table.css";
 import { texts } from "../../texts/texts.ts";
 import { Button } from "../controls/Button.tsx";
 import { classNames } from "../controls/class-names.ts";
+import { useIsNarrow } from "../layout/use-is-narrow.ts";
 import type { MorePages } from "./more-pages.ts";
 import { useRowsInView } from "./use-rows-in-view.ts";
 
@@ -14,7 +15,7 @@ export interface Column<Row> {
   /** Of the table's width, in CSS. Columns without one share what is left. */
   readonly width?: string;
   readonly align?: "end";
-  /** Left out where there is little room. */
+  /** Folded below the rest of the row where there is little room. */
   readonly isOptional?: boolean;
 }
 
@@ -29,15 +30,21 @@ interface TableProps<Row> {
 }
 
 /** As in Table.css. */
-const rowPixels = 40;
+const plainRowPixels = 40;
+const foldedRowPixels = 66;
 /** Fewer are drawn whole. */
 const minLongRows = 80;
 /** The next page is asked for when so many rows are left. */
 const rowsAhead = 30;
 
 /** A table of any length: it scrolls with the page and draws only the rows that are in view. */
-export function Table<Row>({ caption, columns, rows, rowKey, more }: TableProps<Row>) {
+export function Table<Row>({ caption, columns: all, rows, rowKey, more }: TableProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null);
+  const isNarrow = useIsNarrow();
+  const columns = isNarrow ? all.filter(({ isOptional = false }) => !isOptional) : all;
+  const folded = isNarrow ? all.filter(({ isOptional = false }) => isOptional) : [];
+  const isFolded = folded.length > 0;
+  const rowPixels = isFolded ? foldedRowPixels : plainRowPixels;
   const isLong = rows.length >= minLongRows;
   const { first, end } = useRowsInView({ place: body, count: rows.length, rowPixels, isLong });
   const isNearEnd = end + rowsAhead >= rows.length;
@@ -47,7 +54,7 @@ export function Table<Row>({ caption, columns, rows, rowKey, more }: TableProps<
   }, [isNearEnd, hasMore, isLoading, hasFailed, load]);
   return (
     <>
-      <table className="table" aria-rowcount={hasMore ? -1 : rows.length + 1}>
+      <table className={classNames("table", isFolded && "table-folded")} aria-rowcount={hasMore ? -1 : rows.length + 1}>
         <caption className="visually-hidden">{caption}</caption>
         <thead>
           <tr aria-rowindex={1}>
@@ -59,17 +66,18 @@ export function Table<Row>({ caption, columns, rows, rowKey, more }: TableProps<
           </tr>
         </thead>
         <tbody ref={body}>
-          <Spacer rows={first} />
+          <Spacer pixels={first * rowPixels} />
           {rows.slice(first, end).map((row, index) => (
             <tr key={rowKey(row)} aria-rowindex={first + index + 2}>
-              {columns.map((column) => (
+              {columns.map((column, at) => (
                 <td key={column.id} className={classOf(column)}>
                   {column.cell(row)}
+                  {at === 0 && isFolded && <Fold columns={folded} row={row} />}
                 </td>
               ))}
             </tr>
           ))}
-          <Spacer rows={rows.length - end} />
+          <Spacer pixels={(rows.length - end) * rowPixels} />
         </tbody>
       </table>
       {more !== undefined && (
@@ -82,17 +90,39 @@ export function Table<Row>({ caption, columns, rows, rowKey, more }: TableProps<
   );
 }
 
+interface FoldProps<Row> {
+  readonly columns: readonly Column<Row>[];
+  readonly row: Row;
+}
+
+/** The cells for which there is no room beside the others, in a line below them. A cell of its own would be a column more. */
+function Fold<Row>({ columns, row }: FoldProps<Row>) {
+  return (
+    <div className="table-fold">
+      {columns.map(({ id, header, cell }) => {
+        const content = cell(row);
+        return content === "" || content === undefined || content === null || content === false ? null : (
+          <span key={id}>
+            <span className="visually-hidden">{header}: </span>
+            {content}
+          </span>
+        );
+      })}
+    </div>
+  );
+}
+
 /** Holds the place of rows that are not drawn. */
-function Spacer({ rows }: { readonly rows: number }) {
-  if (rows <= 0) return null;
+function Spacer({ pixels }: { readonly pixels: number }) {
+  if (pixels <= 0) return null;
   return (
     // biome-ignore lint/a11y/noAriaHiddenOnFocusable: nothing in it takes the focus
     <tr aria-hidden="true" className="table-spacer">
-      <td style={{ height: rows * rowPixels }} />
+      <td style={{ height: pixels }} />
     </tr>
   );
 }
 
-function classOf<Row>({ align, isOptional = false }: Column<Row>): string {
-  return classNames(align === "end" && "table-end-aligned", isOptional && "table-optional");
+function classOf<Row>({ align }: Column<Row>): string {
+  return classNames(align === "end" && "table-end-aligned");
 }

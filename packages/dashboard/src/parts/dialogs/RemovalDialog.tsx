@@ -6,14 +6,14 @@ import { ConfirmDialog } from "./ConfirmDialog.tsx";
 interface RemovalDialogProps {
   readonly onClose: () => void;
   readonly title: string;
-  /** What will be different afterwards. */
+  /** A sentence that says what will be different afterwards. */
   readonly description: string;
-  /** What the button does: a verb. */
+  /** The button's text: a verb. */
   readonly action: string;
   readonly remove: () => Promise<void>;
-  /** What is said once it is gone. */
+  /** The words that are shown once it is gone. */
   readonly removed: string;
-  /** Of the lists in which it was. */
+  /** The key of the lists in which it was. */
   readonly queryKey: QueryKey;
   readonly onRemoved?: () => void;
   /** More choices, which stand below the description. */

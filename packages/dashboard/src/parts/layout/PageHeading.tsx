@@ -7,13 +7,16 @@ interface PageHeadingProps {
   /** What stands beside it: a badge, a tag. */
   readonly beside?: ReactNode;
   readonly actions?: ReactNode;
+  /** The title of the browser's tab, which tells one tab from another: a state, a name, what is around it. Left out: the heading. */
+  readonly tab?: readonly (string | undefined)[];
 }
 
-/** The page's first heading, and the title of the window with it. */
-export function PageHeading({ title, beside, actions }: PageHeadingProps) {
+/** The page's first heading, and the title of the browser's tab with it. */
+export function PageHeading({ title, beside, actions, tab = [title] }: PageHeadingProps) {
+  const tabTitle = [...tab.filter((part) => part !== undefined), texts.shell.product].join(" · ");
   useEffect(() => {
-    document.title = `${title} · ${texts.shell.product}`;
-  }, [title]);
+    document.title = tabTitle;
+  }, [tabTitle]);
   return (
     <header className="page-heading">
       <div className="row">

@@ -10,7 +10,7 @@ interface ProblemProps {
   readonly onRetry?: (() => void) | undefined;
 }
 
-/** What went wrong, what to do, and the request's id for whoever looks for it in the logs. */
+/** Says what went wrong and what to do, and shows the request's id for whoever looks for it in the logs. */
 export function Problem({ error, onRetry }: ProblemProps) {
   const { title, message, requestId, errors } = asProblem(error);
   return (

@@ -2,13 +2,14 @@ import "./StatusBadge.css";
 import { texts } from "../../texts/texts.ts";
 import { Icon, type IconName } from "../layout/Icon.tsx";
 
-/** The statuses of a job, and the two in which one that is RUNNING may be. */
+/** The statuses of a job, and those in which one that is RUNNING may be. */
 export type ShownStatus = keyof typeof texts.status;
 
 const icons: Readonly<Record<ShownStatus, IconName>> = {
   PENDING: "clock",
   RUNNING: "job",
   WAITING: "hourglass",
+  SLEEPING: "moon",
   RETRYING: "retry",
   SUCCEEDED: "check",
   FAILED: "cross",

@@ -6,16 +6,18 @@ interface TimeProps {
   readonly at: string | number | undefined | null;
   /** "3 minutes ago" instead of the date; it goes on by itself. */
   readonly isRelative?: boolean;
+  /** For what happens many times in a second. */
+  readonly hasMilliseconds?: boolean;
 }
 
 /** A time in the reader's zone; the exact one, in UTC, is in the title. */
-export function Time({ at, isRelative = false }: TimeProps) {
+export function Time({ at, isRelative = false, hasMilliseconds = false }: TimeProps) {
   if (at === undefined || at === null) return <span className="soft">{texts.parts.noTime}</span>;
   const date = new Date(at);
   const iso = date.toISOString();
   return (
     <time dateTime={iso} title={texts.parts.utc(iso.replace("T", " ").replace("Z", ""))}>
-      {isRelative ? <Relative at={date.getTime()} /> : absolute(date)}
+      {isRelative ? <Relative at={date.getTime()} /> : absolute(date, hasMilliseconds)}
     </time>
   );
 }
@@ -26,7 +28,8 @@ function Relative({ at }: { readonly at: number }) {
 }
 
 /** The year only where it is another one. */
-function absolute(date: Date): string {
+function absolute(date: Date, hasMilliseconds: boolean): string {
+  if (hasMilliseconds) return exact.format(date);
   return (date.getFullYear() === new Date().getFullYear() ? thisYear : otherYear).format(date);
 }
 
@@ -48,5 +51,6 @@ const units = [
 
 const relativeFormat = new Intl.RelativeTimeFormat(locale, { numeric: "auto", style: "narrow" });
 const clock = { hour: "2-digit", minute: "2-digit", second: "2-digit" } as const;
+const exact = new Intl.DateTimeFormat(locale, { month: "short", day: "numeric", ...clock, fractionalSecondDigits: 3 });
 const thisYear = new Intl.DateTimeFormat(locale, { month: "short", day: "numeric", ...clock });
 const otherYear = new Intl.DateTimeFormat(locale, { year: "numeric", month: "short", day: "numeric", ...clock });

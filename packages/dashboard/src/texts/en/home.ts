@@ -2,7 +2,7 @@ export const home = {
   title: "Home",
   now: "Jobs now",
   running: "Running",
-  runningHint: "Steps are being carried out",
+  runningHint: "Under way, or sleeping until a time",
   waiting: "Waiting",
   waitingHint: "For an event from outside",
   failed: "Failed",

@@ -27,11 +27,11 @@ export const actor = {
 } as const;
 
 export const charts = {
-  throughput: "Jobs that ended",
+  throughput: "Throughput",
   throughputLabel: "Jobs that succeeded and failed, by hour, in the last day",
   succeeded: "Succeeded",
   failed: "Failed",
-  duration: "How long they took",
+  duration: "Duration",
   durationLabel: "Time from submission to success, by hour, in the last day",
   median: "p50",
   slow: "p95",
@@ -39,6 +39,8 @@ export const charts = {
 } as const;
 
 export const json = {
+  numberTooLarge: "A number is too large",
+  syntaxError: (line: number, column: number) => `JSON syntax error, line ${line}, column ${column}`,
   items: (count: number) => `[${countOf(count, "item", "items")}]`,
   fields: (count: number) => `{${countOf(count, "field", "fields")}}`,
   more: (count: number) => `Show more (${count.toLocaleString("en")} left)`,
@@ -51,7 +53,7 @@ export const problem = {
     `Something between this page and the service answered ${status}. Try again; if it stays, look at your proxy.`,
   unreachableTitle: "The service is out of reach",
   unreachable: "It may be restarting, or your network is away. This page tries again by itself.",
-  pageTitle: "Something went wrong on this page",
+  pageTitle: "Something went wrong",
   request: (requestId: string) => `Request ${requestId}`,
   copyRequestId: "Copy the request's id",
   tryAgain: "Try again",
@@ -64,6 +66,7 @@ export const status = {
   PENDING: "Pending",
   RUNNING: "Running",
   WAITING: "Waiting",
+  SLEEPING: "Sleeping",
   RETRYING: "Retrying",
   SUCCEEDED: "Succeeded",
   FAILED: "Failed",

@@ -1,6 +1,6 @@
 import type { GrantablePermission } from "../../api/document.ts";
 
-/** What each permission allows, in the order in which they are offered. */
+/** The meaning of each permission, in the order in which they are offered. */
 export const permissions: Readonly<Record<GrantablePermission, string>> = {
   "organization:read": "See the organization",
   "organization:update": "Rename the organization, demand a second factor",
@@ -15,6 +15,9 @@ export const permissions: Readonly<Record<GrantablePermission, string>> = {
   "job:list": "List and find jobs",
   "job:cancel": "Cancel jobs",
   "job:event:send": "Send events to jobs",
+  "task:work": "Work on tasks: take them from queues and answer them",
+  "task-queue:read": "See task queues",
+  "task-queue:update": "Pause task queues",
   "metrics:read": "See metrics",
   "apitoken:create": "Create API tokens",
   "apitoken:read": "See API tokens, never their secrets",
@@ -36,11 +39,13 @@ export const permissions: Readonly<Record<GrantablePermission, string>> = {
   "audit:read": "Read the audit log",
 };
 
-/** By the first word of the permission. Without a group here, a permission would not be offered. */
+/** The groups by the first word of the permission. A permission without a group here would not be offered. */
 export const permissionGroups = {
   organization: "Organization",
   workflow: "Workflows",
   job: "Jobs",
+  task: "Tasks",
+  "task-queue": "Task queues",
   metrics: "Metrics",
   apitoken: "API tokens",
   member: "Members",

@@ -84,7 +84,7 @@ export const workflow = {
   job: "Job",
   status: "Status",
   submitted: "Submitted",
-  took: "Took",
+  took: "Duration",
   allJobs: "All jobs",
   noJobs: "No job yet",
   noJobsText: "A job that is submitted to this workflow appears here at once.",

@@ -1,4 +1,5 @@
-import type { Locator } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
+import { expect } from "vitest";
 
 /** More than any page has places for the focus. */
 const mostTabs = 120;
@@ -18,4 +19,25 @@ export async function tabTo(target: Locator): Promise<void> {
 export async function press(target: Locator): Promise<void> {
   await tabTo(target);
   await target.page().keyboard.press("Enter");
+}
+
+/** Chooses from a list. A list also takes typed text as the beginning of a choice, but begins anew after a second in which nothing was typed. */
+export async function choose(list: Locator, text: string): Promise<void> {
+  const chosen = () => list.locator("option:checked").innerText();
+  await list.press("Home");
+  for (let left = mostOptions; left > 0; left -= 1) {
+    const before = await chosen();
+    if (before === text) return;
+    await list.press("ArrowDown");
+    await expect.poll(chosen, { message: `ArrowDown leads no further than "${before}".` }).not.toBe(before);
+  }
+  throw new Error(`ArrowDown does not lead to "${text}".`);
+}
+
+const mostOptions = 60;
+
+/** Presses a key that leads from one step of a graph to another one, and waits until the focus is there. */
+export async function walk(page: Page, key: string, to: string): Promise<void> {
+  await page.keyboard.press(key);
+  await expect.poll(() => page.evaluate("document.activeElement?.dataset.step")).toBe(to);
 }

@@ -1,5 +1,5 @@
 import { Outlet } from "@tanstack/react-router";
-import { RouteTabs } from "../../../parts/controls/RouteTabs.tsx";
+import { RouteTabs, useShownTab } from "../../../parts/controls/RouteTabs.tsx";
 import { PageHeading } from "../../../parts/layout/PageHeading.tsx";
 import { texts } from "../../../texts/texts.ts";
 
@@ -8,7 +8,7 @@ export function AccountLayout() {
   const words = texts.account;
   return (
     <>
-      <PageHeading title={words.title} />
+      <PageHeading title={words.title} tab={[useShownTab(), words.title]} />
       <RouteTabs label={words.navigation} of="/app/account" />
       <Outlet />
     </>

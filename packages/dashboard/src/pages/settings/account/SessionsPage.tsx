@@ -12,7 +12,7 @@ import { signOut } from "../../../session/sign-out.ts";
 import { texts } from "../../../texts/texts.ts";
 import { deviceName } from "./device-name.ts";
 
-/** Where the person is signed in, to end what they do not know. */
+/** The sessions in which the person is signed in, to end those that they do not know. */
 export function SessionsPage() {
   const words = texts.sessions;
   const query = useInfiniteQuery(sessionsQuery);

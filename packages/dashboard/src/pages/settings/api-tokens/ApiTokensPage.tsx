@@ -88,7 +88,7 @@ function columnsFor(
       id: "bound",
       header: words.boundTo,
       isOptional: true,
-      cell: ({ boundTo }) => boundToText(boundTo) ?? words.notBound,
+      cell: ({ boundTo }) => boundToText(boundTo) ?? words.unbound,
     },
     ...lifeColumns(),
   ];

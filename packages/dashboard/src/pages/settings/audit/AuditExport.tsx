@@ -1,6 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { exportAudit } from "../../../api/audit.ts";
 import { Button } from "../../../parts/controls/Button.tsx";
+import { download } from "../../../parts/data/download.ts";
 import { Problem } from "../../../parts/states/Problem.tsx";
 import { texts } from "../../../texts/texts.ts";
 import type { AuditSearch } from "./audit-search.ts";
@@ -25,15 +26,4 @@ export function AuditExport({ organizationId, search }: AuditExportProps) {
       </Button>
     </>
   );
-}
-
-/** Hands a file to the browser to keep. A link to the service would not do: it carries no token. */
-function download(file: Blob, name: string): void {
-  const url = URL.createObjectURL(file);
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
-  // The browser has begun to read it by then.
-  setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

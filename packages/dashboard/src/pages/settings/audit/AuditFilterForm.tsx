@@ -88,13 +88,13 @@ const actions = [
   "ResumeJob",
 ];
 
-/** From the reader's zone, as the input has it. */
+/** Turns a time in the reader's zone, as the input has it, into UTC. */
 function utc(value: FormDataEntryValue | undefined): string | undefined {
   const time = typeof value === "string" && value !== "" ? new Date(value) : undefined;
   return time === undefined || Number.isNaN(time.getTime()) ? undefined : time.toISOString();
 }
 
-/** Into the reader's zone, as the input wants it. */
+/** Turns a time into the reader's zone, as the input wants it. */
 function local(value: string | undefined): string | undefined {
   const time = new Date(value ?? "");
   if (Number.isNaN(time.getTime())) return undefined;

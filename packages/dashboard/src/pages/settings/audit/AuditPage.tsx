@@ -12,6 +12,7 @@ import { texts } from "../../../texts/texts.ts";
 import { AuditEntryDialog } from "./AuditEntryDialog.tsx";
 import { AuditExport } from "./AuditExport.tsx";
 import { AuditFilterForm } from "./AuditFilterForm.tsx";
+import { AuditTarget } from "./AuditTarget.tsx";
 import { AuditVerification } from "./AuditVerification.tsx";
 import type { AuditSearch } from "./audit-search.ts";
 
@@ -49,7 +50,7 @@ function Entries({ organizationId, search, onChoose }: EntriesProps) {
         query={query}
         rows={query.data?.pages.flatMap((page) => page.entries)}
         rowKey={({ entryId }) => entryId}
-        columns={columnsFor(setShown)}
+        columns={columnsFor(organizationId, setShown)}
         empty={<EmptyState title={words.noneTitle} text={words.none} />}
         actions={
           <div className="row">
@@ -72,7 +73,7 @@ function Entries({ organizationId, search, onChoose }: EntriesProps) {
   );
 }
 
-function columnsFor(onShow: (entry: AuditEntry) => void): readonly Column<AuditEntry>[] {
+function columnsFor(organizationId: string, onShow: (entry: AuditEntry) => void): readonly Column<AuditEntry>[] {
   const words = texts.audit;
   return [
     { id: "action", header: words.action, cell: ({ action }) => <strong title={action}>{action}</strong> },
@@ -94,11 +95,7 @@ function columnsFor(onShow: (entry: AuditEntry) => void): readonly Column<AuditE
       header: words.target,
       isOptional: true,
       width: "26%",
-      cell: ({ target: { type, id } }) => (
-        <span title={id}>
-          {words.targets[type]} {id !== undefined && <code>{id}</code>}
-        </span>
-      ),
+      cell: ({ target }) => <AuditTarget organizationId={organizationId} target={target} />,
     },
     {
       id: "outcome",

@@ -1,0 +1,19 @@
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { api, resultOf } from "./api.ts";
+import type { Schemas } from "./document.ts";
+
+export type ExpressionFunction = Schemas["ExpressionFunction"];
+
+/** The functions of expressions. Until they are known, and where they cannot be had, there are none: completion offers names only. */
+export function useExpressionFunctions(): readonly ExpressionFunction[] {
+  return useQuery(expressionFunctionsQuery).data ?? none;
+}
+
+/** It changes with a new release of the service. */
+const expressionFunctionsQuery = queryOptions({
+  queryKey: ["expression-functions"],
+  queryFn: async ({ signal }) => (await resultOf(api.GET("/expression-functions", { signal }))).functions,
+  staleTime: 10 * 60_000,
+});
+
+const none: readonly ExpressionFunction[] = [];

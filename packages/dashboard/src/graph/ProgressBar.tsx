@@ -1,0 +1,20 @@
+import "./ProgressBar.css";
+import type { ForkProgress } from "./step-look.ts";
+
+/** How many of a step's branches are done, failed and open, as a bar. The numbers stand beside it as text. */
+export function ProgressBar({ progress }: { readonly progress: ForkProgress }) {
+  const { all } = progress;
+  return (
+    <span className="progress-bar" aria-hidden="true">
+      {parts.map((part) => (
+        <span
+          key={part}
+          className={`progress-bar-${part}`}
+          style={{ width: `${(progress[part] / Math.max(1, all)) * 100}%` }}
+        />
+      ))}
+    </span>
+  );
+}
+
+const parts = ["failed", "succeeded", "cancelled", "open"] as const;

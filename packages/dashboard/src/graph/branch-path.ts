@@ -1,0 +1,37 @@
+/**
+ * One level of the path of a branch, such as `fan-out:2[4211]/sides:1[left]`: the step that has the branch, its visit, and the branch's name or the place
+ * of its item. The main line has the empty path.
+ */
+export interface BranchLevel {
+  readonly fork: string;
+  readonly visit: number;
+  readonly key: string;
+}
+
+/** The innermost level; undefined for the main line. */
+export function levelOf(path: string): BranchLevel | undefined {
+  const found = /^([^:[\]]+):(\d+)\[([^:[\]]+)\]$/.exec(path.slice(path.lastIndexOf("/") + 1));
+  const [, fork, visit, key] = found ?? [];
+  if (fork === undefined || key === undefined) return undefined;
+  return { fork: decodeURIComponent(fork), visit: Number(visit), key: decodeURIComponent(key) };
+}
+
+/** The path of the branch in which the step stands that has this branch. */
+export function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
+}
+
+/** The branch and those around it, the outermost first; none for the main line. */
+export function pathsTo(path: string): readonly string[] {
+  const parts = path === "" ? [] : path.split("/");
+  return parts.map((_, index) => parts.slice(0, index + 1).join("/"));
+}
+
+/** Whether two branches are one, or one is around the other. */
+export function isOneLine(one: string, other: string): boolean {
+  return one === other || isAround(one, other) || isAround(other, one);
+}
+
+function isAround(outer: string, inner: string): boolean {
+  return outer === "" || inner.startsWith(`${outer}/`);
+}

@@ -1,0 +1,85 @@
+import type { GraphBranch, GraphStep } from "./graph-step.ts";
+
+/** The main line, or a branch: the steps that are in it, in the order of the definition. */
+export interface Region {
+  readonly steps: readonly GraphStep[];
+  /** The step where it begins; undefined where the definition has no such step. */
+  readonly first: string | undefined;
+  /** The branches of its steps, by the name of the step. */
+  readonly lanes: ReadonlyMap<string, readonly Lane[]>;
+}
+
+/** A branch of a parallel step, or the body of a forEach step. */
+export interface Lane extends GraphBranch {
+  /** The step that has it. */
+  readonly fork: string;
+  readonly region: Region;
+}
+
+/** Steps by the line of steps in which they are. A step to which two lines lead is drawn in the first; one that nothing leads to, on the main line. */
+export function regionOf(steps: readonly GraphStep[]): Region {
+  const [first] = steps;
+  const byName = new Map(steps.map((step) => [step.name, step]));
+  const free = new Set(byName.keys());
+  const main = first === undefined ? [] : claim(first.name, byName, free);
+  const inBranches = new Map<GraphBranch, readonly string[]>();
+  // The list grows while it is gone through, by the steps that are found in branches.
+  const found = [...main];
+  let seenCount = 0;
+  const findBranches = () => {
+    for (; seenCount < found.length; seenCount += 1) {
+      for (const branch of byName.get(found[seenCount] ?? "")?.branches ?? []) {
+        const claimed = claim(branch.step, byName, free);
+        inBranches.set(branch, claimed);
+        found.push(...claimed);
+      }
+    }
+  };
+  findBranches();
+  for (const name of [...free]) {
+    if (!free.delete(name)) continue;
+    main.push(name);
+    found.push(name);
+    findBranches();
+  }
+  const region = (names: readonly string[], begin: string | undefined): Region => {
+    const within = new Set(names);
+    const own = steps.filter(({ name }) => within.has(name));
+    const lanes = own.flatMap(({ name: fork, branches = [] }) => {
+      const drawn = branches.map((branch) => ({
+        ...branch,
+        fork,
+        region: region(inBranches.get(branch) ?? [], branch.step),
+      }));
+      return drawn.length === 0 ? [] : [[fork, drawn] as const];
+    });
+    return { steps: own, first: begin, lanes: new Map(lanes) };
+  };
+  return region(main, first?.name);
+}
+
+/** The branch of each step that is in one, the innermost. */
+export function lanesByStep(region: Region): ReadonlyMap<string, Lane> {
+  const found = new Map<string, Lane>();
+  const walk = (lane: Lane) => {
+    for (const { name } of lane.region.steps) found.set(name, lane);
+    for (const inner of [...lane.region.lanes.values()].flat()) walk(inner);
+  };
+  for (const lane of [...region.lanes.values()].flat()) walk(lane);
+  return found;
+}
+
+/** Takes the free steps to which ways lead from this one, itself included. */
+function claim(first: string, byName: ReadonlyMap<string, GraphStep>, free: Set<string>): string[] {
+  const claimed: string[] = [];
+  const take = (name: string) => {
+    if (free.delete(name)) claimed.push(name);
+  };
+  take(first);
+  for (const name of claimed) {
+    const step = byName.get(name);
+    for (const way of step?.next ?? []) if (way.step !== null) take(way.step);
+    for (const way of step?.onFailure ?? []) take(way.step);
+  }
+  return claimed;
+}

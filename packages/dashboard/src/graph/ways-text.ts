@@ -1,0 +1,29 @@
+import { texts } from "../texts/texts.ts";
+import type { GraphBranch, GraphStep } from "./graph-step.ts";
+import type { Lane } from "./regions.ts";
+
+/** The ways that lead from a step, in words: "if output.isGood: ship, else the end, on failure tell". */
+export function waysOf({ next, onFailure, branches = [] }: GraphStep, lane?: Lane): string {
+  const { graph } = texts;
+  const end = lane === undefined ? graph.endsTheJob : graph.endsTheBranch;
+  const ways = [
+    ...branches.map((branch) => graph.branchTo(laneText(branch), branch.step)),
+    ...next.map(({ step, condition }) => {
+      const place = step ?? end;
+      if (condition === undefined) return branches.length === 0 ? place : graph.afterBranches(place);
+      return condition === "else" ? graph.elseTo(place) : graph.conditionTo(condition, place);
+    }),
+    ...onFailure.map(({ step, on }) => (on.length === 0 ? graph.onFailureTo(step) : graph.onErrorsTo(on, step))),
+  ];
+  return ways.join(", ");
+}
+
+/** "branch left", or "for each item". */
+export function laneText({ name }: Pick<GraphBranch, "name">): string {
+  return name === undefined ? texts.graph.forEachItem : texts.graph.branch(name);
+}
+
+/** The innermost branch in which a step is: "In branch left of split", or "In the body of each". */
+export function placeText({ name, fork }: Lane): string {
+  return name === undefined ? texts.graph.inBody(fork) : texts.graph.inBranch(name, fork);
+}

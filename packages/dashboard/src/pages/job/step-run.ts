@@ -1,0 +1,163 @@
+import type { HistoryEntry } from "../../api/live/many-jobs-stream.ts";
+import type { StepStatus } from "../../graph/step-look.ts";
+
+export type StepError = NonNullable<HistoryEntry["error"]>;
+
+/** A stretch of time in which a job did one thing. Milliseconds since 1970; without an end it goes on. */
+export interface Span {
+  readonly kind: "queued" | "attempt" | "pause" | "waiting" | "sleeping";
+  readonly start: number;
+  readonly end?: number;
+  /** The number of an attempt. */
+  readonly attempt?: number;
+  readonly outcome?: "succeeded" | "failed" | "interrupted" | "handedBack" | "workerLost" | "released" | "cancelled";
+  readonly error?: StepError;
+}
+
+/** A visit of a step, in one branch. */
+export interface StepRun {
+  readonly key: string;
+  readonly name: string;
+  /** The path of the branch; empty for the main line. */
+  readonly branch: string;
+  readonly visit: number;
+  readonly status: StepStatus;
+  readonly input: unknown;
+  readonly output?: unknown;
+  readonly error?: StepError;
+  readonly start: number;
+  readonly end?: number;
+  readonly spans: readonly Span[];
+  /** The latest one's number. */
+  readonly attempts: number;
+  /** The time at which the next attempt is due. */
+  readonly retryAt?: string;
+  /** The events for which it waits or has waited. */
+  readonly eventIds?: readonly string[];
+  readonly receivedEventIds: readonly string[];
+  readonly timeoutAt?: string;
+  /** The time until which it sleeps. */
+  readonly delayEndsAt?: string;
+  /** Its calls are tasks of workers. */
+  readonly isTask: boolean;
+  /** The branches of a step that has some: how many, and whether they are the items of a list. */
+  readonly fork?: { readonly branchCount: number; readonly hasItems: boolean };
+  /** It has ended, and its entry names the step that comes next. */
+  readonly leadsOn?: boolean;
+}
+
+/** A run that is being told. */
+export type OpenRun = Mutable<Omit<StepRun, "spans" | "receivedEventIds">> & {
+  spans: Mutable<Span>[];
+  receivedEventIds: string[];
+};
+
+export type Mutable<Type> = { -readonly [Name in keyof Type]: Type[Name] };
+
+/** Names a run; `branch` is left out for the main line. */
+export function keyOfRun({
+  branch = "",
+  step = "",
+  visit = 1,
+}: Pick<HistoryEntry, "branch" | "step" | "visit">): string {
+  return `${branch}\n${step}\n${visit}`;
+}
+
+/** The run that an entry begins. */
+export function startedRun(entry: HistoryEntry, isTask: boolean): OpenRun {
+  const { step: name = "", visit = 1, branch = "", input } = entry;
+  const start = Date.parse(entry.at);
+  return {
+    key: keyOfRun(entry),
+    name,
+    branch,
+    visit,
+    status: "running",
+    input,
+    start,
+    spans: [{ kind: "attempt", start, attempt: 1 }],
+    attempts: 1,
+    receivedEventIds: [],
+    isTask,
+  };
+}
+
+/** Adds to a run what an entry says of it. */
+export function tellOfStep(run: OpenRun, entry: HistoryEntry, at: number): void {
+  switch (entry.type) {
+    case "step.attemptStarted":
+      run.status = "running";
+      run.attempts = entry.attempt ?? run.attempts + 1;
+      delete run.retryAt;
+      delete run.error;
+      delete run.end;
+      close(run, at, {});
+      run.spans.push({ kind: "attempt", start: at, attempt: run.attempts });
+      return;
+    case "step.attemptFailed":
+      close(run, at, { outcome: "failed", ...(entry.error !== undefined && { error: entry.error }) });
+      run.status = "retrying";
+      if (entry.error !== undefined) run.error = entry.error;
+      if (entry.retryAt !== undefined) run.retryAt = entry.retryAt;
+      run.spans.push({ kind: "pause", start: at });
+      return;
+    case "step.interrupted":
+      close(run, at, { outcome: run.isTask ? "workerLost" : "interrupted" });
+      return;
+    case "step.handedBack":
+      close(run, at, { outcome: run.isTask ? "released" : "handedBack" });
+      run.status = "retrying";
+      run.spans.push({ kind: "pause", start: at });
+      return;
+    case "step.waiting":
+      pass(run, "waiting");
+      run.eventIds = entry.eventIds ?? [];
+      if (entry.timeoutAt !== undefined) run.timeoutAt = entry.timeoutAt;
+      return;
+    case "step.delayed":
+      pass(run, "sleeping");
+      if (entry.delayEndsAt !== undefined) run.delayEndsAt = entry.delayEndsAt;
+      return;
+    case "step.forked":
+      run.fork = { branchCount: entry.branchCount ?? 0, hasItems: entry.items !== undefined };
+      return;
+    case "step.succeeded":
+      run.output = entry.output;
+      run.leadsOn = typeof entry.next === "string";
+      endRun(run, at, "succeeded");
+      return;
+    case "step.failed":
+      if (entry.error !== undefined) run.error = entry.error;
+      run.leadsOn = typeof entry.next === "string";
+      endRun(run, at, "failed", entry.error === undefined ? {} : { error: entry.error });
+      return;
+    default:
+      return;
+  }
+}
+
+/** Waiting for events, or sleeping until a time, is all that the attempt does. */
+function pass(run: OpenRun, how: "waiting" | "sleeping"): void {
+  run.status = how;
+  const attempt = run.spans.at(-1);
+  if (attempt !== undefined) attempt.kind = how;
+}
+
+export function endRun(
+  run: OpenRun,
+  at: number,
+  outcome: "succeeded" | "failed" | "cancelled",
+  more: Pick<Span, "error"> = {},
+): void {
+  close(run, at, { outcome, ...more });
+  run.status = outcome;
+  run.end = at;
+  delete run.retryAt;
+  delete run.delayEndsAt;
+}
+
+function close(run: OpenRun, at: number, how: Pick<Span, "outcome" | "error">): void {
+  const last = run.spans.at(-1);
+  if (last === undefined || last.end !== undefined) return;
+  Object.assign(last, { end: at }, last.kind === "pause" ? {} : how);
+}

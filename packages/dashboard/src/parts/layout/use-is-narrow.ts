@@ -1,0 +1,14 @@
+import { useSyncExternalStore } from "react";
+
+/** As in the style sheets. */
+const narrow = window.matchMedia("(max-width: 640px)");
+
+/** Whether the page is as narrow as a telephone. */
+export function useIsNarrow(): boolean {
+  return useSyncExternalStore(subscribe, () => narrow.matches);
+}
+
+function subscribe(listener: () => void): () => void {
+  narrow.addEventListener("change", listener);
+  return () => narrow.removeEventListener("change", listener);
+}

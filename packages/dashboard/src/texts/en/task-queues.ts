@@ -1,0 +1,76 @@
+import { countOf } from "../plural.ts";
+
+/** The service counts no further. */
+const maxCounted = 10_000;
+
+const count = (counted: number) => `${counted.toLocaleString("en")}${counted >= maxCounted ? "+" : ""}`;
+
+export const taskQueues = {
+  title: "Task queues",
+  caption: "Task queues of this organization, by name",
+  queue: "Queue",
+  waiting: "Waiting",
+  oldest: "Oldest due",
+  held: "Held",
+  workers: "Workers",
+  count,
+  paused: "Paused",
+  noWorker: "No worker",
+  noWorkerText: "Tasks wait, and no worker has asked for them in the last five minutes.",
+  emptyTitle: "No task queue yet",
+  empty:
+    "A worker is a program of yours that takes tasks from a queue and does them. It runs wherever you like and needs no open port. Start one with these two commands:",
+  submitTitle: "No task yet",
+  submit: "Steps of the type /service/task put tasks into a queue. So does this command, which needs no workflow:",
+} as const;
+
+export const taskQueue = {
+  now: "Now",
+  waitingCount: "Tasks that wait",
+  oldest: "The oldest is due",
+  heldCount: "Tasks that workers hold",
+  workerCount: "Workers that asked in the last five minutes",
+  pausedSince: "Paused",
+  by: "by",
+  pause: "Pause",
+  pauseTitle: (queue: string) => `Pause ${queue}?`,
+  pauseText:
+    "None of its tasks is handed out until somebody resumes it. Tasks still come in, and their time counts. Workers keep the tasks that they hold.",
+  pauseAction: "Pause queue",
+  pausedNow: (queue: string) => `${queue} is paused`,
+  resume: "Resume",
+  resumeTitle: (queue: string) => `Resume ${queue}?`,
+  resumeText: (waiting: number) =>
+    `Workers get its tasks again: ${countOf(waiting, "task waits", "tasks wait")}${waiting >= maxCounted ? ", or more" : ""}.`,
+  resumeAction: "Resume queue",
+  resumedNow: (queue: string) => `Tasks of ${queue} are handed out again`,
+  workersTitle: "Workers",
+  workersCaption: "Workers that asked this queue within a day, those that asked last first",
+  worker: "Worker",
+  askedLast: "Asked last",
+  askedFirst: "First seen",
+  holds: "Holds",
+  noWorkersTitle: "No worker has asked within a day",
+  noWorkers: "The first command prints a program to begin with: put the name of this queue and your own work into it.",
+  held: {
+    title: "Held tasks",
+    caption: "Tasks that workers hold, by worker",
+    emptyTitle: "No worker holds a task",
+    empty: "A task that a worker has taken stands here until it is done, with how far it has come.",
+  },
+  waiting: {
+    title: "Waiting tasks",
+    caption: "Tasks that wait for a worker, those with the highest priority first",
+    emptyTitle: "No task waits",
+    empty: "Tasks that no worker has taken yet stand here.",
+  },
+  job: "Job",
+  step: "Step",
+  inBranch: (step: string, branch: string) => `${step} in ${branch}`,
+  leaseEnds: "Lease ends",
+  progress: "Progress",
+  priority: "Priority",
+  due: "Due",
+  asItWas: "This list stays as it is while you read on.",
+  showLatest: "Show the latest",
+} as const;

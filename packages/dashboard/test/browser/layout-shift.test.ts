@@ -1,0 +1,82 @@
+import { failingDefinition, waitingDefinition } from "@stepwell/testing/definitions.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { postgresHome } from "@stepwell/testing/stores.ts";
+import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
+import type { Locator, Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import { testBrowser } from "./support/browser.ts";
+import { deploy, newOwner, signInAt, submitAndWait } from "./support/people.ts";
+
+const browser = testBrowser();
+
+/** What Core Web Vitals call good is twice as much. */
+const mostShift = 0.05;
+
+// What a page looks like does not depend on the store.
+describe("as they come", () => {
+  const service = useService(postgresHome);
+
+  async function expectNoJump(width: number): Promise<void> {
+    const owner = await newOwner(service);
+    const { workflowId } = await deploy(owner.api, waitingDefinition);
+    const failing = await deploy(owner.api, failingDefinition);
+    const { jobId } = await submitAndWait(owner.api, workflowId);
+    await submitAndWait(owner.api, failing.workflowId);
+    const page = await browser.newPage({ width });
+    await signInAt(page, owner.url, owner);
+    await page.addInitScript(watchShifts);
+    for (const [path, shown] of pagesOf(workflowId, jobId)) {
+      await page.goto(owner.url + path);
+      for (const part of shown(page)) await part.first().waitFor();
+      const { shift, sources } = await page.evaluate<{ shift: number; sources: readonly string[] }>("shiftsOfPage()");
+      expect(shift, `${path}: ${sources.join("; ")}`).toBeLessThan(mostShift);
+    }
+  }
+
+  test("no page jumps while it loads", async () => await expectNoJump(1_280));
+
+  inWholeMatrix(() => {
+    test("no page jumps while it loads on a telephone", async () => await expectNoJump(360));
+  });
+});
+
+type Shown = (page: Page) => readonly Locator[];
+
+/** Each with what comes last in its parts. */
+function pagesOf(workflowId: string, jobId: string): readonly (readonly [string, Shown])[] {
+  return [
+    ["", (page) => [page.locator(".chart canvas"), page.getByText(/InputMismatch/)]],
+    ["/workflows", (page) => [page.getByText(/v1/)]],
+    [
+      `/workflows/${workflowId}`,
+      (page) => [page.locator(".chart canvas"), page.getByRole("link", { name: "Version 1" })],
+    ],
+    ["/jobs", (page) => [page.getByText("2 jobs", { exact: true }), page.getByText("Up to date")]],
+    [
+      `/jobs/${jobId}`,
+      (page) => [
+        page.locator("[data-step=approve]"),
+        page.getByRole("button", { name: "Send approved" }),
+        page.getByRole("table", { name: "Every transition of this job, in order" }),
+      ],
+    ],
+    ["/settings", (page) => [page.getByText("No API token yet")]],
+  ];
+}
+
+/** As text: it runs in the page. The sum without the pauses of a session is more than what Core Web Vitals count, which takes the worst five seconds. */
+const watchShifts = `
+  const shifts = [];
+  const observer = new PerformanceObserver((list) => shifts.push(...list.getEntries()));
+  observer.observe({ type: "layout-shift", buffered: true });
+  const frame = () => new Promise((drawn) => requestAnimationFrame(drawn));
+  globalThis.shiftsOfPage = async () => {
+    await frame();
+    await frame();
+    shifts.push(...observer.takeRecords());
+    const shift = shifts.filter(({ hadRecentInput }) => !hadRecentInput).reduce((sum, { value }) => sum + value, 0);
+    const sources = shifts.flatMap(({ value, sources }) => sources.map(({ node, previousRect, currentRect }) =>
+      [value.toFixed(3), node?.nodeName, node?.className, "from", previousRect.x, previousRect.y, "to", currentRect.x, currentRect.y].join(" ")));
+    return { shift, sources };
+  };
+`;
