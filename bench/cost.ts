@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { registerWorkflow } from "@stepwell/testing/processes/api.ts";
 import type { StoreHome, StoreHomes } from "@stepwell/testing/processes/store-home.ts";
 import { definitionOf } from "@stepwell/testing/processes/workflow.ts";
-import pg from "pg";
 import { Connection } from "./connection.ts";
+import { CostMeter } from "./cost-meter.ts";
 import { jobIdIn, requireStatus, requireSuccess } from "./requests.ts";
 import { median, rounded } from "./samples.ts";
 import { StatementCounter } from "./statement-counter.ts";
@@ -27,17 +27,16 @@ export async function runCostBench(homes: StoreHomes, count: number): Promise<Co
   const databaseUrl = home.environment.DATABASE_URL;
   if (databaseUrl === undefined) throw new Error("The bench cost needs --store postgres.");
   const counter = await StatementCounter.before(databaseUrl);
-  const database = new pg.Client({ connectionString: databaseUrl });
-  await database.connect();
   const through: StoreHome = { ...home, environment: { ...home.environment, DATABASE_URL: counter.url } };
   const target = await startTarget(through);
+  const meter = await CostMeter.open(target.service.pid, home);
   const connection = await Connection.open(target.port);
   const results: CostResult[] = [];
   for (const { request, prepare } of costs) {
     const ask = await prepare(target, connection, warmUpCount + count);
     const samples: Sample[] = [];
     for (let index = 0; index < warmUpCount + count; index += 1) {
-      samples.push(await measure(database, counter, () => ask(index)));
+      samples.push(await measure(meter, counter, () => ask(index)));
     }
     const of = (one: (sample: Sample) => number) => median(samples.slice(warmUpCount).map(one));
     results.push({
@@ -52,7 +51,7 @@ export async function runCostBench(homes: StoreHomes, count: number): Promise<Co
   }
   connection.close();
   await target.service.stop();
-  await database.end();
+  await meter.close();
   await counter.stop();
   await home.discard();
   return results;
@@ -66,20 +65,14 @@ interface Sample {
   readonly ms: number;
 }
 
-async function measure(database: pg.Client, counter: StatementCounter, ask: () => Promise<void>): Promise<Sample> {
-  const walBefore = await walPosition(database);
-  const before = counter.count;
-  const startedAt = performance.now();
-  await ask();
-  const ms = performance.now() - startedAt;
-  return { walBytes: (await walPosition(database)) - walBefore, statements: counter.count - before, ms };
-}
-
-async function walPosition(database: pg.Client): Promise<number> {
-  const { rows } = await database.query<{ position: string }>(
-    "SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn AS position",
-  );
-  return Number(rows[0]?.position);
+async function measure(meter: CostMeter, counter: StatementCounter, ask: () => Promise<void>): Promise<Sample> {
+  const { cost, result } = await meter.measure(async () => {
+    const before = counter.count;
+    const startedAt = performance.now();
+    await ask();
+    return { ms: performance.now() - startedAt, statements: counter.count - before };
+  });
+  return { walBytes: cost.walBytes ?? Number.NaN, ...result };
 }
 
 interface Cost {

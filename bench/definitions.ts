@@ -1,7 +1,14 @@
-import { costlyChecks, costlyDefinitions, costlyPatterns } from "@stepwell/testing/costly.ts";
+import {
+  costlyChecks,
+  costlyDefinitions,
+  costlyExpressions,
+  costlyPatterns,
+  largestWithExpressions,
+} from "@stepwell/testing/costly.ts";
 import { cpuMsOf } from "@stepwell/testing/cpu-time.ts";
 import { readConfig } from "../packages/server/src/config.ts";
 import { parseDefinition } from "../packages/server/src/core/definition/definition.ts";
+import { currentLanguage } from "../packages/server/src/core/definition/language.ts";
 import { compilePlan } from "../packages/server/src/core/plan/plan.ts";
 import { ProblemList } from "../packages/server/src/core/problem.ts";
 import { compiled } from "../packages/server/src/core/schema/matcher.ts";
@@ -15,7 +22,13 @@ import { rounded } from "./samples.ts";
 
 export interface DefinitionsResult {
   readonly bench: "definitions";
-  readonly subject: "check of a value" | "pattern" | "check of a definition" | "compiling a definition";
+  readonly subject:
+    | "check of a value"
+    | "pattern"
+    | "check of a definition"
+    | "compiling a definition"
+    | "check of the largest definition with expressions"
+    | "compiling the largest definition with expressions";
   /** The slowest one that was found (`packages/testing/src/costly.ts`). */
   readonly slowest: string;
   /** The time of computing, whatever else the machine does. */
@@ -49,7 +62,7 @@ export function runDefinitionsBench(runs: number, progress: (line: string) => vo
     };
     return [measured("pattern", source, compile, work)];
   });
-  const definitions = [...costlyDefinitions()].map(([name, definition]) => ({
+  const definitions = [...costlyDefinitions(), ...costlyExpressions()].map(([name, definition]) => ({
     name,
     text: JSON.stringify(definition),
   }));
@@ -57,13 +70,22 @@ export function runDefinitionsBench(runs: number, progress: (line: string) => vo
     measured("check of a definition", name, () => parseDefinition(text, executors, limits)),
   );
   const taken = definitions.filter(({ text }) => "definition" in parseDefinition(text, executors, limits));
-  const plans = taken.map(({ name, text }) =>
-    measured("compiling a definition", name, () => {
-      const parsed = parseDefinition(text, executors, limits, true);
-      return "definition" in parsed && compilePlan(parsed.definition);
-    }),
-  );
-  return [checks, patterns, found, plans].flatMap((results) =>
+  const compile = (text: string) => {
+    const parsed = parseDefinition(text, executors, limits, currentLanguage);
+    return "definition" in parsed && compilePlan(parsed.definition);
+  };
+  const plans = taken.map(({ name, text }) => measured("compiling a definition", name, () => compile(text)));
+  const largest = JSON.stringify(largestWithExpressions());
+  const name = "500 steps with 7,485 expressions";
+  const ofLargest = [
+    [
+      measured("check of the largest definition with expressions", name, () =>
+        parseDefinition(largest, executors, limits),
+      ),
+    ],
+    [measured("compiling the largest definition with expressions", name, () => compile(largest))],
+  ];
+  return [checks, patterns, found, plans, ...ofLargest].flatMap((results) =>
     results.toSorted((a, b) => b.cpuMs - a.cpuMs).slice(0, 1),
   );
 }

@@ -8,6 +8,8 @@ import { startTarget, type Target } from "./target/target.ts";
 export interface LoadBench {
   readonly jobs: number;
   readonly concurrency: number;
+  /** How many jobs run before those that count; 2,000 or more when it is left out. */
+  readonly warmUpJobs?: number;
   /** Makes what the jobs need, uncounted. `jobs` includes the warm-up. */
   prepare(target: Target, connections: readonly Connection[], jobs: number): Promise<RunJob>;
 }
@@ -23,7 +25,7 @@ export interface LoadResult extends LoadSize {
   readonly jobsPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Of the service's process when the last job was done; null where the system does not say. */
+  /** The memory of the service's process when the last job was done; null where the system does not say. */
   readonly residentMb: number | null;
 }
 
@@ -37,7 +39,7 @@ export async function runLoadBench(
   const home = await homes.fresh();
   const target = await startTarget(home);
   const connections = await Connection.openMany(target.port, concurrency);
-  const warmUpJobs = Math.max(2_000, Math.ceil(jobs / 10));
+  const warmUpJobs = bench.warmUpJobs ?? Math.max(2_000, Math.ceil(jobs / 10));
   const runJob = await bench.prepare(target, connections, warmUpJobs + jobs);
   await runJobs(connections, runJob, { from: 0, to: warmUpJobs });
   const { seconds, latenciesMs } = await runJobs(connections, runJob, { from: warmUpJobs, to: warmUpJobs + jobs });

@@ -1,8 +1,12 @@
 import { openStoreHomes, type StoreHomes } from "@stepwell/testing/processes/store-home.ts";
+import { runChildrenBench } from "./children.ts";
 import { runCostBench } from "./cost.ts";
 import { runDefinitionsBench } from "./definitions.ts";
+import { runDelaysBench } from "./delays.ts";
 import { event } from "./event.ts";
+import { runForEachBench } from "./for-each.ts";
 import { type LoadBench, type LoadResult, runLoadBench } from "./load-bench.ts";
+import { loop } from "./loop.ts";
 import { runMetricsBench } from "./metrics.ts";
 import { noop3 } from "./noop3.ts";
 import { noop3Poll } from "./noop3-poll.ts";
@@ -11,13 +15,20 @@ import { exceededBounds, runPlansBench } from "./plans.ts";
 import { medianBy } from "./samples.ts";
 import { runSignInBench } from "./sign-in.ts";
 import { runStartupBench } from "./startup.ts";
+import { runTasksBench } from "./tasks.ts";
 
 const usage = `Usage: npm run bench -- NAME [--store embedded|postgres] [--jobs N] [--concurrency N] [--runs N]
+       npm run bench -- for-each [--store embedded|postgres] [--jobs N] [--concurrency N] [--body noop|transform|delay|task]
        npm run bench -- plans [--jobs N] [--organizations N] [--keys N]
 
   noop3        jobs of three no-op steps; the submission waits for the result
   noop3-poll   the same, submitted and then polled
   event        jobs that wait for an event; send it, wait for the end
+  loop         one job of 1,000 transforms in a loop after the other; the submission waits for the result
+  delays       jobs that all sleep until one instant: how late they go on, and what another organization notices
+  tasks        --jobs tasks by one worker, --concurrency at once; and how soon a task is handed out at 100 a second
+  for-each     a forEach over --jobs items and one over a tenth: seconds, cost of one item, memory of the service
+  children     a tree of --jobs child jobs over ten levels: jobs a second, and the time until its root has ended
   sign-in      reads while 100 passwords at once wait for their check, and while none does
   metrics      a month of metrics over 10 million jobs, and how fast old history of --jobs jobs is counted
   cost         what one job or event costs a PostgreSQL server: bytes of its log, statements, time (with --store postgres)
@@ -30,8 +41,12 @@ Each result is one line of JSON on stdout. --runs N repeats and reports the medi
 With --store postgres: the server that STEPWELL_BENCH_DATABASE_URL or DATABASE_URL names, else one of our own.
 `;
 
-const loadBenches: Readonly<Record<string, LoadBench>> = { noop3, "noop3-poll": noop3Poll, event };
+const loadBenches: Readonly<Record<string, LoadBench>> = { noop3, "noop3-poll": noop3Poll, event, loop };
 const defaultRuns = { load: 1, startup: 5, definitions: 5 };
+const delaysSize = { jobs: 100_000, concurrency: 100 };
+const tasksSize = { jobs: 10_000, concurrency: 100 };
+const forEachSize = { items: 10_000, concurrency: 10 };
+const childrenSize = { jobs: 100_000, concurrency: 50 };
 const signInSize = { reads: 4_000, concurrency: 100 };
 const metricsJobs = 1_000_000;
 const costRequests = 50;
@@ -40,7 +55,19 @@ const startupSize = { jobs: 1_000, concurrency: 16 };
 
 async function main(args: readonly string[]): Promise<number> {
   try {
-    const names = [...Object.keys(loadBenches), "sign-in", "metrics", "cost", "plans", "startup", "definitions"];
+    const names = [
+      ...Object.keys(loadBenches),
+      "delays",
+      "tasks",
+      "for-each",
+      "children",
+      "sign-in",
+      "metrics",
+      "cost",
+      "plans",
+      "startup",
+      "definitions",
+    ];
     return await run(parseBenchOptions(args, names));
   } catch (error) {
     if (error instanceof UsageError) {
@@ -60,6 +87,10 @@ async function run(options: BenchOptions): Promise<number> {
     const bench = loadBenches[name];
     if (bench !== undefined) report(await medianRun(name, bench, homes, options));
     else if (name === "definitions") definitions(options);
+    else if (name === "delays") report(await runDelaysBench(homes, sizeOf(options, delaysSize), progress));
+    else if (name === "tasks") report(await runTasksBench(homes, sizeOf(options, tasksSize), progress));
+    else if (name === "for-each") for (const result of await forEach(homes, options)) report(result);
+    else if (name === "children") report(await children(homes, options));
     else if (name === "sign-in") report(await signIn(homes, options));
     else if (name === "metrics") report(await runMetricsBench(homes, options.jobs ?? metricsJobs, progress));
     else if (name === "cost") for (const result of await cost(homes, options)) report(result);
@@ -76,7 +107,7 @@ async function medianRun(
   homes: StoreHomes,
   options: BenchOptions,
 ): Promise<LoadResult> {
-  const size = { jobs: options.jobs ?? bench.jobs, concurrency: options.concurrency ?? bench.concurrency };
+  const size = sizeOf(options, bench);
   const runs = options.runs ?? defaultRuns.load;
   const results: LoadResult[] = [];
   for (let run = 1; run <= runs; run += 1) {
@@ -85,6 +116,30 @@ async function medianRun(
     progress(`${name} ${run}/${runs}: ${result.jobsPerSecond} jobs/s, p50 ${result.p50Ms} ms, p99 ${result.p99Ms} ms`);
   }
   return medianBy(results, ({ jobsPerSecond }) => jobsPerSecond);
+}
+
+interface Size {
+  readonly jobs: number;
+  readonly concurrency: number;
+}
+
+function sizeOf(options: BenchOptions, defaults: Size): Size {
+  return { jobs: options.jobs ?? defaults.jobs, concurrency: options.concurrency ?? defaults.concurrency };
+}
+
+function children(homes: StoreHomes, options: BenchOptions) {
+  const size = sizeOf(options, childrenSize);
+  if (size.jobs < 10) throw new UsageError("--jobs must be at least 10: the tree has ten levels.");
+  return runChildrenBench(homes, size, progress);
+}
+
+function forEach(homes: StoreHomes, options: BenchOptions) {
+  const size = {
+    items: options.jobs ?? forEachSize.items,
+    concurrency: options.concurrency ?? forEachSize.concurrency,
+    body: options.body ?? "noop",
+  };
+  return runForEachBench(homes, size, progress);
 }
 
 function signIn(homes: StoreHomes, options: BenchOptions) {

@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { type StoreKind, storeKinds } from "@stepwell/testing/processes/store-home.ts";
+import { type ItemBody, itemBodies } from "./workflows.ts";
 
 export interface BenchOptions {
   readonly names: readonly string[];
@@ -10,6 +11,7 @@ export interface BenchOptions {
   readonly runs: number | undefined;
   readonly organizations: number | undefined;
   readonly keys: number | undefined;
+  readonly body: ItemBody | undefined;
 }
 
 /** Throws `UsageError`. `known` are the names of the benches; "all" stands for every one of them. */
@@ -26,6 +28,7 @@ export function parseBenchOptions(args: readonly string[], known: readonly strin
     runs: count("runs", values.runs),
     organizations: count("organizations", values.organizations),
     keys: count("keys", values.keys),
+    body: values.body === undefined ? undefined : oneOf("body", values.body, itemBodies),
   };
 }
 
@@ -55,7 +58,7 @@ function parse(args: readonly string[]) {
     return parseArgs({
       args: [...args],
       allowPositionals: true,
-      options: { store: text, jobs: text, concurrency: text, runs: text, organizations: text, keys: text },
+      options: { store: text, jobs: text, concurrency: text, runs: text, organizations: text, keys: text, body: text },
     });
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));

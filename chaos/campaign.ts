@@ -8,6 +8,7 @@ import { readFinalJobs } from "./final-state.ts";
 import { Population } from "./population.ts";
 import { Recorder } from "./recorder.ts";
 import type { Scene } from "./scene.ts";
+import type { Workload, WorkloadName } from "./workload.ts";
 
 /** What a kind of campaign is told. It starts its own stores and services, and takes them away at its end. */
 export interface CampaignOptions {
@@ -15,6 +16,7 @@ export interface CampaignOptions {
   /** Divides the times of a campaign that waits for real ones. */
   readonly speed: number;
   readonly store: StoreKind;
+  readonly workload: WorkloadName;
   /** The program that runs as the service. Left out: the command line. */
   readonly program?: readonly string[] | undefined;
   readonly progress: (line: string) => void;
@@ -26,20 +28,27 @@ export class Campaign {
   /** The counts that only this kind of campaign has, for its result. */
   readonly counts: Record<string, number> = {};
   readonly #scene: Scene;
+  readonly #workload: Workload;
   readonly #population: Population;
   readonly #answerTimeoutMs: number;
   readonly #findings: Finding[] = [];
   #latestLoad: Load | undefined;
   #interruptionCount = 0;
 
-  constructor(scene: Scene, answerTimeoutMs = 10_000) {
+  constructor(scene: Scene, workload: Workload, answerTimeoutMs = 10_000) {
     this.#scene = scene;
+    this.#workload = workload;
     this.#answerTimeoutMs = answerTimeoutMs;
     this.#population = new Population(scene.workflows);
   }
 
-  /** Runs the faults. What ends them early, such as a service that does not start again, is a finding and not a crash of ours. */
-  async play(faults: () => Promise<void>): Promise<void> {
+  /**
+   * Runs the faults over the nodes at these ports, while the workload's own faults go on. What ends them early, such as a service that does not start again, is a
+   * finding and not a crash of ours.
+   */
+  async play(ports: readonly number[], faults: () => Promise<void>): Promise<void> {
+    const { token, organizationIds } = this.#scene;
+    this.#workload.hire({ ports, token, organizationIds });
     try {
       await faults();
     } catch (error) {
@@ -82,14 +91,23 @@ export class Campaign {
 
   /** With the service at peace: brings a sample of the waiting jobs to their end, then holds everything against everything. */
   async conclude(port: number): Promise<void> {
+    await this.#workload.calm();
     const caller = new Caller([port], this.#answerTimeoutMs);
     const settler = this.#client(0, caller);
     for (const intent of this.#population.remainingEvents(jobsToFinish)) await settler.perform(intent);
     caller.close();
     const { requests, organizationIds, shapes } = this.#scene;
-    const jobs = readFinalJobs(port, requests, { organizationIds, isOurs: (workflowId) => shapes.has(workflowId) });
+    const jobs = readFinalJobs(port, requests, { organizationIds, shapes });
     const { operations } = this.recorder;
-    this.#findings.push(...checkAnswers(operations), ...(await checkCampaign(operations, jobs, shapes)));
+    const { log } = this.#workload;
+    this.#findings.push(...checkAnswers(operations), ...(await checkCampaign(operations, jobs, shapes, log)));
+    for (const complaint of this.#workload.complaints) this.#findings.push(violation("a worker", complaint));
+    Object.assign(this.counts, this.#workload.counts);
+  }
+
+  /** Why the run shows nothing of what its workload is for. Empty when it does. */
+  get reasonsWhyVoid(): readonly string[] {
+    return this.#workload.reasonsWhyVoid;
   }
 
   /** Times that a fault met requests under way. */

@@ -54,13 +54,14 @@ export class Client {
         return { ...intent, outcome: await this.#caller.ask(request, submitted) };
       }
       case "sendEvent": {
-        const { nonce, eventId, idempotencyKey } = intent.sending;
-        const body = { eventId, payload: { nonce } };
+        const { nonce, eventId, step, branch, idempotencyKey } = intent.sending;
+        const body = { eventId, step, branch, payload: { nonce } };
         const request = this.#requests.post(`${pathOf(intent.sending)}/events`, body, idempotencyKey);
         return { ...intent, outcome: await this.#caller.ask(request, received) };
       }
-      case "cancel": {
-        const request = this.#requests.post(`${pathOf(intent.job)}/cancel`);
+      case "cancel":
+      case "resume": {
+        const request = this.#requests.post(`${pathOf(intent.job)}/${intent.type}`);
         return { ...intent, outcome: await this.#caller.ask(request, shown) };
       }
       case "read": {

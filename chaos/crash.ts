@@ -5,18 +5,27 @@ import { openStoreHomes } from "@stepwell/testing/processes/store-home.ts";
 import { Campaign, type CampaignOptions } from "./campaign.ts";
 import { between, chance, wholeBetween } from "./random.ts";
 import { setScene } from "./scene.ts";
+import { Workload } from "./workload.ts";
 
 /**
  * Kills the service at any moment of its work, again and again on the same store. What it acknowledged before must be there
  * afterwards.
  */
-export async function playCrashes({ cycles, store, program, progress }: CampaignOptions): Promise<Campaign> {
+export async function playCrashes({
+  cycles,
+  store,
+  workload: name,
+  program,
+  progress,
+}: CampaignOptions): Promise<Campaign> {
   const homes = await openStoreHomes(store);
   const home = await homes.fresh();
-  const options = { home, port: await findFreePort(), program };
+  const workload = await Workload.start(name);
+  const options = { home, port: await findFreePort(), program, environment: workload.environment };
   let service = new ServiceProcess(options);
-  const campaign = new Campaign(await setScene(options.port, await service.seeded()));
-  await campaign.play(async () => {
+  const scene = await setScene(options.port, await service.seeded(), workload.shapes);
+  const campaign = new Campaign(scene, workload);
+  await campaign.play([options.port], async () => {
     for (let cycle = 1; cycle <= cycles; cycle += 1) {
       const load = campaign.startLoad([options.port], wholeBetween(8, 16));
       await sleep(between(300, 1_500));
@@ -31,6 +40,7 @@ export async function playCrashes({ cycles, store, program, progress }: Campaign
     await campaign.conclude(options.port);
   });
   campaign.keepLog(service.logFile);
+  await workload.stop();
   await service.stop();
   await home.discard();
   await homes.close();

@@ -1,25 +1,34 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Connection } from "../bench/connection.ts";
 import { type RequestWriter, requireStatus } from "../bench/requests.ts";
+import { mainLine } from "./branches.ts";
 import type { FinalEvent, FinalJob, FinalStep } from "./check/final-job.ts";
-import type { Entry } from "./check/history-automaton.ts";
+import { addressesOf } from "./check/histories.ts";
+import { type Entry, foldHistory, NotAPath } from "./check/history-automaton.ts";
+import { wayOf } from "./check/way.ts";
 import { isTerminal, type JobStatus } from "./operation.ts";
+import type { WorkflowShape } from "./workflows.ts";
 
 /** Reads every job of the organizations of a campaign through the API, with its history and its events. */
 export async function* readFinalJobs(
   port: number,
   requests: RequestWriter,
-  { organizationIds, isOurs }: Scope,
+  { organizationIds, shapes }: Scope,
 ): AsyncGenerator<FinalJob> {
+  await untilTasksAreDone(port, requests, organizationIds);
   const connections = await Connection.openMany(port, readersAtOnce);
   const readers = connections.map((connection) => new Reader(connection, requests));
   const [lister] = readers;
   if (lister === undefined) throw new Error("Nobody reads.");
+  // All jobs share one deadline: once so much time has passed, everything that still can has come to rest.
+  const deadlineMs = performance.now() + restMs;
   for (const organizationId of organizationIds) {
     const jobs = `/organizations/${organizationId}/jobs`;
     for await (const page of lister.pages<ListedJob>(jobs, "jobs")) {
-      const ours = page.filter(({ workflowId }) => isOurs(workflowId));
-      yield* await sharedOut(ours, readers, (reader, listed) => readJob(reader, organizationId, listed));
+      const ours = page.filter(({ workflowId }) => shapes.has(workflowId));
+      yield* await sharedOut(ours, readers, (reader, listed) =>
+        readJob(reader, organizationId, listed, { shape: shapes.get(listed.workflowId), deadlineMs }),
+      );
     }
   }
   for (const connection of connections) connection.close();
@@ -27,17 +36,56 @@ export async function* readFinalJobs(
 
 interface Scope {
   readonly organizationIds: readonly string[];
-  /** Whether the jobs of a workflow are the campaign's: the service has a sample job of its own. */
-  readonly isOurs: (workflowId: string) => boolean;
+  /** The shapes by the ids of their workflows. Other jobs are not the campaign's: the service has a sample job of its own. */
+  readonly shapes: ReadonlyMap<string, WorkflowShape>;
+}
+
+/** The clients put tasks into the queues faster than the workers do them. Tasks that do not become fewer for as long as a job may take to rest are stuck. */
+async function untilTasksAreDone(
+  port: number,
+  requests: RequestWriter,
+  organizationIds: readonly string[],
+): Promise<void> {
+  const [connection] = await Connection.openMany(port, 1);
+  if (connection === undefined) throw new Error("Nobody counts.");
+  const reader = new Reader(connection, requests);
+  let fewest = Number.POSITIVE_INFINITY;
+  for (let giveUpAtMs = 0; ; ) {
+    const left = await countTasks(reader, organizationIds);
+    if (left < fewest) giveUpAtMs = performance.now() + restMs;
+    fewest = Math.min(fewest, left);
+    if (left === 0 || performance.now() > giveUpAtMs) break;
+    await sleep(200);
+  }
+  connection.close();
+}
+
+async function countTasks(reader: Reader, organizationIds: readonly string[]): Promise<number> {
+  let count = 0;
+  for (const organizationId of organizationIds) {
+    const queues = await reader.all<ShownQueue>(`/organizations/${organizationId}/task-queues`, "queues");
+    for (const { waitingCount, heldCount } of queues) count += waitingCount + heldCount;
+  }
+  return count;
+}
+
+interface ShownQueue {
+  readonly waitingCount: number;
+  readonly heldCount: number;
 }
 
 const readersAtOnce = 8;
+const restMs = 60_000;
 
-async function readJob(reader: Reader, organizationId: string, listed: ListedJob): Promise<FinalJob> {
+/** When a job is at rest, and until when it must be. */
+interface Rest {
+  readonly shape: WorkflowShape | undefined;
+  readonly deadlineMs: number;
+}
+
+async function readJob(reader: Reader, organizationId: string, listed: ListedJob, rest: Rest): Promise<FinalJob> {
   const path = `/organizations/${organizationId}/jobs/${listed.jobId}`;
-  const shown = await readAtRest(reader, path);
-  const entries = await reader.all<Entry>(`${path}/history`, "entries");
-  const events = await reader.all<ShownEvent>(`${path}/events`, "events");
+  const { shown, entries, events } = await readAtRest(reader, path, rest);
   const { jobId, workflowId, status, input, steps, currentStep } = shown;
   const missingEventIds = currentStep?.awaiting?.missingEventIds;
   return {
@@ -48,21 +96,33 @@ async function readJob(reader: Reader, organizationId: string, listed: ListedJob
     // A job that came to rest only after it was listed is not held against the list.
     listedStatus: isTerminal(listed.status) ? listed.status : status,
     input,
-    steps: steps.map(({ name, visit, status }) => ({ name, visit, status })),
+    steps: steps.map(({ name, branch = mainLine, visit, status }) => ({ name, branch, visit, status })),
     ...(missingEventIds && { missingEventIds }),
     entries: entries.map(withoutValues),
-    events: events.map(finalEvent),
+    events,
   };
 }
 
-/** No job of a campaign calls anything, so each soon ends or waits. One that does not is handed on as it is. */
-async function readAtRest(reader: Reader, path: string): Promise<ShownJob> {
-  const deadlineMs = performance.now() + 60_000;
+/** Nothing takes long in a campaign, so each job soon ends or waits. One that does not is handed on as it is. */
+async function readAtRest(reader: Reader, path: string, { shape, deadlineMs }: Rest) {
   for (;;) {
-    const job = await reader.get<ShownJob>(path);
-    const isAtRest = isTerminal(job.status) || job.currentStep?.status === "successful_but_incomplete";
-    if (isAtRest || performance.now() > deadlineMs) return job;
+    const known = await reader.get<ShownJob>(path);
+    const entries = await reader.all<Entry>(`${path}/history`, "entries");
+    const events = (await reader.all<ShownEvent>(`${path}/events`, "events")).map(finalEvent);
+    const isAtRest = isTerminal(known.status) || isResting(entries, events, shape);
+    // The job is read once more: nothing has changed since its history was at rest.
+    if (isAtRest || performance.now() > deadlineMs) return { shown: await reader.get<ShownJob>(path), entries, events };
     await sleep(50);
+  }
+}
+
+function isResting(entries: readonly Entry[], events: readonly FinalEvent[], shape: WorkflowShape | undefined) {
+  try {
+    return shape !== undefined && wayOf(foldHistory(entries, addressesOf(events)), shape.steps).state === "resting";
+  } catch (error) {
+    // The checker says what is wrong with it.
+    if (error instanceof NotAPath) return true;
+    throw error;
   }
 }
 
@@ -73,9 +133,23 @@ function withoutValues(entry: Entry): Entry {
   return entry;
 }
 
-function finalEvent({ eventId, outcome, payload }: ShownEvent): FinalEvent {
+function finalEvent({
+  eventNumber,
+  eventId,
+  outcome,
+  payload,
+  step,
+  branch = mainLine,
+  visit,
+}: ShownEvent): FinalEvent {
   const nonce = (payload as { readonly nonce?: unknown } | null)?.nonce;
-  return { eventId, outcome, nonce: typeof nonce === "string" ? nonce : undefined };
+  return {
+    eventNumber,
+    eventId,
+    outcome,
+    ...(step !== undefined && visit !== undefined && { address: { step, branch, visit } }),
+    nonce: typeof nonce === "string" ? nonce : undefined,
+  };
 }
 
 /** Gives each reader the next item as soon as it is free; the results stand in the order of the items. */
@@ -134,15 +208,18 @@ interface ListedJob {
 
 interface ShownJob extends ListedJob {
   readonly input: unknown;
-  readonly steps: readonly FinalStep[];
+  readonly steps: readonly (Omit<FinalStep, "branch"> & { readonly branch?: string })[];
   readonly currentStep?: {
-    readonly status: string;
     readonly awaiting?: { readonly missingEventIds: readonly string[] };
   };
 }
 
 interface ShownEvent {
+  readonly eventNumber: number;
   readonly eventId: string;
+  readonly step?: string;
+  readonly branch?: string;
+  readonly visit?: number;
   readonly outcome: string;
   readonly payload?: unknown;
 }

@@ -1,67 +1,72 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { FunctionServer, functionStep } from "@stepwell/testing/functions/function-server.ts";
-import { type Api, registerWorkflow } from "@stepwell/testing/processes/api.ts";
+import { type FunctionAnswer, type FunctionServer, functionStep } from "@stepwell/testing/functions/function-server.ts";
+import { type Api, type Definition, registerWorkflow } from "@stepwell/testing/processes/api.ts";
 import type { RequestWriter } from "../bench/requests.ts";
 import { Caller } from "./caller.ts";
 import { type Finding, violation } from "./check/finding.ts";
 import { isTerminal, type JobStatus } from "./operation.ts";
 
-export interface LongCall {
+export interface LongJob {
   readonly jobId: string;
-  /** The node that took the job, and makes its call. */
+  /** The node that took the job, and makes its calls. */
   readonly port: number;
 }
 
-/** Jobs that make one call each, which takes long, and the function that they call. It counts who calls it. */
+/** Jobs whose calls take long, one call in each job or several in branches, and the function that they call. It counts who calls it. */
 export class LongCalls {
   readonly #functions: FunctionServer;
   readonly #requests: RequestWriter;
   readonly #organizationId: string;
   readonly #workflowId: string;
+  readonly #callsPerJob: number;
 
-  static startFunction(callMs: number): Promise<FunctionServer> {
-    return FunctionServer.start({ slow: (call) => void setTimeout(() => call.succeed(), callMs) });
+  static answers(callMs: number): Record<string, FunctionAnswer> {
+    return { slow: (call) => void setTimeout(() => call.succeed(), callMs) };
   }
 
-  static async prepare(
-    functions: FunctionServer,
-    { api, requests, organizationId }: { api: Api; requests: RequestWriter; organizationId: string },
-  ): Promise<LongCalls> {
-    const definition = {
-      workflowName: "long-call",
-      steps: [functionStep("call", "slow", null)],
-      definitions: { any: { type: "object" } },
-    };
-    const workflowId = await registerWorkflow(api, organizationId, definition);
-    return new LongCalls(functions, requests, { organizationId, workflowId });
+  static async prepare(functions: FunctionServer, options: LongCallsOptions): Promise<LongCalls> {
+    const { api, organizationId, callsPerJob } = options;
+    const workflowId = await registerWorkflow(api, organizationId, definitionOf(callsPerJob));
+    return new LongCalls(functions, workflowId, options);
   }
 
   private constructor(
     functions: FunctionServer,
-    requests: RequestWriter,
-    { organizationId, workflowId }: { organizationId: string; workflowId: string },
+    workflowId: string,
+    { requests, organizationId, callsPerJob }: LongCallsOptions,
   ) {
     this.#functions = functions;
     this.#requests = requests;
     this.#organizationId = organizationId;
     this.#workflowId = workflowId;
+    this.#callsPerJob = callsPerJob;
   }
 
-  /** Submits so many jobs to each node, again and again until it says that it has them. */
-  async submit(ports: readonly number[], countPerNode: number): Promise<LongCall[]> {
-    const each = ports.flatMap((port) => Array.from({ length: countPerNode }, () => port));
+  /** Submits jobs with so many calls together to each node, again and again until it says that it has them. */
+  async submit(ports: readonly number[], callsPerNode: number): Promise<LongJob[]> {
+    const each = ports.flatMap((port) => Array.from({ length: callsPerNode / this.#callsPerJob }, () => port));
     return await Promise.all(each.map(async (port) => ({ port, jobId: await this.#submitOne(port) })));
   }
 
-  /** How many of these calls have begun. */
-  countBegun(calls: readonly LongCall[]): number {
-    return calls.filter(({ jobId }) => this.#functions.callsOf(jobId).length > 0).length;
+  /** How many calls these jobs must make. */
+  countOwed(jobs: readonly LongJob[]): number {
+    return jobs.length * this.#callsPerJob;
   }
 
-  /** How often the function was called for these jobs beyond once each. */
-  countRepeated(calls: readonly LongCall[]): number {
-    return calls.reduce((sum, { jobId }) => sum + Math.max(0, this.#functions.callsOf(jobId).length - 1), 0);
+  /** How many of these calls have begun. */
+  countBegun(jobs: readonly LongJob[]): number {
+    return jobs.reduce((sum, { jobId }) => sum + this.#keysOf(jobId).length, 0);
+  }
+
+  /** How often the function was called for these jobs beyond once for each call. */
+  countRepeated(jobs: readonly LongJob[]): number {
+    return jobs.reduce((sum, { jobId }) => sum + this.#functions.callsOf(jobId).length - this.#keysOf(jobId).length, 0);
+  }
+
+  /** Each call has a key, whoever makes it. */
+  #keysOf(jobId: string): string[] {
+    return [...new Set(this.#functions.callsOf(jobId).map(({ idempotencyKey }) => idempotencyKey))];
   }
 
   /**
@@ -69,17 +74,19 @@ export class LongCalls {
    * been made again.
    */
   async check(
-    calls: readonly LongCall[],
+    jobs: readonly LongJob[],
     { readPort, deadlineMs, deadPort }: { readPort: number; deadlineMs: number; deadPort: number | undefined },
   ): Promise<Finding[]> {
     const found = await Promise.all(
-      calls.map(async ({ jobId, port }): Promise<Finding[]> => {
+      jobs.map(async ({ jobId, port }): Promise<Finding[]> => {
         const ended = await this.#endOf(jobId, readPort, deadlineMs);
         const callCount = this.#functions.callsOf(jobId).length;
         if (ended === "lost") return [{ kind: "lost", subject: jobId, detail: "It was acknowledged and is gone." }];
         if (ended !== "SUCCEEDED") return [violation(jobId, `It is ${ended}, after ${callCount} calls.`)];
-        if (callCount === 1 || port === deadPort) return [];
-        const detail = `Its call was made ${callCount} times, though the node that made it lived.`;
+        if (this.#keysOf(jobId).length !== this.#callsPerJob)
+          return [violation(jobId, `It made ${this.#keysOf(jobId).length} of ${this.#callsPerJob} calls.`)];
+        if (callCount === this.#callsPerJob || port === deadPort) return [];
+        const detail = `Its ${this.#callsPerJob} calls were made ${callCount} times together, though the node that made them lived.`;
         return [{ kind: "duplicated", subject: jobId, detail }];
       }),
     );
@@ -118,6 +125,27 @@ export class LongCalls {
       await sleep(pauseMs);
     }
   }
+}
+
+interface LongCallsOptions {
+  readonly api: Api;
+  readonly requests: RequestWriter;
+  readonly organizationId: string;
+  readonly callsPerJob: number;
+}
+
+function definitionOf(callsPerJob: number): Definition {
+  const call = functionStep("call", "slow", null);
+  const each = { $ref: "#/definitions/any" };
+  const items = Array.from({ length: callsPerJob }, () => ({}));
+  const config = { items, step: "call", concurrency: callsPerJob, output: "counts" };
+  const integrationDetails = { type: "/service/forEach", config, inputDefinition: each, outputDefinition: each };
+  const fork = { name: "each", integrationDetails, transitionToStep: null };
+  return {
+    workflowName: "long-call",
+    steps: callsPerJob === 1 ? [call] : [fork, call],
+    definitions: { any: { type: "object" } },
+  };
 }
 
 const answerTimeoutMs = 10_000;

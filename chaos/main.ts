@@ -3,6 +3,7 @@ import { UsageError } from "../bench/options.ts";
 import type { Campaign } from "./campaign.ts";
 import type { Finding } from "./check/finding.ts";
 import { playCrashes } from "./crash.ts";
+import { faults } from "./faults/faulty-store.ts";
 import { tenantNames } from "./neighbours/tenants.ts";
 import { type NeighbourResult, playNeighbours } from "./neighbours.ts";
 import { type ChaosOptions, parseChaosOptions } from "./options.ts";
@@ -20,7 +21,8 @@ const usage = `Usage: npm run chaos -- CAMPAIGN [--store embedded|postgres] [OPT
   neighbours       a well-behaved organization beside each hostile one: how long its requests take, alone and beside
 
 The first four play --cycles N such faults (20) and then check every job.
---fault answer-before-commit|no-sync|replay-without-key  runs the service over a store with that defect, to prove that the check finds it.
+--workload linear|forks  what the jobs do: no-ops and waits one after the other; or branches, with calls and with tasks of workers, which are killed and stopped.
+--fault ${faults.join("|")}  runs the service over a store with that defect, to prove that the check finds it.
 --speed N divides the times of an outage by N, for a trial.
 
 neighbours measures --seconds N (60) alone and as long beside; below 50 s there are too few samples to prove anything.
@@ -56,7 +58,7 @@ async function run({ campaign, ...options }: ChaosOptions): Promise<number> {
 async function report(options: ChaosOptions, campaign: Campaign): Promise<number> {
   const { findings, recorder, interruptionCount } = campaign;
   const tally = tallyOf(recorder.operations);
-  const voidReasons = reasonsWhyVoid(tally, interruptionCount);
+  const voidReasons = [...reasonsWhyVoid(tally, interruptionCount), ...campaign.reasonsWhyVoid];
   for (const reason of voidReasons) progress(`void: ${reason}`);
   for (const { kind, subject, detail } of findings.slice(0, 20)) progress(`${kind}: ${subject}: ${detail}`);
   if (findings.length > 0) {
@@ -67,6 +69,7 @@ async function report(options: ChaosOptions, campaign: Campaign): Promise<number
   const result = {
     chaos: options.campaign,
     store: options.store,
+    workload: options.workload,
     fault: options.fault,
     cycles: options.cycles,
     operations: tally.operationCount,

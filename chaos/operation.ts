@@ -18,6 +18,9 @@ export interface EventSending {
   readonly organizationId: string;
   readonly jobId: string;
   readonly eventId: string;
+  /** The wait in a branch for which it is sent. */
+  readonly step?: string;
+  readonly branch?: string;
   readonly idempotencyKey: string | null;
 }
 
@@ -58,6 +61,11 @@ export type Operation =
     })
   | (Timed & {
       readonly type: "cancel";
+      readonly job: JobKey;
+      readonly outcome: Outcome<{ readonly status: JobStatus }>;
+    })
+  | (Timed & {
+      readonly type: "resume";
       readonly job: JobKey;
       readonly outcome: Outcome<{ readonly status: JobStatus }>;
     })

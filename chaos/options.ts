@@ -3,13 +3,14 @@ import { type StoreKind, storeKinds } from "@stepwell/testing/processes/store-ho
 import { count, oneOf, UsageError } from "../bench/options.ts";
 import { type Fault, faults } from "./faults/faulty-store.ts";
 import { tenantNames } from "./neighbours/tenants.ts";
+import { type WorkloadName, workloads } from "./workload.ts";
 
 /** Which stores a campaign plays on, the default first, and which options it takes besides. */
 const campaigns = {
-  crash: { stores: storeKinds, takes: ["cycles", "fault"] },
-  "postgres-crash": { stores: ["postgres"], takes: ["cycles", "fault"] },
-  pause: { stores: ["postgres"], takes: ["cycles", "fault"] },
-  outage: { stores: ["postgres"], takes: ["cycles", "fault", "speed"] },
+  crash: { stores: storeKinds, takes: ["cycles", "workload", "fault"] },
+  "postgres-crash": { stores: ["postgres"], takes: ["cycles", "workload", "fault"] },
+  pause: { stores: ["postgres"], takes: ["cycles", "workload", "fault"] },
+  outage: { stores: ["postgres"], takes: ["cycles", "workload", "fault", "speed"] },
   neighbours: { stores: storeKinds, takes: ["tenant", "seconds", "jobs"] },
 } as const satisfies Record<string, { stores: readonly StoreKind[]; takes: readonly string[] }>;
 
@@ -18,6 +19,7 @@ export interface ChaosOptions {
   readonly cycles: number;
   readonly speed: number;
   readonly store: StoreKind;
+  readonly workload: WorkloadName;
   /** A defect of the store under the service, to prove that the check finds it. */
   readonly fault: "none" | Fault;
   /** The hostile tenants that play, in this order. */
@@ -43,6 +45,7 @@ export function parseChaosOptions(args: readonly string[]): ChaosOptions {
     cycles: count("cycles", values.cycles) ?? 20,
     speed: count("speed", values.speed) ?? 1,
     store: oneOf("store", values.store, campaigns[campaign].stores),
+    workload: oneOf("workload", values.workload, workloads),
     fault: oneOf("fault", values.fault, ["none", ...faults]),
     tenants: values.tenant === undefined ? tenantNames : [oneOf("tenant", values.tenant, tenantNames)],
     seconds: count("seconds", values.seconds) ?? 60,
@@ -52,7 +55,8 @@ export function parseChaosOptions(args: readonly string[]): ChaosOptions {
 
 function parse(args: readonly string[]) {
   const text = { type: "string" } as const;
-  const options = { store: text, cycles: text, fault: text, speed: text, tenant: text, seconds: text, jobs: text };
+  const names = ["store", "cycles", "workload", "fault", "speed", "tenant", "seconds", "jobs"] as const;
+  const options = Object.fromEntries(names.map((name) => [name, text])) as Record<(typeof names)[number], typeof text>;
   try {
     return parseArgs({ args: [...args], allowPositionals: true, options });
   } catch (error) {

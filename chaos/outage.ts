@@ -7,36 +7,45 @@ import { LongCalls } from "./long-calls.ts";
 import { type Node, startNode, startThreeNodes } from "./nodes.ts";
 import { between, chance, pick, wholeBetween } from "./random.ts";
 import { setScene } from "./scene.ts";
+import { Workload } from "./workload.ts";
 
 /**
  * Three nodes over one database, each with calls of 30 s under way and more in line. The database goes away for 5 to 60 s: it is stopped, so
  * that connections are refused, or it hangs. No call of a node that lives may be made again for that, and no job may fail. In one more cycle
  * at the end a node dies meanwhile: the others must still find that out, and carry out its jobs.
  */
-export async function playOutages({ cycles, speed, program, progress }: CampaignOptions): Promise<Campaign> {
+export async function playOutages({
+  cycles,
+  speed,
+  workload: name,
+  program,
+  progress,
+}: CampaignOptions): Promise<Campaign> {
   const server = await startPostgresServer();
   const home = await freshDatabase(server);
   const callMs = longCallMs / speed;
-  const functions = await LongCalls.startFunction(callMs);
-  const environment = { ...timesDividedBy(speed), ...functions.environment, ...callLimits };
+  const workload = await Workload.start(name, LongCalls.answers(callMs));
+  const environment = { ...timesDividedBy(speed), ...workload.environment, ...callLimits };
   const { nodes, devFile } = await startThreeNodes(home, { program, environment });
   const ports = nodes.map(({ options }) => options.port);
   const [{ options: first }, ...others] = nodes;
-  const scene = await setScene(first.port, devFile);
-  const campaign = new Campaign(scene);
-  const calls = await LongCalls.prepare(functions, {
+  const scene = await setScene(first.port, devFile, workload.shapes);
+  const campaign = new Campaign(scene, workload);
+  const calls = await LongCalls.prepare(workload.functions, {
     api: new Api(first.port, devFile.token),
     requests: scene.requests,
     organizationId: devFile.organizationId,
+    callsPerJob: name === "forks" ? callsPerForkedJob : 1,
   });
   Object.assign(campaign.counts, { calls: 0, repeatedCalls: 0, repeatedCallsOfDeadNode: 0 });
-  await campaign.play(async () => {
+  await campaign.play(ports, async () => {
     for (let cycle = 1; cycle <= cycles + 1; cycle += 1) {
       const load = campaign.startLoad(ports, wholeBetween(2, 4));
       const begun = await calls.submit(ports, callsPerNode + callsInLinePerNode);
       const deadline = performance.now() + beginTimeoutMs;
       while (calls.countBegun(begun) < callsPerNode * nodes.length) {
-        if (performance.now() > deadline) throw new Error(`Of ${begun.length} calls ${calls.countBegun(begun)} began.`);
+        if (performance.now() > deadline)
+          throw new Error(`Of ${calls.countOwed(begun)} calls ${calls.countBegun(begun)} began.`);
         await sleep(20);
       }
       await sleep(between(0, callMs / 3));
@@ -55,20 +64,20 @@ export async function playOutages({ cycles, speed, program, progress }: Campaign
       await load.stop();
       for (const finding of findings) campaign.addFinding(finding);
       const repeated = calls.countRepeated(begun);
-      count(campaign, "calls", begun.length);
+      count(campaign, "calls", calls.countOwed(begun));
       count(campaign, victim === undefined ? "repeatedCalls" : "repeatedCallsOfDeadNode", repeated);
       const what = `${outage.name} for ${seconds(awayMs)} s${victim === undefined ? "" : ", a node killed meanwhile"}`;
       progress(
-        `cycle ${cycle}/${cycles + 1}: ${what}: ready after ${backMs} ms, ${begun.length} calls, ${repeated} of them repeated, ${findings.length} findings`,
+        `cycle ${cycle}/${cycles + 1}: ${what}: ready after ${backMs} ms, ${calls.countOwed(begun)} calls, ${repeated} of them repeated, ${findings.length} findings`,
       );
     }
     await campaign.conclude(first.port);
   });
+  await workload.stop();
   for (const { service } of nodes) {
     campaign.keepLog(service.logFile);
     await service.stop();
   }
-  await functions.stop();
   await home.discard();
   await server.stop();
   return campaign;
@@ -80,6 +89,8 @@ const maxAwayMs = 60_000;
 const callsPerNode = 10;
 /** They begin while the database is away, as soon as others have ended. */
 const callsInLinePerNode = 5;
+/** Divides the calls of a node. */
+const callsPerForkedJob = 5;
 const recoveryMs = 60_000;
 const beginTimeoutMs = 60_000;
 

@@ -4,20 +4,23 @@ import { Campaign, type CampaignOptions } from "./campaign.ts";
 import { type Node, startNode, startThreeNodes } from "./nodes.ts";
 import { between, chance, wholeBetween } from "./random.ts";
 import { setScene } from "./scene.ts";
+import { Workload } from "./workload.ts";
 
 /**
  * Three nodes over one database. One of them hangs for longer than its lease and comes back, or is killed and started again; the
  * clients go on with all three.
  */
-export async function playPauses({ cycles, program, progress }: CampaignOptions): Promise<Campaign> {
+export async function playPauses({ cycles, workload: name, program, progress }: CampaignOptions): Promise<Campaign> {
   const homes = await openStoreHomes("postgres");
   const home = await homes.fresh();
+  const workload = await Workload.start(name);
   const leases = { STEPWELL_HEARTBEAT_MS: "200", STEPWELL_LEASE_MS: String(leaseMs) };
-  const { nodes, devFile } = await startThreeNodes(home, { program, environment: leases });
+  const environment = { ...leases, ...workload.environment };
+  const { nodes, devFile } = await startThreeNodes(home, { program, environment });
   const [first] = nodes;
-  const campaign = new Campaign(await setScene(first.options.port, devFile), leaseMs);
+  const campaign = new Campaign(await setScene(first.options.port, devFile, workload.shapes), workload, leaseMs);
   const ports = nodes.map(({ options }) => options.port);
-  await campaign.play(async () => {
+  await campaign.play(ports, async () => {
     for (let cycle = 1; cycle <= cycles; cycle += 1) {
       const load = campaign.startLoad(ports, wholeBetween(8, 16));
       await sleep(between(200, 600));
@@ -34,6 +37,7 @@ export async function playPauses({ cycles, program, progress }: CampaignOptions)
     await sleep(leaseMs);
     await campaign.conclude(first.options.port);
   });
+  await workload.stop();
   for (const { service } of nodes) {
     campaign.keepLog(service.logFile);
     await service.stop();

@@ -8,13 +8,14 @@ import {
   type Submission,
 } from "./operation.ts";
 import { chance, pick, shuffled, wholeBetween } from "./random.ts";
-import { eventIdsOf, type WorkflowShape } from "./workflows.ts";
+import { type EventTarget, eventsOf, type WorkflowShape } from "./workflows.ts";
 
 /** What a client is about to ask. */
 export type Intent =
   | { readonly type: "submit"; readonly submission: Submission }
   | { readonly type: "sendEvent"; readonly sending: EventSending }
   | { readonly type: "cancel"; readonly job: JobKey }
+  | { readonly type: "resume"; readonly job: JobKey }
   | { readonly type: "read"; readonly job: JobKey };
 
 /** One of the campaign's workflows in one of its organizations. */
@@ -31,6 +32,8 @@ export class Population {
   /** May hold some that have ended; they are dropped when they are met. */
   readonly #live: KnownJob[] = [];
   readonly #ended: KnownJob[] = [];
+  /** The jobs that failed or were cancelled, and were not resumed yet. */
+  readonly #stopped: KnownJob[] = [];
   /** What lost its answer, and some of what did not: to be asked again with the same key and body. */
   readonly #repetitions: Intent[] = [];
 
@@ -45,10 +48,12 @@ export class Population {
     const job = roll < 0.25 ? undefined : this.#liveJob();
     if (job === undefined) return this.#submit();
     if (roll < 0.8) return this.#sendNext(job);
-    if (roll < 0.86) return send(job, job.sent.length > 0 ? pick(job.sent) : unknownEventId);
-    if (roll < 0.88) return send(job, unknownEventId);
-    if (roll < 0.96) return { type: "read", job: keyOf(job) };
-    if (roll < 0.98) return { type: "cancel", job: keyOf(job) };
+    if (roll < 0.86) return send(job, job.sent.length > 0 ? pick(job.sent) : unknownEvent);
+    if (roll < 0.88) return send(job, unknownEvent);
+    if (roll < 0.94) return { type: "read", job: keyOf(job) };
+    if (roll < 0.96) return { type: "cancel", job: keyOf(job) };
+    const stopped = roll < 0.98 ? this.#stopped.pop() : undefined;
+    if (stopped !== undefined) return { type: "resume", job: keyOf(stopped) };
     return this.#ended.length > 0 ? sendLate(pick(this.#ended)) : { type: "read", job: keyOf(job) };
   }
 
@@ -56,7 +61,7 @@ export class Population {
   *remainingEvents(count: number): Generator<Intent> {
     for (const job of shuffled(this.#live.filter(({ hasEnded }) => !hasEnded)).slice(0, count)) {
       // Those of which nobody knows whether they came are sent again: they are duplicates, or missing.
-      for (const eventId of eventIdsOf(job.shape)) yield send(job, eventId);
+      for (const target of eventsOf(job.shape)) yield send(job, target);
     }
   }
 
@@ -64,6 +69,7 @@ export class Population {
     if (operation.type === "submit") this.#learnSubmission(operation);
     else if (operation.type === "sendEvent") this.#learnEvent(operation);
     else if (operation.outcome.type === "ok") this.#learnStatus(operation.job, operation.outcome.answer.status);
+    else if (operation.type === "resume" && operation.outcome.type === "info") this.#goOn(operation.job);
   }
 
   #learnSubmission({ submission, outcome }: Extract<Operation, { type: "submit" }>): void {
@@ -76,7 +82,7 @@ export class Population {
     const shape = this.#workflows.find((workflow) => workflow.workflowId === workflowId)?.shape;
     if (shape === undefined) throw new Error(`No workflow ${workflowId} was registered.`);
     const { jobId, status } = outcome.answer;
-    const job = { organizationId, jobId, shape, hasEnded: false, unsent: shuffled(eventIdsOf(shape)), sent: [] };
+    const job = { organizationId, jobId, shape, hasEnded: false, unsent: shuffled(eventsOf(shape)), sent: [] };
     this.#jobs.set(jobId, job);
     this.#live.push(job);
     this.#learnStatus(job, status);
@@ -84,15 +90,29 @@ export class Population {
 
   #learnEvent({ sending, outcome }: Extract<Operation, { type: "sendEvent" }>): void {
     const job = this.#jobs.get(sending.jobId);
-    if (outcome.type === "ok") job?.sent.push(sending.eventId);
+    const { eventId, step, branch } = sending;
+    if (outcome.type === "ok") job?.sent.push({ eventId, ...(step && { step }), ...(branch && { branch }) });
     const isRepeated = outcome.type === "info" || (sending.idempotencyKey !== null && chance(0.1));
     if (isRepeated) this.#repetitions.push({ type: "sendEvent", sending });
-    if (outcome.type === "rejected" && outcome.httpStatus === 409 && job !== undefined) this.#end(job);
+    // An event for a branch is also refused when that alone is over.
+    const isOver = outcome.type === "rejected" && outcome.httpStatus === 409 && branch === undefined;
+    if (isOver && job !== undefined) this.#end(job);
   }
 
   #learnStatus({ jobId }: JobKey, status: JobStatus): void {
     const job = this.#jobs.get(jobId);
-    if (job !== undefined && isTerminal(status)) this.#end(job);
+    if (job === undefined) return;
+    if (!isTerminal(status)) this.#goOn(job);
+    else if (!job.hasEnded && status !== "SUCCEEDED") this.#stopped.push(job);
+    if (isTerminal(status)) this.#end(job);
+  }
+
+  /** Notes that a job was resumed, or may have been. */
+  #goOn({ jobId }: JobKey): void {
+    const job = this.#jobs.get(jobId);
+    if (!job?.hasEnded) return;
+    job.hasEnded = false;
+    this.#live.push(job);
   }
 
   #end(job: KnownJob): void {
@@ -118,9 +138,9 @@ export class Population {
   }
 
   #sendNext(job: KnownJob): Intent {
-    const eventId = job.unsent.pop();
+    const target = job.unsent.pop();
     // All was sent: it has ended, or an event's fate is unknown.
-    return eventId === undefined ? { type: "read", job: keyOf(job) } : send(job, eventId);
+    return target === undefined ? { type: "read", job: keyOf(job) } : send(job, target);
   }
 
   /** Half of the time one of the latest, so that some jobs come to their end while others grow old. */
@@ -141,8 +161,8 @@ interface KnownJob extends JobKey {
   readonly shape: WorkflowShape;
   hasEnded: boolean;
   /** In random order, so that events come in any order and before their step. */
-  readonly unsent: string[];
-  readonly sent: string[];
+  readonly unsent: EventTarget[];
+  readonly sent: EventTarget[];
 }
 
 function keyOf({ organizationId, jobId }: JobKey): JobKey {
@@ -150,14 +170,14 @@ function keyOf({ organizationId, jobId }: JobKey): JobKey {
 }
 
 /** No workflow waits for it. */
-const unknownEventId = "typo";
+const unknownEvent: EventTarget = { eventId: "typo" };
 
-function send({ organizationId, jobId }: JobKey, eventId: string): Intent {
+function send({ organizationId, jobId }: JobKey, target: EventTarget): Intent {
   const nonce = randomUUID();
   const idempotencyKey = chance(0.3) ? `event-${nonce}` : null;
-  return { type: "sendEvent", sending: { nonce, organizationId, jobId, eventId, idempotencyKey } };
+  return { type: "sendEvent", sending: { nonce, organizationId, jobId, ...target, idempotencyKey } };
 }
 
 function sendLate(job: KnownJob): Intent {
-  return send(job, job.sent.length > 0 ? pick(job.sent) : unknownEventId);
+  return send(job, job.sent.length > 0 ? pick(job.sent) : unknownEvent);
 }

@@ -7,20 +7,27 @@ import { Campaign, type CampaignOptions } from "./campaign.ts";
 import { isUnavailable } from "./check/answers.ts";
 import { between, wholeBetween } from "./random.ts";
 import { setScene } from "./scene.ts";
+import { Workload } from "./workload.ts";
 
 /**
  * Kills the database under the service and starts it again. The service must say so meanwhile, lose nothing, and find its way
  * back by itself.
  */
-export async function playPostgresCrashes({ cycles, program, progress }: CampaignOptions): Promise<Campaign> {
+export async function playPostgresCrashes({
+  cycles,
+  workload: name,
+  program,
+  progress,
+}: CampaignOptions): Promise<Campaign> {
   const server = await startPostgresServer();
   const home = await freshDatabase(server);
   const port = await findFreePort();
+  const workload = await Workload.start(name);
   // A shorter timeout than usual, so that a short outage already shows.
-  const environment = { STEPWELL_COMMIT_TIMEOUT_MS: "500" };
+  const environment = { STEPWELL_COMMIT_TIMEOUT_MS: "500", ...workload.environment };
   const service = new ServiceProcess({ home, port, program, environment });
-  const campaign = new Campaign(await setScene(port, await service.seeded()));
-  await campaign.play(async () => {
+  const campaign = new Campaign(await setScene(port, await service.seeded(), workload.shapes), workload);
+  await campaign.play([port], async () => {
     for (let cycle = 1; cycle <= cycles; cycle += 1) {
       const load = campaign.startLoad([port], wholeBetween(8, 16));
       await sleep(between(300, 1_000));
@@ -43,6 +50,7 @@ export async function playPostgresCrashes({ cycles, program, progress }: Campaig
     await campaign.conclude(port);
   });
   campaign.keepLog(service.logFile);
+  await workload.stop();
   await service.stop();
   await home.discard();
   await server.stop();

@@ -1,38 +1,325 @@
 import type { Definition } from "@stepwell/testing/processes/api.ts";
-import { definitionOf, type StepSketch } from "@stepwell/testing/processes/workflow.ts";
+import { definitionOf } from "@stepwell/testing/processes/workflow.ts";
+import { pathOf } from "./branches.ts";
 
-/** What a campaign's jobs do: no-ops and waits, one after the other, so that every job's way is known. */
+/** A workflow of a campaign, so simple that every job's way is known: steps one after the other, some of which have branches. */
 export interface WorkflowShape {
   readonly name: string;
-  readonly steps: readonly StepSketch[];
+  readonly steps: Line;
 }
 
-export const shapes: readonly WorkflowShape[] = [
-  { name: "three-noops", steps: [{ name: "first" }, { name: "second" }, { name: "third" }] },
-  { name: "wait-for-1", steps: [{ name: "wait", eventIds: ["go"] }, { name: "after" }] },
-  {
-    name: "wait-for-3",
-    steps: [{ name: "before" }, { name: "wait", eventIds: eventIds("part", 3) }, { name: "after" }],
-  },
-  { name: "wait-for-10", steps: [{ name: "before" }, { name: "wait", eventIds: eventIds("part", 10) }] },
+/** The steps of the main line or of a branch. */
+export type Line = readonly StepShape[];
+
+export type StepShape = { readonly name: string } & (
+  | { readonly kind: "noop" }
+  | { readonly kind: "wait"; readonly eventIds: readonly string[] }
+  | { readonly kind: "delay"; readonly seconds: number }
+  | Outside
+  | Fork
+);
+
+/** A step that a function (`call`) or a worker (`task`) carries out. */
+export interface Outside {
+  readonly kind: "call" | "task";
+  /** The way that the step goes. `item`: the item of the forEach around it says. */
+  readonly luck: Luck | "item";
+}
+
+/**
+ * - `unlucky`: its first attempt fails, and the next one does not.
+ * - `doomed`: it fails for good, and the fork around it leads on.
+ * - `resumed`: its first attempt fails for good, and the job with it, until somebody resumes it. Only tasks have it.
+ */
+export type Luck = "sound" | "unlucky" | "doomed" | "resumed";
+
+export type Fork = Branches | Items;
+
+export interface Branches {
+  readonly kind: "branches";
+  readonly branches: Readonly<Record<string, Line>>;
+  readonly until?: "any";
+}
+
+export interface Items {
+  readonly kind: "items";
+  readonly items: readonly Luck[];
+  readonly concurrency: number;
+  readonly collects?: true;
+  readonly body: Line;
+}
+
+export const linearShapes: readonly WorkflowShape[] = [
+  { name: "three-noops", steps: [noop("first"), noop("second"), noop("third")] },
+  { name: "wait-for-1", steps: [wait("wait", "go"), noop("after")] },
+  { name: "wait-for-3", steps: [noop("before"), wait("wait", ...eventIds("part", 3)), noop("after")] },
+  { name: "wait-for-10", steps: [noop("before"), wait("wait", ...eventIds("part", 10))] },
   {
     // The events of the second wait come early as often as not.
     name: "wait-twice",
+    steps: [wait("wait", "go"), noop("between"), wait("wait-again", ...eventIds("part", 2)), noop("after")],
+  },
+];
+
+export const forkedShapes: readonly WorkflowShape[] = [
+  { name: "outside", steps: [task("make", "sound"), call("ask", "unlucky"), wait("wait", "go"), noop("after")] },
+  {
+    name: "branches",
     steps: [
-      { name: "wait", eventIds: ["go"] },
-      { name: "between" },
-      { name: "wait-again", eventIds: eventIds("part", 2) },
-      { name: "after" },
+      branches("split", {
+        calls: [call("ask", "unlucky"), noop("asked")],
+        tasks: [task("make", "unlucky"), noop("made")],
+        waits: [wait("wait", ...eventIds("part", 2)), noop("told")],
+      }),
+      noop("after"),
+    ],
+  },
+  {
+    name: "race",
+    steps: [
+      branches(
+        "split",
+        { event: [wait("wait", "go"), noop("told")], worker: [delay("pause", 1), task("make", "sound")] },
+        "any",
+      ),
+      noop("after"),
+    ],
+  },
+  {
+    // Its failure leads on, and takes the other branches from whoever has them.
+    name: "one-branch-fails",
+    steps: [
+      branches("split", {
+        fails: [call("ask", "sound"), task("break", "doomed")],
+        waits: [wait("wait", "go")],
+        works: [task("make", "sound"), noop("made")],
+      }),
+      noop("after"),
+    ],
+  },
+  {
+    name: "items",
+    steps: [
+      items("each", { items: ["sound", "unlucky", "sound", "sound", "sound"], concurrency: 2 }, [
+        task("make", "item"),
+        noop("made"),
+      ]),
+      noop("after"),
+    ],
+  },
+  {
+    name: "items-collected",
+    steps: [
+      items("each", { items: ["sound", "doomed", "unlucky", "doomed"], concurrency: 3, collects: true }, [
+        call("ask", "sound"),
+        task("make", "item"),
+      ]),
+      noop("after"),
+    ],
+  },
+  {
+    // Each item waits for an event of its own, which comes early as often as not.
+    name: "items-approved",
+    steps: [
+      items("each", { items: ["sound", "sound", "unlucky"], concurrency: 2 }, [
+        task("make", "item"),
+        wait("approve", "ok"),
+        noop("told"),
+      ]),
+      noop("after"),
+    ],
+  },
+  {
+    name: "items-resumed",
+    steps: [
+      items("each", { items: ["sound", "resumed", "sound", "sound"], concurrency: 3 }, [
+        call("ask", "sound"),
+        task("make", "item"),
+        noop("made"),
+      ]),
+      noop("after"),
+    ],
+  },
+  {
+    name: "branches-resumed",
+    steps: [
+      branches("split", {
+        fails: [task("break", "resumed"), noop("mended")],
+        waits: [wait("wait", "go"), task("make", "sound")],
+        works: [items("each", { items: ["sound", "sound"], concurrency: 1 }, [call("ask", "item")])],
+      }),
+      noop("after"),
+    ],
+  },
+  {
+    name: "nested",
+    steps: [
+      items("outer", { items: ["sound", "sound"], concurrency: 2 }, [
+        branches("sides", {
+          left: [items("inner", { items: ["sound", "unlucky"], concurrency: 2 }, [call("ask", "item"), noop("asked")])],
+          right: [task("make", "sound"), wait("sign", "signed")],
+        }),
+        noop("both"),
+      ]),
+      noop("after"),
     ],
   },
 ];
 
+/** The queue in which the tasks of a campaign wait. */
+export const taskQueue = "chaos";
+/** The function that the calls of a campaign call. */
+export const functionName = "work";
+/** The time for which a worker holds a task: the shortest that the service allows. */
+export const taskLeaseMs = 1_000;
+
 export function definitionOfShape({ name, steps }: WorkflowShape): Definition {
-  return definitionOf(name, steps, { nonce: { type: "string" }, count: { type: "integer" } });
+  const sketches = steps.flatMap((step) => (step.kind === "noop" || step.kind === "wait" ? [step] : []));
+  if (sketches.length === steps.length) {
+    return definitionOf(name, sketches, { nonce: { type: "string" }, count: { type: "integer" } });
+  }
+  return { workflowName: name, steps: [...stepsOf(steps)], definitions: { anything: {} } };
 }
 
-export function eventIdsOf({ steps }: WorkflowShape): string[] {
-  return steps.flatMap(({ eventIds }) => eventIds ?? []);
+/** An event that a job needs, and the wait in a branch for which it is sent. */
+export interface EventTarget {
+  readonly eventId: string;
+  readonly step?: string;
+  readonly branch?: string;
+}
+
+export function eventsOf({ steps }: WorkflowShape): EventTarget[] {
+  return [...eventsIn(steps, "", false)];
+}
+
+/** The names of a step's branches, or the places of its items, with the steps of each. */
+export function branchesOf(fork: Fork): [key: string, line: Line][] {
+  if (fork.kind === "branches") return Object.entries(fork.branches);
+  return fork.items.map((_, index) => [String(index), fork.body]);
+}
+
+export function isFork(step: StepShape): step is StepShape & Fork {
+  return step.kind === "branches" || step.kind === "items";
+}
+
+/** Tells whether the step may fail, in a branch of an item with that luck. */
+export function canFail(step: StepShape, item: Luck): boolean {
+  return canFailBy(["doomed", "resumed"], step, item);
+}
+
+/** Tells whether the job goes on with the next step when this one has failed. */
+export function leadsOn(step: StepShape): boolean {
+  return isFork(step) && canFailBy(["doomed"], step, "sound");
+}
+
+function canFailBy(lucks: readonly Luck[], step: StepShape, item: Luck): boolean {
+  const fails = (line: Line, luck: Luck) => line.some((inner) => canFailBy(lucks, inner, luck));
+  switch (step.kind) {
+    case "call":
+    case "task":
+      return lucks.includes(step.luck === "item" ? item : step.luck);
+    case "branches": {
+      const failing = Object.values(step.branches).map((line) => fails(line, item));
+      return step.until === "any" ? failing.every(Boolean) : failing.some(Boolean);
+    }
+    case "items":
+      return step.collects !== true && step.items.some((luck) => fails(step.body, luck));
+    default:
+      return false;
+  }
+}
+
+/** Events for one of several items are sent for its branch; every other one has an id of its own. */
+function* eventsIn(line: Line, branch: string, isAddressed: boolean): Generator<EventTarget> {
+  for (const step of line) {
+    if (step.kind === "wait") {
+      for (const eventId of step.eventIds) yield isAddressed ? { eventId, step: step.name, branch } : { eventId };
+    }
+    if (!isFork(step)) continue;
+    for (const [key, inner] of branchesOf(step)) {
+      yield* eventsIn(inner, pathOf(branch, step.name, key), isAddressed || step.kind === "items");
+    }
+  }
+}
+
+function* stepsOf(line: Line): Generator<object> {
+  for (const [index, step] of line.entries()) {
+    const next = line[index + 1]?.name ?? null;
+    const anything = { $ref: "#/definitions/anything" };
+    yield {
+      name: step.name,
+      integrationDetails: { ...workOf(step), inputDefinition: anything, outputDefinition: anything },
+      ...((step.kind === "call" || step.kind === "task") && {
+        input: { luck: step.luck === "item" ? itemPlace : step.luck },
+        retry,
+      }),
+      ...(leadsOn(step) && { onFailure: next }),
+      transitionToStep: next,
+    };
+    if (step.kind === "branches") for (const inner of Object.values(step.branches)) yield* stepsOf(inner);
+    if (step.kind === "items") yield* stepsOf(step.body);
+  }
+}
+
+const itemPlace = "${ item }";
+
+/** The retries are quick, so that a job comes to its end while the campaign goes on. */
+const retry = { maxAttempts: 3, initialIntervalSeconds: 0.1, backoffRate: 1, jitter: false };
+
+function workOf(step: StepShape): { readonly type: string; readonly config?: object } {
+  switch (step.kind) {
+    case "noop":
+      return { type: "/service/noop" };
+    case "wait":
+      return { type: "/service/waitForEventIds", config: { eventIds: step.eventIds } };
+    case "delay":
+      return { type: "/service/delay", config: { seconds: step.seconds } };
+    case "call":
+      return {
+        type: "/service/cloud/function",
+        config: { region: "eu-west-1", accountId: "123456789012", functionName },
+      };
+    case "task":
+      return { type: "/service/task", config: { queue: taskQueue, heartbeatSeconds: taskLeaseMs / 1_000 } };
+    case "branches": {
+      const firstOf = ([key, [first]]: [string, Line]) => [key, first?.name];
+      const branches = Object.fromEntries(Object.entries(step.branches).map(firstOf));
+      return { type: "/service/parallel", config: { branches, ...(step.until && { until: step.until }) } };
+    }
+    case "items": {
+      const { items, concurrency, body, collects } = step;
+      const config = { items, step: body[0]?.name, concurrency, ...(collects && { onItemFailure: "collect" }) };
+      return { type: "/service/forEach", config };
+    }
+  }
+}
+
+function noop(name: string): StepShape {
+  return { name, kind: "noop" };
+}
+
+function wait(name: string, ...eventIds: readonly string[]): StepShape {
+  return { name, kind: "wait", eventIds };
+}
+
+function delay(name: string, seconds: number): StepShape {
+  return { name, kind: "delay", seconds };
+}
+
+function call(name: string, luck: Outside["luck"]): StepShape {
+  return { name, kind: "call", luck };
+}
+
+function task(name: string, luck: Outside["luck"]): StepShape {
+  return { name, kind: "task", luck };
+}
+
+function branches(name: string, lines: Readonly<Record<string, Line>>, until?: "any"): StepShape {
+  return { name, kind: "branches", branches: lines, ...(until && { until }) };
+}
+
+function items(name: string, config: Pick<Items, "items" | "concurrency" | "collects">, body: Line): StepShape {
+  return { name, kind: "items", ...config, body };
 }
 
 function eventIds(prefix: string, count: number): string[] {

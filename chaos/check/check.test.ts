@@ -1,21 +1,31 @@
 import { expect, test } from "vitest";
 import type { Operation } from "../operation.ts";
+import { OutsideLog } from "../outside/outside-log.ts";
 import { checkCampaign } from "./check.ts";
 import type { FinalJob } from "./final-job.ts";
 import type { Finding } from "./finding.ts";
 import {
+  branch,
   cancel,
   finished,
   info,
+  makeKey,
+  numbered,
   ok,
   read,
+  resume,
   send,
   sendingOf,
   shapesById,
   soundJobs,
+  soundLog,
   soundOperations,
+  started,
+  step,
   submissionOf,
   submit,
+  succeeded,
+  type Transition,
 } from "./sound-campaign.ts";
 
 test("a sound campaign has no findings", async () => {
@@ -124,7 +134,7 @@ test("a job that left its wait before all events came is a violation", async () 
   const ended: Partial<FinalJob> = {
     status: "SUCCEEDED",
     listedStatus: "SUCCEEDED",
-    steps: ["before", "wait", "after"].map((name) => ({ name, visit: 1, status: "success" })),
+    steps: ["before", "wait", "after"].map((name) => ({ name, branch: "", visit: 1, status: "success" })),
     entries: [...entries, ...rest.map((entry, index) => ({ sequence: entries.length + 1 + index, ...entry }))],
   };
   expect(details(await check({ jobs: change("waiting", ended) }))).toContain("Its events of wait");
@@ -136,7 +146,7 @@ test("a job that goes on waiting though all events came is a violation", async (
   const stuck: Partial<FinalJob> = {
     missingEventIds: [],
     entries: [...entries, { sequence: entries.length + 1, ...received }],
-    events: [...events, { eventId: "part-2", outcome: "matched", nonce: "event-2" }],
+    events: [...events, { eventNumber: 3, eventId: "part-2", outcome: "matched", nonce: "event-2" }],
   };
   const sent = send(sendingOf("event-2", "part-2"), ok({ outcome: "matched" }), 9);
   const findings = await check({ operations: (all) => [...all, sent], jobs: change("waiting", stuck) });
@@ -153,19 +163,111 @@ test("a cancellation that was acknowledged and does not hold is a violation", as
   expect(details(findings)).toContain("It was cancelled");
 });
 
+test("a resume that was acknowledged and is not in the history is a violation", async () => {
+  const findings = await check({ operations: (operations) => [...operations, resume("waiting", 9)] });
+  expect(details(findings)).toContain("It was resumed 0 times, and 1 to 1 were asked for");
+});
+
+test("a job that was cancelled and resumed may be anything afterwards", async () => {
+  const { entries } = jobOf("waiting");
+  const by = { type: "user", id: "owner" } as const;
+  const again = [
+    { type: "job.cancelled", by },
+    { type: "job.resumed", by },
+    { type: "step.attemptStarted", step: "wait", visit: 1, attempt: 2 },
+    { type: "step.waiting", step: "wait", visit: 1, eventIds: ["part-1", "part-2", "part-3"] },
+  ] as const;
+  const findings = await check({
+    operations: (operations) => [...operations, cancel("waiting", 9), resume("waiting", 10)],
+    jobs: change("waiting", { entries: numbered(...(entries as readonly Transition[]), ...again) }),
+  });
+  expect(findings).toEqual([]);
+});
+
 test("a live state that is seen after the end was known is a violation", async () => {
   const findings = await check({ operations: (operations) => [...operations, read("finished", "RUNNING", 9)] });
   expect(details(findings)).toContain("after its end was known");
 });
 
+test("a finished step that is handed out again is a violation", async () => {
+  const log = soundLog();
+  log.handOut({ jobId: "forked", idempotencyKey: makeKey, attempt: 3, holder: "worker-3" });
+  expect(details(await check({ log }))).toContain("had succeeded in attempt 2, and attempt 3 was handed out");
+});
+
+test("an attempt that two workers had is a duplicate", async () => {
+  const log = soundLog();
+  log.handOut({ jobId: "forked", idempotencyKey: makeKey, attempt: 2, holder: "worker-3" });
+  const findings = await check({ log });
+  expect(findings.map(({ kind }) => kind)).toEqual(["duplicated"]);
+});
+
+test("an output of a worker that was acknowledged and is not the step's is lost", async () => {
+  const log = soundLog();
+  log.answer({ jobId: "forked", idempotencyKey: makeKey, attempt: 1, holder: "worker-1", isTaken: true });
+  const findings = await check({ log });
+  expect(findings.map(({ kind }) => kind)).toEqual(["lost"]);
+});
+
+test("a task under a key that no step of the job has is a violation", async () => {
+  const log = soundLog();
+  log.handOut({ jobId: "forked", idempotencyKey: "forked:make:1", attempt: 1, holder: "worker-1" });
+  expect(details(await check({ log }))).toContain("the history has no such step");
+});
+
+test("a step that succeeded without anybody who did it is a violation", async () => {
+  const { length } = details(await check({ log: new OutsideLog() })).split("\n");
+  expect(length).toBe(2);
+});
+
+test("a lost worker's task that nobody gets is a violation", async () => {
+  const { steps, entries } = jobOf("forked");
+  const lost = {
+    entries: entries.slice(0, 12),
+    steps: steps.slice(0, 5).with(2, step(branch.tasks, "make", "running")),
+  };
+  const log = new OutsideLog();
+  for (const given of soundLog().handedOutOf("forked")) if (given.attempt === 1) log.handOut(given);
+  expect(details(await check({ jobs: change("forked", lost), log }))).toContain("its steps are moving");
+});
+
+test("a fork that ended before its branches is a violation", async () => {
+  const rest = [
+    succeeded("", "split"),
+    started("", "after"),
+    succeeded("", "after"),
+    { type: "job.succeeded" } as const,
+  ];
+  const { steps, entries } = jobOf("forked");
+  const ended: Partial<FinalJob> = {
+    status: "SUCCEEDED",
+    listedStatus: "SUCCEEDED",
+    entries: numbered(...(entries as readonly Transition[]), ...rest),
+    steps: [...steps.with(0, step("", "split", "success")), step("", "after", "success")],
+  };
+  expect(details(await check({ jobs: change("forked", ended) }))).toContain("its branches are: done, done, cut");
+});
+
+test("a branch that the workflow does not have is a violation", async () => {
+  const { steps, entries } = jobOf("forked");
+  const path = "split:1[strange]";
+  const strange: Partial<FinalJob> = {
+    entries: numbered(...(entries as readonly Transition[]), started(path, "ask")),
+    steps: [...steps, step(path, "ask", "running")],
+  };
+  expect(details(await check({ jobs: change("forked", strange) }))).toContain("which its workflow does not have");
+});
+
 function check({
   operations = (all) => all,
   jobs = (all) => all,
+  log = soundLog(),
 }: {
   operations?: (sound: Operation[]) => Operation[];
   jobs?: (sound: FinalJob[]) => FinalJob[];
+  log?: OutsideLog;
 } = {}): Promise<Finding[]> {
-  return checkCampaign(operations(soundOperations()), jobs(soundJobs()), shapesById);
+  return checkCampaign(operations(soundOperations()), jobs(soundJobs()), shapesById, log);
 }
 
 function change(jobId: string, changes: Partial<FinalJob>): (jobs: FinalJob[]) => FinalJob[] {

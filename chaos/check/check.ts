@@ -1,4 +1,5 @@
 import type { Operation } from "../operation.ts";
+import type { OutsideLog } from "../outside/outside-log.ts";
 import type { WorkflowShape } from "../workflows.ts";
 import { checkEvents, findLostEvents } from "./events.ts";
 import type { FinalJob } from "./final-job.ts";
@@ -6,17 +7,19 @@ import { type Finding, violation } from "./finding.ts";
 import { checkHistory } from "./histories.ts";
 import { type Ledger, ledgerOf } from "./ledger.ts";
 import { checkObservations } from "./observations.ts";
+import { checkOutside } from "./outside.ts";
 import { checkOrigin, checkSubmissions, nonceOf } from "./submissions.ts";
 
 /**
  * Holds what the clients did and were told against what the service shows at the end.
- * `shapes`: the campaign's workflows by their id. The jobs come one after the other, since a long campaign's do not fit into
+ * `shapes`: the campaign's workflows by their id; `log`: what was done for its jobs outside of the service. The jobs come one after the other, since a long campaign's do not fit into
  * memory together.
  */
 export async function checkCampaign(
   operations: Iterable<Operation>,
   jobs: AsyncIterable<FinalJob> | Iterable<FinalJob>,
   shapes: ReadonlyMap<string, WorkflowShape>,
+  log: OutsideLog,
 ): Promise<Finding[]> {
   const ledger = ledgerOf(operations);
   const found = new Map<string, string[]>();
@@ -30,7 +33,8 @@ export async function checkCampaign(
     seen.add(job.jobId);
     const nonce = nonceOf(job);
     if (nonce !== undefined) found.set(nonce, [...(found.get(nonce) ?? []), job.jobId]);
-    findings.push(...checkJob(job, ledger, shapes.get(job.workflowId)));
+    const shape = shapes.get(job.workflowId);
+    findings.push(...checkJob(job, ledger, shape), ...checkOutside(job, shape, log));
   }
   findings.push(...checkSubmissions(ledger, found));
   for (const [jobId, record] of ledger.jobs) if (!seen.has(jobId)) findings.push(...findLostEvents(record));

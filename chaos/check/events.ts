@@ -1,7 +1,7 @@
 import { type EventOutcome, type EventSending, isTerminal, type Outcome } from "../operation.ts";
 import type { FinalEvent, FinalJob } from "./final-job.ts";
 import { type Finding, violation } from "./finding.ts";
-import type { JobRecord, SendingRecord } from "./ledger.ts";
+import { type JobRecord, mayBeResumed, type SendingRecord } from "./ledger.ts";
 
 /** Every acknowledged event is listed for its job, and none more often than it was sent. */
 export function checkEvents(job: FinalJob, record: JobRecord | undefined): Finding[] {
@@ -12,7 +12,8 @@ export function checkEvents(job: FinalJob, record: JobRecord | undefined): Findi
     findings.push(violation(job.jobId, `It lists an event that nobody sent: ${JSON.stringify(byNonce.get(nonce))}.`));
   }
   for (const sending of record?.sendings.values() ?? []) {
-    findings.push(...checkSending(job, sending, byNonce.get(sending.sending.nonce) ?? []));
+    const isForgiven = record !== undefined && mayBeResumed(record);
+    findings.push(...checkSending(job, sending, byNonce.get(sending.sending.nonce) ?? [], isForgiven));
   }
   return findings;
 }
@@ -24,7 +25,13 @@ export function findLostEvents(record: JobRecord): Finding[] {
     .map(({ sending }) => lost(sending, "is gone with its job"));
 }
 
-function checkSending(job: FinalJob, { sending, attempts }: SendingRecord, listed: readonly FinalEvent[]): Finding[] {
+/** `isForgiven`: the job may have been over for a while. */
+function checkSending(
+  job: FinalJob,
+  { sending, attempts }: SendingRecord,
+  listed: readonly FinalEvent[],
+  isForgiven: boolean,
+): Finding[] {
   const outcomes = attempts.map(({ outcome }) => outcome);
   const { least, most } = timesToBeListed(sending, outcomes);
   const findings: Finding[] = [];
@@ -37,7 +44,8 @@ function checkSending(job: FinalJob, { sending, attempts }: SendingRecord, liste
     findings.push(lost(sending, "is called a duplicate, but none is listed"));
   }
   for (const { outcome } of attempts) {
-    if (outcome.type !== "rejected" || (outcome.httpStatus === 409 && isTerminal(job.status))) continue;
+    if (outcome.type !== "rejected") continue;
+    if (outcome.httpStatus === 409 && (isForgiven || isOver(job, sending))) continue;
     const detail = `Event ${sending.eventId} was refused: ${outcome.httpStatus} ${outcome.code}; the job is ${job.status}.`;
     findings.push(violation(job.jobId, detail));
   }
@@ -46,6 +54,13 @@ function checkSending(job: FinalJob, { sending, attempts }: SendingRecord, liste
     findings.push(violation(job.jobId, detail));
   }
   return findings;
+}
+
+/** The job has ended, or the wait for which alone the event was sent. */
+function isOver({ status, steps }: FinalJob, { branch, step }: EventSending): boolean {
+  if (isTerminal(status)) return true;
+  const wait = steps.find((run) => run.branch === branch && run.name === step);
+  return wait !== undefined && wait.status !== "successful_but_incomplete" && wait.status !== "running";
 }
 
 /** A key gets its first answer again, also when the job has ended meanwhile. */

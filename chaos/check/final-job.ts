@@ -1,5 +1,5 @@
 import type { JobKey, JobStatus } from "../operation.ts";
-import type { Entry } from "./history-automaton.ts";
+import type { Entry, EventAddress } from "./history-automaton.ts";
 
 /** One job as the service shows it at the end of a campaign, from GetJob, ListJobs, GetJobHistory and ListJobEvents. */
 export interface FinalJob extends JobKey {
@@ -17,12 +17,17 @@ export interface FinalJob extends JobKey {
 
 export interface FinalStep {
   readonly name: string;
+  /** The path of the branch, which is empty for the main line. */
+  readonly branch: string;
   readonly visit: number;
   readonly status: "running" | "success" | "failure" | "successful_but_incomplete";
 }
 
 export interface FinalEvent {
+  readonly eventNumber: number;
   readonly eventId: string;
+  /** The one wait for which it was sent. */
+  readonly address?: EventAddress;
   readonly outcome: string;
   /** From the payload; undefined when no client of ours sent it. */
   readonly nonce: string | undefined;

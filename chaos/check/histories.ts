@@ -1,13 +1,23 @@
 import { isDeepStrictEqual } from "node:util";
+import { mainLine } from "../branches.ts";
 import type { WorkflowShape } from "../workflows.ts";
-import type { FinalJob, FinalStep } from "./final-job.ts";
+import type { FinalEvent, FinalJob, FinalStep } from "./final-job.ts";
 import { type Finding, violation } from "./finding.ts";
-import { type Fold, foldHistory, NotAPath, type StepFold } from "./history-automaton.ts";
+import {
+  type Addresses,
+  type Fold,
+  foldHistory,
+  isWaiting,
+  latestIn,
+  NotAPath,
+  type StepFold,
+} from "./history-automaton.ts";
+import { missingEventIds, wayOf } from "./way.ts";
 
 /** The history is a path of the state machine, and all that the service shows of the job follows from it. */
 export function checkHistory(job: FinalJob, shape: WorkflowShape | undefined): Finding[] {
   try {
-    const fold = foldHistory(job.entries);
+    const fold = foldHistory(job.entries, addressesOf(job.events));
     return [...complaintsAboutState(job, fold), ...(shape ? complaintsAboutWay(job, fold, shape) : [])].map((detail) =>
       violation(job.jobId, detail),
     );
@@ -17,61 +27,55 @@ export function checkHistory(job: FinalJob, shape: WorkflowShape | undefined): F
   }
 }
 
+/** The waits for which events were sent, by the numbers of the events. */
+export function addressesOf(events: readonly FinalEvent[]): Addresses {
+  return new Map(events.flatMap(({ eventNumber, address }) => (address ? [[eventNumber, address]] : [])));
+}
+
 /** GetJob, ListJobs and ListJobEvents against the history. */
 function* complaintsAboutState(job: FinalJob, fold: Fold): Generator<string> {
   if (job.status !== fold.status) yield `GetJob says ${job.status}, its history ${fold.status}.`;
   if (job.listedStatus !== job.status) yield `GetJob says ${job.status}, ListJobs ${job.listedStatus}.`;
-  yield* differences(
-    "steps",
-    job.steps,
-    fold.steps.map((step) => shownStep(step, fold)),
-  );
+  yield* differences("steps", job.steps, fold.steps.map(shownStep));
   const received = job.entries.filter((entry) => entry.type === "event.received");
-  const pairOf = ({ eventId, outcome }: { eventId: string; outcome: string }) => ({ eventId, outcome });
-  yield* differences("events", job.events.map(pairOf), received.map(pairOf));
+  const tripleOf = ({ eventNumber, eventId, outcome }: Pick<FinalEvent, "eventNumber" | "eventId" | "outcome">) => ({
+    eventNumber,
+    eventId,
+    outcome,
+  });
+  yield* differences("events", job.events.map(tripleOf), received.map(tripleOf));
 }
 
-/** The history against the workflow: the steps in their order, and each wait left with exactly the events that it waits for. */
+/** The history against the workflow: the steps of each branch in their order, and each wait left with exactly the events that it waits for. */
 function* complaintsAboutWay(job: FinalJob, fold: Fold, { steps }: WorkflowShape): Generator<string> {
-  const taken = fold.steps.map(({ name }) => name);
-  const planned = steps.map(({ name }) => name);
-  yield* differences("way", taken, planned.slice(0, taken.length));
-  if (fold.status === "SUCCEEDED" && taken.length < planned.length) yield `It succeeded after ${taken.length} steps.`;
-  if (fold.status === "FAILED") yield "It failed, though none of its steps can.";
-
-  for (const { name, phase, consumed } of fold.steps) {
-    if (phase !== "succeeded") continue;
-    const awaited = steps.find((step) => step.name === name)?.eventIds ?? [];
-    yield* differences(`events of ${name}`, consumed.toSorted(), awaited.toSorted());
+  const { state, complaints } = wayOf(fold, steps);
+  yield* complaints;
+  const expected = { PENDING: "resting", RUNNING: "resting", SUCCEEDED: "done", FAILED: "failed", CANCELLED: state };
+  if (state !== expected[fold.status]) {
+    yield `It is ${fold.status}, and its steps are ${state}; its latest is ${fold.steps.at(-1)?.name ?? "none"}.`;
   }
-  if (fold.status === "PENDING" || fold.status === "RUNNING") yield* complaintsAboutWait(job, fold);
+  const latest = latestIn(fold, mainLine);
+  if (latest === undefined || !isWaiting(latest)) return;
+  yield* differences(
+    "missing events",
+    (job.missingEventIds ?? []).toSorted(),
+    missingEventIds(fold, latest).toSorted(),
+  );
 }
 
-/** A job that has not ended can only wait here, and only for what has not come. */
-function* complaintsAboutWait(job: FinalJob, fold: Fold): Generator<string> {
-  const step = fold.steps.at(-1);
-  if (fold.status !== "RUNNING" || step?.phase !== "waiting") {
-    yield `It did not come to rest: it is ${fold.status}, and its latest step is ${step?.phase ?? "none"}.`;
-    return;
-  }
-  const received = new Set(fold.kept.values());
-  const missing = step.eventIds.filter((eventId) => !received.has(eventId));
-  if (missing.length === 0) yield `It waits in ${step.name}, though all its events have come.`;
-  yield* differences("missing events", (job.missingEventIds ?? []).toSorted(), missing.toSorted());
-}
-
-function shownStep({ name, visit, phase }: StepFold, { status }: Fold): FinalStep {
+function shownStep({ name, branch, visit, phase, isCut }: StepFold): FinalStep {
   switch (phase) {
     case "succeeded":
-      return { name, visit, status: "success" };
+      return { name, branch, visit, status: "success" };
     case "failed":
-      return { name, visit, status: "failure" };
+      return { name, branch, visit, status: "failure" };
     case "waiting":
-      // Also in a cancelled job: a wait that is given up has not failed.
-      return { name, visit, status: "successful_but_incomplete" };
+    case "delayed":
+      // A wait or a sleep that is given up has not failed.
+      return { name, branch, visit, status: "successful_but_incomplete" };
     default:
-      // A call that a cancelled job gave up is shown as failed.
-      return { name, visit, status: status === "CANCELLED" ? "failure" : "running" };
+      // A call that is given up is shown as failed.
+      return { name, branch, visit, status: isCut ? "failure" : "running" };
   }
 }
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { type Entry, foldHistory } from "./history-automaton.ts";
+import { foldHistory } from "./history-automaton.ts";
+import { numbered, type Transition } from "./sound-campaign.ts";
 
 const by = { type: "user", id: "owner" } as const;
 const error = { code: "ExecutorError", message: "no" } as const;
@@ -57,6 +58,71 @@ test.each<[string, Transition[]]>([
   expect(() => fold(...transitions)).toThrow(complaint);
 });
 
+const left = "split:1[left]";
+const split = { step: "split", visit: 1 } as const;
+const forked = [
+  submitted,
+  started,
+  { ...entered, ...split },
+  { type: "step.forked", ...split, branchCount: 2 },
+] as const satisfies Transition[];
+const inLeft = { ...entered, branch: left } as const;
+const joined = { ...succeeded, ...split } as const;
+
+test("branches go their ways beside each other, and a resume lets those go on that had not ended", () => {
+  const inRight = { ...step, branch: "split:1[right]" } as const;
+  const { steps } = fold(
+    ...forked,
+    inLeft,
+    { ...entered, ...inRight },
+    { ...succeeded, branch: left },
+    { type: "step.failed", ...inRight, attempt: 1, error },
+    { type: "step.failed", ...split, attempt: 1, error },
+    { type: "job.failed", error: { ...error, step: "split", attempt: 1 } },
+    { type: "job.resumed", by },
+    { type: "step.attemptStarted", ...split, attempt: 2 },
+    { type: "step.attemptStarted", ...inRight, attempt: 2 },
+    { ...succeeded, ...inRight, attempt: 2 },
+    { ...joined, attempt: 2 },
+    { type: "job.succeeded" },
+  );
+  expect(steps.map(({ phase }) => phase)).toEqual(["succeeded", "succeeded", "succeeded"]);
+});
+
+test.each<[string, Transition[]]>([
+  ["in a branch that is not open", [submitted, started, inLeft]],
+  ["in a branch that is not open", [...forked, { ...inLeft, branch: "split:1[2]" }]],
+  ["in a branch that is not open", [...forked, joined, inLeft]],
+  ["after its branch has ended", [...forked, inLeft, joined, { ...succeeded, branch: left }]],
+  ["not the latest", [...forked, { ...succeeded, branch: left }]],
+  [
+    "before the last step has succeeded",
+    [...forked, inLeft, { ...succeeded, branch: left }, { type: "job.succeeded" }],
+  ],
+  ["while a step is under way", [...forked, { type: "job.failed", error: { ...error, step: "a", attempt: 1 } }]],
+])("a history with branches is refused that comes … %s", (complaint, transitions) => {
+  expect(() => fold(...transitions)).toThrow(complaint);
+});
+
+test("events for two branches are kept beside each other, and each counts in its own", () => {
+  const waits = ["split:1[0]", "split:1[1]"].flatMap((branch): Transition[] => [
+    { ...entered, branch },
+    { type: "step.waiting", ...step, branch, eventIds: ["go"] },
+  ]);
+  const addressOf = (branch: string) => ({ branch, step: "call", visit: 1 });
+  const addresses = new Map([
+    [1, addressOf("split:1[0]")],
+    [2, addressOf("split:1[1]")],
+  ]);
+  const matched = (eventNumber: number) => ({ ...event(eventNumber), outcome: "matched" }) as const;
+  const entries = numbered(...forked, ...waits, matched(1), matched(2));
+  expect([...foldHistory(entries, addresses).kept.keys()]).toEqual([1, 2]);
+  expect(() => foldHistory(entries)).toThrow("kept twice");
+  const stolen = { ...succeeded, branch: "split:1[0]", consumed: [2] } as const;
+  const sequence = entries.length + 1;
+  expect(() => foldHistory([...entries, { sequence, ...stolen }], addresses)).toThrow("sent for another wait");
+});
+
 test("a sequence that repeats a number is refused", () => {
   expect(() =>
     foldHistory([
@@ -66,10 +132,8 @@ test("a sequence that repeats a number is refused", () => {
   ).toThrow("follows number 1");
 });
 
-type Transition = Entry extends infer Each ? (Each extends unknown ? Omit<Each, "sequence"> : never) : never;
-
 function fold(...transitions: Transition[]) {
-  return foldHistory(transitions.map((transition, index) => ({ ...transition, sequence: index + 1 }) as Entry));
+  return foldHistory(numbered(...transitions));
 }
 
 function event(eventNumber: number) {

@@ -1,8 +1,10 @@
-import type { Transition } from "../../packages/server/src/core/job/history.ts";
+import { isDeepStrictEqual } from "node:util";
+import type { StepRunKey, Transition } from "../../packages/server/src/core/job/history.ts";
+import { isUnder, levelOf, mainLine } from "../branches.ts";
 import type { JobStatus } from "../operation.ts";
 
 /**
- * What a job's history says of the job, found without the service's own code: a second opinion on its state machine. Only the
+ * The job as its history tells of it, found without the service's own code: a second opinion on its state machine. Only the
  * types of the entries are the service's, so that a new one cannot be forgotten here.
  */
 export interface Fold {
@@ -11,16 +13,40 @@ export interface Fold {
   readonly hasStarted: boolean;
   readonly steps: readonly StepFold[];
   readonly eventCount: number;
-  /** Events received and not consumed: number → id. */
-  readonly kept: ReadonlyMap<number, string>;
+  /** Events received and not consumed, by their number. */
+  readonly kept: ReadonlyMap<number, KeptEvent>;
+  /** The branches that a resume lets go on from where they stopped. */
+  readonly resumed: ReadonlySet<string>;
+}
+
+/** The one wait for which an event was sent. */
+export interface EventAddress {
+  readonly branch: string;
+  readonly step: string;
+  readonly visit: number;
+}
+
+export interface KeptEvent {
+  readonly eventId: string;
+  readonly address: EventAddress | undefined;
 }
 
 export interface StepFold {
+  /** The branch's path; empty for the main line. */
+  readonly branch: string;
   readonly name: string;
   readonly visit: number;
   readonly attempt: number;
-  readonly phase: "running" | "betweenAttempts" | "waiting" | "succeeded" | "failed";
-  /** Of a step that waits or has waited. */
+  /** How often the node or the worker that carried it out was lost. */
+  readonly lostCount: number;
+  readonly phase: "running" | "betweenAttempts" | "waiting" | "delayed" | "forked" | "succeeded" | "failed";
+  /** Why the step failed for good. */
+  readonly error?: { readonly code: string; readonly message: string };
+  /** The step was under way when its branch ended, or the job: nothing more may be said of it. */
+  readonly isCut?: true;
+  /** How many branches the step has, if it has some. */
+  readonly branchCount?: number;
+  /** The ids for which the step waits or has waited. */
   readonly eventIds: readonly string[];
   /** The ids of the events that it consumed. */
   readonly consumed: readonly string[];
@@ -28,13 +54,15 @@ export interface StepFold {
 
 export type Entry = { readonly sequence: number } & Transition;
 
-/** Throws `NotAPath` at the first entry that cannot follow the ones before it. */
-export function foldHistory(entries: readonly Entry[]): Fold {
+/** Throws `NotAPath` at the first entry that cannot follow the ones before it. `addresses` holds those of the events that were sent for one wait, by the numbers of the events. */
+export function foldHistory(entries: readonly Entry[], addresses: Addresses = new Map()): Fold {
   return entries.reduce((fold, entry) => {
     check(entry.sequence === fold.sequence + 1, entry, `follows number ${fold.sequence}`);
-    return { ...next(fold, entry), sequence: entry.sequence };
+    return { ...next(fold, entry, addresses), sequence: entry.sequence };
   }, nothingYet);
 }
+
+export type Addresses = ReadonlyMap<number, EventAddress>;
 
 export class NotAPath extends Error {}
 
@@ -45,101 +73,183 @@ const nothingYet: Fold = {
   steps: [],
   eventCount: 0,
   kept: new Map(),
+  resumed: new Set(),
 };
 
-function next(fold: Fold, entry: Entry): Fold {
+function next(fold: Fold, entry: Entry, addresses: Addresses): Fold {
   check((entry.type === "job.submitted") === (fold.sequence === 0), entry, "does not stand at the beginning, or twice");
   const isLive = fold.status === "PENDING" || fold.status === "RUNNING";
   check(isLive !== (entry.type === "job.resumed"), entry, `comes while the job is ${fold.status}`);
-  const last = fold.steps.at(-1);
-  const isBetweenSteps = last === undefined || last.phase === "succeeded" || last.phase === "failed";
+  const last = latestIn(fold, mainLine);
 
   switch (entry.type) {
     case "job.submitted":
+      return fold;
+    case "job.awaited":
       return fold;
     case "job.started":
       check(!fold.hasStarted && fold.status === "PENDING", entry, "is a second start");
       return { ...fold, hasStarted: true, status: "RUNNING" };
     case "job.resumed":
-      return { ...fold, status: "PENDING" };
+      return { ...fold, status: "PENDING", resumed: new Set(fold.steps.map(({ branch }) => branch)) };
     case "step.started": {
-      check(fold.hasStarted && isBetweenSteps, entry, "comes while another step is under way");
-      const visit = fold.steps.filter(({ name }) => name === entry.step).length + 1;
+      const branch = entry.branch ?? mainLine;
+      const ofBranch = fold.steps.filter((step) => step.branch === branch);
+      check(
+        fold.hasStarted && !ofBranch.some((step) => isUnderWay(step) && step.isCut !== true),
+        entry,
+        "comes while another step is under way in its branch",
+      );
+      check(isOpen(fold, branch), entry, "comes in a branch that is not open");
+      const visit = ofBranch.filter(({ name }) => name === entry.step).length + 1;
       check(entry.visit === visit, entry, `should be visit ${visit}`);
-      const started: StepFold = { name: entry.step, visit, attempt: 1, phase: "running", eventIds: [], consumed: [] };
-      return { ...fold, status: "RUNNING", steps: [...fold.steps, started] };
+      const at = { branch, name: entry.step, visit };
+      const started: StepFold = { ...at, attempt: 1, lostCount: 0, phase: "running", eventIds: [], consumed: [] };
+      return { ...leavingResume(fold, branch), status: "RUNNING", steps: [...fold.steps, started] };
     }
     case "step.attemptStarted": {
-      // A resumed job enters the step again in which it ended.
-      const isResumed = fold.status === "PENDING" && last?.phase !== "succeeded";
-      const step = ofLatest(
+      // A resumed job enters the steps again in which its branches ended.
+      const isResumed = fold.resumed.has(entry.branch ?? mainLine);
+      const step = stepOf(
         fold,
         entry,
-        isResumed ? ["failed", "running", "betweenAttempts", "waiting"] : ["betweenAttempts"],
+        isResumed ? ["failed", "running", "betweenAttempts", "waiting", "delayed", "forked"] : ["betweenAttempts"],
+        isResumed,
       );
       check(
         entry.attempt === step.attempt || entry.attempt === step.attempt + 1,
         entry,
         `follows attempt ${step.attempt}`,
       );
-      return { ...withLatest(fold, { ...step, attempt: entry.attempt, phase: "running" }), status: "RUNNING" };
+      const { isCut: _, ...uncut } = step;
+      // A fork goes on with the branches that it has.
+      const phase = step.branchCount === undefined ? "running" : "forked";
+      const entered = withStep(fold, { ...uncut, attempt: entry.attempt, phase });
+      return { ...leavingResume(entered, step.branch), status: "RUNNING" };
+    }
+    case "step.interrupted": {
+      const step = stepOf(fold, entry, ["running"]);
+      return withStep(fold, { ...step, phase: "betweenAttempts", lostCount: step.lostCount + 1 });
     }
     case "step.attemptFailed":
-    case "step.interrupted":
     case "step.handedBack":
-      return withLatest(fold, { ...ofLatest(fold, entry, ["running"]), phase: "betweenAttempts" });
+      return withStep(fold, { ...stepOf(fold, entry, ["running"]), phase: "betweenAttempts" });
     case "step.waiting": {
-      const step = ofLatest(fold, entry, ["running"]);
-      return withLatest(fold, { ...step, phase: "waiting", eventIds: entry.eventIds });
+      const step = stepOf(fold, entry, ["running"]);
+      return withStep(fold, { ...step, phase: "waiting", eventIds: entry.eventIds });
     }
+    case "step.forked": {
+      const { branchCount } = entry;
+      return withStep(fold, { ...stepOf(fold, entry, ["running"]), phase: "forked", branchCount });
+    }
+    case "step.delayed":
+      return withStep(fold, { ...stepOf(fold, entry, ["running"]), phase: "delayed" });
     case "step.succeeded": {
-      const step = ofLatest(fold, entry, ["running", "waiting"]);
+      const step = stepOf(fold, entry, ["running", "waiting", "delayed", "forked"]);
       const numbers = entry.consumed ?? [];
       const consumed = numbers.map(
         (number) => fold.kept.get(number) ?? fail(entry, `consumes event ${number}, which is not there`),
       );
+      for (const { address } of consumed) {
+        check(isFor(address, step), entry, "consumes an event that was sent for another wait");
+      }
       check(new Set(numbers).size === numbers.length, entry, "consumes an event twice");
       const kept = new Map([...fold.kept].filter(([number]) => !numbers.includes(number)));
-      return { ...withLatest(fold, { ...step, phase: "succeeded", consumed }), kept };
+      const eventIds = consumed.map(({ eventId }) => eventId);
+      return { ...ended(fold, { ...step, phase: "succeeded", consumed: eventIds }), kept };
     }
     case "step.failed": {
-      const step = ofLatest(fold, entry, ["running", "betweenAttempts", "waiting"]);
-      return withLatest(fold, { ...step, phase: "failed" });
+      const step = stepOf(fold, entry, ["running", "betweenAttempts", "waiting", "delayed", "forked"]);
+      return ended(fold, { ...step, phase: "failed", error: entry.error });
     }
     case "event.received": {
       check(entry.eventNumber === fold.eventCount + 1, entry, `should be event ${fold.eventCount + 1}`);
-      check(![...fold.kept.values()].includes(entry.eventId), entry, "is kept twice; the second is a duplicate");
-      const isAwaited = last?.phase === "waiting" && last.eventIds.includes(entry.eventId);
+      const { eventId, eventNumber } = entry;
+      const address = addresses.get(eventNumber);
+      check(!isKept(fold, { eventId, address }), entry, "is kept twice; the second is a duplicate");
+      const isAwaited = fold.steps.some(
+        (step) => isWaiting(step) && step.eventIds.includes(eventId) && isFor(address, step),
+      );
       check(isAwaited === (entry.outcome === "matched"), entry, isAwaited ? "is awaited" : "is not awaited");
-      const kept = new Map(fold.kept).set(entry.eventNumber, entry.eventId);
+      const kept = new Map(fold.kept).set(eventNumber, { eventId, address });
       return { ...fold, kept, eventCount: entry.eventNumber };
     }
     case "job.succeeded":
       check(last?.phase === "succeeded", entry, "comes before the last step has succeeded");
       return { ...fold, status: "SUCCEEDED" };
     case "job.failed":
-      check(isBetweenSteps && fold.hasStarted, entry, "comes while a step is under way");
-      return { ...fold, status: "FAILED" };
+      check(fold.hasStarted && (last === undefined || !isUnderWay(last)), entry, "comes while a step is under way");
+      return { ...fold, status: "FAILED", steps: fold.steps.map(cut) };
     case "job.cancelled":
-      return { ...fold, status: "CANCELLED" };
+      return { ...fold, status: "CANCELLED", steps: fold.steps.map(cut) };
     default:
       return fail(entry satisfies never, "is of an unknown type");
   }
 }
 
-function ofLatest(
+export function latestIn({ steps }: Pick<Fold, "steps">, branch: string): StepFold | undefined {
+  return steps.findLast((step) => step.branch === branch);
+}
+
+export function isWaiting({ phase, isCut }: StepFold): boolean {
+  return phase === "waiting" && isCut !== true;
+}
+
+/** Tells whether an event with this address is for that wait. */
+export function isFor(address: EventAddress | undefined, { branch, name, visit }: StepFold): boolean {
+  return address === undefined || (address.branch === branch && address.step === name && address.visit === visit);
+}
+
+function isUnderWay({ phase }: StepFold): boolean {
+  return phase !== "succeeded" && phase !== "failed";
+}
+
+/** The latest run of its branch, of which alone anything more may be said. */
+function stepOf(
   fold: Fold,
-  entry: Entry & { step: string; visit: number },
+  entry: Entry & StepRunKey,
   phases: readonly StepFold["phase"][],
+  isResumed = false,
 ): StepFold {
-  const step = fold.steps.at(-1);
+  const step = latestIn(fold, entry.branch ?? mainLine);
   check(step?.name === entry.step && step.visit === entry.visit, entry, "speaks of a step that is not the latest");
   check(phases.includes(step.phase), entry, `comes while the step is ${step.phase}`);
+  check(isResumed || step.isCut !== true, entry, "comes after its branch has ended");
   return step;
 }
 
-function withLatest(fold: Fold, step: StepFold): Fold {
-  return { ...fold, steps: [...fold.steps.slice(0, -1), step] };
+/** Tells whether the fork of the branch has its branches now, and this one among them. */
+function isOpen(fold: Fold, branch: string): boolean {
+  if (branch === mainLine) return true;
+  const { parent, fork, key } = levelOf(branch);
+  const around = latestIn(fold, parent);
+  const isOne = Number.isNaN(Number(key)) || Number(key) < (around?.branchCount ?? 0);
+  return around?.name === fork && around.phase === "forked" && around.isCut !== true && isOne;
+}
+
+/** The end of a fork is the end of what still runs in its branches. */
+function ended(fold: Fold, step: StepFold): Fold {
+  const { steps, ...others } = withStep(fold, step);
+  if (step.branchCount === undefined) return { ...others, steps };
+  return { ...others, steps: steps.map((one) => (isUnder(one.branch, step.branch, step.name) ? cut(one) : one)) };
+}
+
+function cut(step: StepFold): StepFold {
+  return isUnderWay(step) ? { ...step, isCut: true } : step;
+}
+
+function leavingResume(fold: Fold, branch: string): Fold {
+  return { ...fold, resumed: new Set([...fold.resumed].filter((one) => one !== branch)) };
+}
+
+function isKept({ kept }: Fold, event: KeptEvent): boolean {
+  return [...kept.values()].some((one) => isDeepStrictEqual(one, event));
+}
+
+function withStep(fold: Fold, step: StepFold): Fold {
+  const isThis = ({ branch, name, visit }: StepFold) =>
+    branch === step.branch && name === step.name && visit === step.visit;
+  return { ...fold, steps: fold.steps.map((one) => (isThis(one) ? step : one)) };
 }
 
 function check(

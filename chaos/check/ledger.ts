@@ -18,7 +18,13 @@ export interface JobRecord {
   /** By nonce. */
   readonly sendings: Map<string, SendingRecord>;
   readonly cancels: Of<"cancel">[];
+  readonly resumes: Of<"resume">[];
   readonly reads: Of<"read">[];
+}
+
+/** Tells whether somebody may have let the job go on after it had failed or was cancelled. */
+export function mayBeResumed({ resumes }: JobRecord): boolean {
+  return resumes.some(({ outcome }) => outcome.type !== "rejected");
 }
 
 /** All operations of a campaign, by what they are about. */
@@ -33,7 +39,7 @@ export function ledgerOf(operations: Iterable<Operation>): Ledger {
   const submissions = new Map<string, SubmissionRecord>();
   const jobs = new Map<string, JobRecord>();
   const recordOf = (key: JobKey) =>
-    getOrMake(jobs, key.jobId, () => ({ key, sendings: new Map(), cancels: [], reads: [] }));
+    getOrMake(jobs, key.jobId, () => ({ key, sendings: new Map(), cancels: [], resumes: [], reads: [] }));
   for (const operation of operations) {
     switch (operation.type) {
       case "submit": {
@@ -49,6 +55,9 @@ export function ledgerOf(operations: Iterable<Operation>): Ledger {
       }
       case "cancel":
         recordOf(operation.job).cancels.push(operation);
+        break;
+      case "resume":
+        recordOf(operation.job).resumes.push(operation);
         break;
       case "read":
         recordOf(operation.job).reads.push(operation);

@@ -9,4 +9,4 @@ const fault = faults.find((candidate) => candidate === name);
 if (fault === undefined) throw new Error(`Name one fault: ${faults.join(", ")}.`);
 if (fault === "no-sync") breakSync();
 const start = command === "serve" ? serve : dev;
-await start(async (config, logger) => withFault(await openStore(config, logger), fault));
+await start({ open: async (config, logger) => withFault(await openStore(config, logger), fault) });

@@ -4,7 +4,13 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { openStore } from "@stepwell/server";
 
 /** Defects of a store. The campaign must find each of them: a check that has never failed proves nothing. */
-export const faults = ["answer-before-commit", "no-sync", "replay-without-key"] as const;
+export const faults = [
+  "answer-before-commit",
+  "no-sync",
+  "replay-without-key",
+  "task-given-twice",
+  "lost-worker-forgotten",
+] as const;
 export type Fault = (typeof faults)[number];
 
 type Database = Awaited<ReturnType<typeof openStore>>;
@@ -20,6 +26,10 @@ export function withFault(database: Database, fault: Fault): Database {
       return database;
     case "replay-without-key":
       return forgettingKeys(database);
+    case "task-given-twice":
+      return answeringOtherwise(database, "take_tasks", (rows) => rows.flatMap((row) => [row, row]));
+    case "lost-worker-forgotten":
+      return answeringOtherwise(database, "find_lost_tasks", () => []);
   }
 }
 
@@ -61,6 +71,17 @@ function answeringBeforeCommit(database: Database): Database {
 }
 
 const answeredTooEarlyMs = 20;
+
+/** The rows of one statement are others than those that the store has answered. */
+function answeringOtherwise(database: Database, name: string, alter: (rows: unknown[]) => unknown[]): Database {
+  return {
+    ...database,
+    async query<Row>(statement: Parameters<Queryable["query"]>[0], values: readonly unknown[]): Promise<Row[]> {
+      const rows = await database.query(statement, values);
+      return (statement.name === name ? alter(rows) : rows) as Row[];
+    },
+  };
+}
 
 /** Every claim of an idempotency key succeeds, as if the key had never been used. */
 function forgettingKeys(database: Database): Database {

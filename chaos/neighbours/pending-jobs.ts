@@ -22,7 +22,7 @@ export const pendingJobs: HostileTenant = {
         status: "PENDING",
         sequence: 1,
         lease_epoch: 0,
-        node_id: null,
+        call_count: 0,
         wake_at: new Date(now).toISOString(),
         awaiting_event_ids: null,
         started_at: null,
@@ -43,7 +43,7 @@ export const pendingJobs: HostileTenant = {
 /** A statement of the store has a time. */
 const maxJobsAtOnce = 20_000;
 
-/** Whatever columns a job has: they are those of the model, except for what is given. */
+/** The columns of a job, whatever they are, have the values of the model, except for those that are given. */
 const copyJob = `
   INSERT INTO job
   SELECT copy.*

@@ -3,11 +3,13 @@ import type { HostileTenant } from "./hostile-tenant.ts";
 import { largeHistories } from "./large-histories.ts";
 import { lockedRow } from "./locked-row.ts";
 import { pendingJobs } from "./pending-jobs.ts";
+import { silentWorkers } from "./silent-workers.ts";
 import { slowSchemas } from "./slow-schemas.ts";
 import { slowValues } from "./slow-values.ts";
 import { unmatchedEvents } from "./unmatched-events.ts";
 import { unreadableVersion } from "./unreadable-version.ts";
 import { watchers } from "./watchers.ts";
+import { wideForks } from "./wide-forks.ts";
 
 /** Everybody beside whom a well-behaved organization must not notice anything. */
 export const tenants: readonly HostileTenant[] = [
@@ -19,6 +21,8 @@ export const tenants: readonly HostileTenant[] = [
   unmatchedEvents,
   pendingJobs,
   watchers,
+  wideForks,
+  silentWorkers,
   lockedRow,
 ];
 

@@ -1,0 +1,140 @@
+import { readdirSync, readFileSync } from "node:fs";
+import type { StoreHome } from "@stepwell/testing/processes/store-home.ts";
+import pg from "pg";
+
+/** The work that processes and the store did during a measurement. The store's own figures are null on the embedded store, which is a part of the service and answers nobody else. */
+export interface Cost {
+  /** Processor time of the service's process, in milliseconds. */
+  readonly serviceMs: number;
+  /** Processor time of all processes of a PostgreSQL server on this machine. */
+  readonly databaseMs: number | null;
+  /** Processor time of this process, which is the load or the worker. */
+  readonly benchMs: number;
+  /** Bytes that the database wrote to its log. */
+  readonly walBytes: number | null;
+  /** Transactions that wrote something. */
+  readonly transactions: number | null;
+}
+
+/** Reads what a measurement costs in processor time and in the store, which other work on the machine does not change as it changes elapsed time. Needs /proc. */
+export class CostMeter {
+  readonly #servicePid: number;
+  readonly #database: pg.Client | undefined;
+  readonly #postmasterPid: number | undefined;
+
+  static async open(servicePid: number, home: StoreHome): Promise<CostMeter> {
+    const connectionString = home.environment.DATABASE_URL;
+    if (connectionString === undefined) return new CostMeter(servicePid);
+    const database = new pg.Client({ connectionString });
+    await database.connect();
+    const { rows } = await database.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+    return new CostMeter(servicePid, database, postmasterOf(rows[0]?.pid ?? 0));
+  }
+
+  private constructor(servicePid: number, database?: pg.Client, postmasterPid?: number) {
+    this.#servicePid = servicePid;
+    this.#database = database;
+    this.#postmasterPid = postmasterPid;
+  }
+
+  /** Answers what `work` costs, and what it answers. */
+  async measure<Result>(work: () => Promise<Result>): Promise<{ readonly cost: Cost; readonly result: Result }> {
+    const before = await this.#read();
+    const result = await work();
+    const after = await this.#read();
+    const spent = (name: keyof Cost) => difference(before[name], after[name]);
+    const cost = {
+      serviceMs: after.serviceMs - before.serviceMs,
+      databaseMs: spent("databaseMs"),
+      benchMs: after.benchMs - before.benchMs,
+      walBytes: spent("walBytes"),
+      transactions: spent("transactions"),
+    };
+    return { cost, result };
+  }
+
+  async close(): Promise<void> {
+    await this.#database?.end();
+  }
+
+  async #read(): Promise<Cost> {
+    const { user, system } = process.cpuUsage();
+    const stored = await this.#readStore();
+    return { serviceMs: ownMsOf(this.#servicePid), benchMs: (user + system) / 1_000, ...stored };
+  }
+
+  async #readStore(): Promise<Pick<Cost, "databaseMs" | "walBytes" | "transactions">> {
+    if (this.#database === undefined) return { databaseMs: null, walBytes: null, transactions: null };
+    const { rows } = await this.#database.query<{ wal: string; next: string }>(
+      "SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn AS wal, pg_snapshot_xmax(pg_current_snapshot())::text AS next",
+    );
+    const databaseMs = this.#postmasterPid === undefined ? null : treeMsOf(this.#postmasterPid);
+    return { databaseMs, walBytes: Number(rows[0]?.wal), transactions: Number(rows[0]?.next) };
+  }
+}
+
+/** The cost of one of so many; times in microseconds. */
+export function costOfOne({ serviceMs, databaseMs, benchMs, walBytes, transactions }: Cost, count: number) {
+  const us = (ms: number | null) => ms && Math.round((ms * 1_000) / count);
+  return {
+    serviceUs: us(serviceMs),
+    databaseUs: us(databaseMs),
+    benchUs: us(benchMs),
+    walBytes: walBytes && Math.round(walBytes / count),
+    transactions: transactions && Math.round((transactions * 1_000) / count) / 1_000,
+  };
+}
+
+function difference(before: number | null, after: number | null): number | null {
+  return before === null || after === null ? null : after - before;
+}
+
+/** The parent of a server's process; undefined for a server on another machine. */
+function postmasterOf(backendPid: number): number | undefined {
+  try {
+    return readFileSync(`/proc/${backendPid}/comm`, "utf8").trim() === "postgres"
+      ? statOf(backendPid).parent
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function ownMsOf(pid: number): number {
+  return statOf(pid).ownMs;
+}
+
+/** The processor time of a process and its children, those that have ended included. */
+function treeMsOf(pid: number): number {
+  const { ownMs, endedMs } = statOf(pid);
+  const children = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && parentOf(Number(name)) === pid);
+  return children.reduce((sum, child) => sum + ownMsOf(Number(child)), ownMs + endedMs);
+}
+
+function parentOf(pid: number): number | undefined {
+  try {
+    return statOf(pid).parent;
+  } catch {
+    // The process has ended since it was listed.
+    return undefined;
+  }
+}
+
+interface Stat {
+  readonly parent: number;
+  readonly ownMs: number;
+  /** The processor time of its children that have ended. */
+  readonly endedMs: number;
+}
+
+function statOf(pid: number): Stat {
+  const text = readFileSync(`/proc/${pid}/stat`, "utf8");
+  // The name stands in brackets and may hold spaces.
+  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  const [parent, user, system, endedUser, endedSystem] = [1, 11, 12, 13, 14].map((index) => Number(fields[index]));
+  const ms = (ticks = 0, more = 0) => (ticks + more) * msPerTick;
+  return { parent: parent ?? 0, ownMs: ms(user, system), endedMs: ms(endedUser, endedSystem) };
+}
+
+/** Linux tells programs these times in hundredths of a second. */
+const msPerTick = 10;

@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { foldHistory } from "./history-automaton.ts";
+import { numbered, shapesById, type Transition } from "./sound-campaign.ts";
+import { wayOf } from "./way.ts";
+
+const make = { step: "make", visit: 1 } as const;
+
+/** The complaints about a job whose first task, which cannot fail, failed after so many lost workers. */
+function complaintsAfter(lostCount: number, code: "Interrupted" | "ExecutorError"): readonly string[] {
+  const attempts = Array.from({ length: lostCount }, (_, index): Transition[] => [
+    { type: "step.interrupted", ...make, attempt: index + 1 },
+    { type: "step.attemptStarted", ...make, attempt: index + 2 },
+  ]);
+  const error = { code, message: "The worker was lost." };
+  const attempt = lostCount + 1;
+  const entries = numbered(
+    { type: "job.submitted", by: { type: "user", id: "owner" } },
+    { type: "job.started" },
+    { type: "step.started", ...make, input: { value: {} } },
+    ...attempts.flat(),
+    { type: "step.failed", ...make, attempt, error },
+    { type: "job.failed", error: { ...error, step: "make", attempt } },
+  );
+  return wayOf(foldHistory(entries), shapesById.get("outside")?.steps ?? []).complaints;
+}
+
+test("a task that fails because its sixth worker was lost is sound", () => {
+  expect(complaintsAfter(5, "Interrupted")).toEqual([]);
+});
+
+test.each([[4, "Interrupted"] as const, [5, "ExecutorError"] as const])(
+  "a task that fails after %i lost workers with %s is told, with its error",
+  (lostCount, code) => {
+    expect(complaintsAfter(lostCount, code)).toEqual([
+      `make failed, though it cannot: ${code} in attempt ${lostCount + 1}: The worker was lost.`,
+    ]);
+  },
+);

@@ -1,0 +1,134 @@
+import { isDeepStrictEqual } from "node:util";
+import { mainLine, pathOf } from "../branches.ts";
+import { branchesOf, canFail, type Fork, isFork, type Line, type Luck, leadsOn, type StepShape } from "../workflows.ts";
+import { type Fold, isFor, isWaiting, type StepFold } from "./history-automaton.ts";
+
+/**
+ * How far a line of steps has come. `resting`: nothing happens before an event comes. `moving`: the service, a function or a worker owes it something.
+ * `cut`: it ended with the fork around it, or with the job.
+ */
+export type LineState = "done" | "failed" | "cut" | "resting" | "moving";
+
+/** The way that a job took, held against its workflow. */
+export interface Way {
+  readonly state: LineState;
+  readonly complaints: readonly string[];
+}
+
+export function wayOf(fold: Fold, steps: Line): Way {
+  const walk = new Walk(fold);
+  const state = walk.line(steps, mainLine, "sound");
+  return { state, complaints: [...walk.complaints, ...walk.complaintsAboutStrangers()] };
+}
+
+class Walk {
+  readonly complaints: string[] = [];
+  readonly #fold: Fold;
+  readonly #byBranch: ReadonlyMap<string, readonly StepFold[]>;
+  readonly #known = new Set<string>();
+  /** On a full machine six workers in a row may be too late for a task. The service ends it then, with the forks around it and the job: how the others fail says nothing any more. */
+  readonly #lostSixWorkers: boolean;
+
+  constructor(fold: Fold) {
+    this.#fold = fold;
+    this.#byBranch = Map.groupBy(fold.steps, ({ branch }) => branch);
+    this.#lostSixWorkers = fold.steps.some(({ error, lostCount }) => error?.code === "Interrupted" && lostCount === 5);
+  }
+
+  /** `item` is the one of the innermost forEach around the line. */
+  line(steps: Line, branch: string, item: Luck): LineState {
+    this.#known.add(branch);
+    const runs = this.#byBranch.get(branch) ?? [];
+    const taken = runs.map(({ name }) => name);
+    const planned = steps.slice(0, taken.length).map(({ name }) => name);
+    if (!isDeepStrictEqual(taken, planned)) {
+      this.complaints.push(`Its way${inBranch(branch)} is ${JSON.stringify(taken)}, not ${JSON.stringify(planned)}.`);
+      return "cut";
+    }
+    const states = runs.map((run, index) => {
+      const step = steps[index];
+      return step === undefined ? "cut" : this.#step(step, run, item);
+    });
+    const early = states.slice(0, -1).findIndex((state) => state !== "done");
+    if (early !== -1) this.complaints.push(`It went on from ${taken[early]}${inBranch(branch)}, which is not done.`);
+    const last = states.at(-1);
+    return last === undefined || (last === "done" && runs.length < steps.length) ? "moving" : last;
+  }
+
+  /** Branches that the workflow does not have. */
+  complaintsAboutStrangers(): string[] {
+    const strangers = [...this.#byBranch.keys()].filter((branch) => !this.#known.has(branch));
+    return strangers.map((branch) => `It has steps${inBranch(branch)}, which its workflow does not have.`);
+  }
+
+  #step(step: StepShape, run: StepFold, item: Luck): LineState {
+    const branches = isFork(step) ? this.#branches(step, run, item) : undefined;
+    if (run.phase === "failed" && !canFail(step, item) && !this.#lostSixWorkers) {
+      const why = `${run.error?.code} in attempt ${run.attempt}: ${run.error?.message}`;
+      this.complaints.push(`${run.name}${inBranch(run.branch)} failed, though it cannot: ${why}`);
+    }
+    if (run.phase === "succeeded") {
+      if (isFork(step) && branches !== undefined) this.#checkResult(step, run, branches);
+      if (step.kind === "wait") this.#checkConsumed(step.eventIds, run);
+      return "done";
+    }
+    if (run.phase === "failed") return leadsOn(step) ? "done" : "failed";
+    if (run.isCut) return "cut";
+    if (isWaiting(run)) return this.#wait(run);
+    return run.phase === "forked" && isFork(step) && branches !== undefined ? restOf(step, branches) : "moving";
+  }
+
+  #branches(step: StepShape & Fork, run: StepFold, item: Luck): Branch[] {
+    return branchesOf(step).map(([key, line], index) => {
+      const path = pathOf(run.branch, run.name, key);
+      const luck = step.kind === "items" ? (step.items[index] ?? "sound") : item;
+      return { hasBegun: this.#byBranch.has(path), state: this.line(line, path, luck) };
+    });
+  }
+
+  #checkResult(step: Fork, { name, branch }: StepFold, branches: readonly Branch[]): void {
+    const isEnd = ({ state }: Branch) =>
+      state === "done" || (state === "failed" && step.kind === "items" && step.collects);
+    const isRace = step.kind === "branches" && step.until === "any";
+    if (isRace ? branches.some(isEnd) : branches.every(isEnd)) return;
+    const states = branches.map(({ state }) => state).join(", ");
+    this.complaints.push(`${name}${inBranch(branch)} succeeded, and its branches are: ${states}.`);
+  }
+
+  #checkConsumed(eventIds: readonly string[], { name, branch, consumed }: StepFold): void {
+    if (isDeepStrictEqual(consumed.toSorted(), eventIds.toSorted())) return;
+    const events = `${JSON.stringify(consumed)}, not ${JSON.stringify(eventIds)}`;
+    this.complaints.push(`Its events of ${name}${inBranch(branch)} are ${events}.`);
+  }
+
+  /** A wait rests only for what has not come. */
+  #wait(run: StepFold): LineState {
+    if (missingEventIds(this.#fold, run).length > 0) return "resting";
+    this.complaints.push(`It waits in ${run.name}${inBranch(run.branch)}, though all its events have come.`);
+    return "resting";
+  }
+}
+
+/** The events that a wait still needs. */
+export function missingEventIds({ kept }: Fold, run: StepFold): string[] {
+  const here = [...kept.values()].filter(({ address }) => isFor(address, run)).map(({ eventId }) => eventId);
+  return run.eventIds.filter((eventId) => !here.includes(eventId));
+}
+
+interface Branch {
+  readonly hasBegun: boolean;
+  readonly state: LineState;
+}
+
+/** A fork rests while each branch that is open does, and no other can begin. */
+function restOf(step: Fork, branches: readonly Branch[]): LineState {
+  const begun = branches.filter(({ hasBegun }) => hasBegun);
+  const open = begun.filter(({ state }) => state === "resting" || state === "moving");
+  const room = step.kind === "items" ? step.concurrency : branches.length;
+  const canBegin = begun.length < branches.length && open.length < room;
+  return open.length === 0 || canBegin || open.some(({ state }) => state === "moving") ? "moving" : "resting";
+}
+
+function inBranch(branch: string): string {
+  return branch === mainLine ? "" : ` in ${branch}`;
+}

@@ -1,0 +1,61 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { own } from "@stepwell/testing/processes/owned.ts";
+
+/** Where a worker works. */
+export interface WorkerAssignment {
+  readonly baseUrl: string;
+  readonly token: string;
+  readonly organizationId: string;
+  readonly name: string;
+}
+
+/** A message of a worker about a task: it was given the task, or the service took or refused its answer. */
+export interface WorkerWord {
+  readonly type: "handedOut" | "taken" | "refused";
+  readonly jobId: string;
+  readonly idempotencyKey: string;
+  readonly attempt: number;
+}
+
+/** A worker as a process of its own. */
+export class WorkerProcess {
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<unknown>;
+  #isKilled = false;
+  #complaint = "";
+
+  constructor(assignment: WorkerAssignment, hear: (word: WorkerWord) => void) {
+    this.#child = fork(program, [JSON.stringify(assignment)], { stdio: ["ignore", "ignore", "pipe", "ipc"] });
+    this.#child.on("message", (word) => hear(word as WorkerWord));
+    this.#child.stderr?.on("data", (chunk: Buffer) => {
+      this.#complaint += chunk.toString();
+    });
+    const release = own(() => this.#child.kill("SIGKILL"));
+    this.#ended = once(this.#child, "exit").then(release);
+  }
+
+  /** Waits until it is given a task, for so long. */
+  async givenTask(timeoutMs: number): Promise<void> {
+    await once(this.#child, "message", { signal: AbortSignal.timeout(timeoutMs) }).catch(() => {});
+  }
+
+  async kill(): Promise<void> {
+    this.#isKilled = true;
+    this.#child.kill("SIGKILL");
+    await this.#ended;
+  }
+
+  signal(signal: "SIGSTOP" | "SIGCONT"): void {
+    this.#child.kill(signal);
+  }
+
+  /** The worker's last words, if it ended by itself, which it never should; undefined while all is well. */
+  get complaint(): string | undefined {
+    const hasEnded = this.#child.exitCode !== null || this.#child.signalCode !== null;
+    return hasEnded && !this.#isKilled ? this.#complaint : undefined;
+  }
+}
+
+const program = fileURLToPath(new URL("./worker-program.ts", import.meta.url));
