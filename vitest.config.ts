@@ -27,6 +27,12 @@ const withoutProto = process.env.NODE_OPTIONS?.includes("--disable-proto") ? ["*
 /** How long a poll goes on: what comes at once may take seconds on a busy machine, and a poll ends when it has come. */
 const poll = { timeout: 10_000 };
 
+/**
+ * A test of the service, the command line or a page that fails is tried once more in `npm test`: it shares two processors with three others and a dozen
+ * processes, and one that a starved process makes late says nothing about a change. Such tests are named at the end; the whole matrix tries nothing twice.
+ */
+const retry = scope === "usual" ? 1 : 0;
+
 /** Twice the two processors that there are at least: for nearly half of its time a test waits, for a page, a lease or another process. */
 const maxWorkers = 4;
 
@@ -55,6 +61,7 @@ export default defineConfig({
         test: {
           name: "service",
           expect: { poll },
+          retry,
           include: service,
           exclude: [...left, "**/node_modules/**"],
           setupFiles: properties,
@@ -69,6 +76,7 @@ export default defineConfig({
         test: {
           name: "command line",
           expect: { poll },
+          retry,
           include: commandLine,
           exclude: [...left, ...withoutProto, "**/node_modules/**"],
           globalSetup: stores,
@@ -83,6 +91,7 @@ export default defineConfig({
         test: {
           name: "browser",
           expect: { poll },
+          retry,
           include: browser,
           exclude: [...left, "**/node_modules/**"],
           globalSetup: stores,

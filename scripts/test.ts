@@ -41,7 +41,7 @@ const checks = (scope === "quick" ? quickChecks : [...quickChecks, ...otherCheck
 // Two at a time, since most keep one processor busy.
 await Promise.all([checkAll(), checkAll()]);
 
-const slowest = testing("tests", []);
+const { slowest, triedTwice } = testing("tests", []);
 // Code that reads or writes `__proto__` fails there, also a dependency's: that is how a key of a user's JSON comes to change what all objects inherit.
 if (scope === "all")
   testing("tests without __proto__", withoutProto, {
@@ -50,6 +50,7 @@ if (scope === "all")
   });
 
 process.stdout.write(`\n== slowest files\n${slowest.join("\n")}\n`);
+if (triedTwice.length > 0) process.stdout.write(`\n== passed only when tried again\n${triedTwice.join("\n")}\n`);
 process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
 process.exitCode = failed === 0 && slowest.length > 0 ? 0 : 1;
 
@@ -68,12 +69,12 @@ async function checkAll(): Promise<void> {
   }
 }
 
-/** Answers the slowest files. */
+/** Answers what the reader of the last lines should know. */
 function testing(
   name: string,
   options: readonly string[],
   environment: Record<string, string> = {},
-): readonly string[] {
+): Pick<Report, "slowest" | "triedTwice"> {
   process.stdout.write(`\n== ${name}\n`);
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
   const status = run(["node_modules/vitest/vitest.mjs", "run", ...reporters, ...options], environment);
@@ -82,7 +83,7 @@ function testing(
   failed += tests.failed;
   // A run that breaks outside of any test (a file that does not load, an unhandled rejection) must not look well.
   if (status !== 0 && tests.failed === 0) failed += 1;
-  return tests.slowest;
+  return tests;
 }
 
 function run(command: readonly string[], environment: Record<string, string> = {}): number {
@@ -97,20 +98,44 @@ interface FileReport {
   readonly name: string;
   readonly startTime: number;
   readonly endTime: number;
+  readonly assertionResults: readonly {
+    readonly fullName: string;
+    readonly status: string;
+    /** Those of every try. */
+    readonly failureMessages: readonly string[];
+  }[];
 }
 
-function readReport(): { passed: number; failed: number; slowest: readonly string[] } {
+interface Report {
+  readonly passed: number;
+  readonly failed: number;
+  readonly slowest: readonly string[];
+  readonly triedTwice: readonly string[];
+}
+
+function readReport(): Report {
   try {
     const { numPassedTests, numFailedTests, numFailedTestSuites, testResults } = JSON.parse(
       readFileSync(report, "utf8"),
     ) as Record<"numPassedTests" | "numFailedTests" | "numFailedTestSuites", number> & { testResults: FileReport[] };
     const failed = numFailedTests === 0 ? numFailedTestSuites : numFailedTests;
-    return { passed: numPassedTests, failed, slowest: slowestOf(testResults) };
+    return { passed: numPassedTests, failed, slowest: slowestOf(testResults), triedTwice: triedTwiceOf(testResults) };
   } catch {
-    return { passed: 0, failed: 1, slowest: [] };
+    return { passed: 0, failed: 1, slowest: [], triedTwice: [] };
   } finally {
     rmSync(report, { force: true });
   }
+}
+
+function triedTwiceOf(files: readonly FileReport[]): string[] {
+  return files.flatMap(({ name, assertionResults }) =>
+    assertionResults
+      .filter(({ status, failureMessages }) => status === "passed" && failureMessages.length > 0)
+      .map(({ fullName, failureMessages: [why = ""] }) => {
+        const [firstLine = ""] = why.split("\n");
+        return `  ${relative(process.cwd(), name)}: ${fullName} (${firstLine})`;
+      }),
+  );
 }
 
 function slowestOf(files: readonly FileReport[]): string[] {

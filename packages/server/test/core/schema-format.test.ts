@@ -1,3 +1,4 @@
+import { timeLimit } from "@stepwell/testing/time-limit.ts";
 import { expect, test } from "vitest";
 import { describeFormat, formatNames, hasFormat } from "../../src/core/schema/format.ts";
 
@@ -113,5 +114,5 @@ test.each(formatNames())("%s takes linear time", (format) => {
   const startedAt = performance.now();
   for (const part of ["a", "a.", "a@", "%", "http://a#", "2026-01-31T12:00:00.0", "-", "1"])
     hasFormat(part.repeat(200_000), format);
-  expect(performance.now() - startedAt).toBeLessThan(1_000);
+  expect(performance.now() - startedAt).toBeLessThan(timeLimit(1_000));
 });

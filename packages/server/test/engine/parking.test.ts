@@ -5,6 +5,7 @@ import { said } from "@stepwell/testing/notes.ts";
 import { findFreePort } from "@stepwell/testing/processes/free-port.ts";
 import { type TestOrganization, TestService, useService } from "@stepwell/testing/service.ts";
 import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { timeLimit } from "@stepwell/testing/time-limit.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Config, readConfig } from "../../src/config.ts";
 import type { Command } from "../../src/engine/commit/command.ts";
@@ -351,7 +352,7 @@ onEveryStore((home) => {
         query: { waitSeconds: 10 },
       });
       expect(body).toMatchObject({ status: "FAILED", error: { code: "Timeout" } });
-      expect(Date.parse(body.finishedAt) - Date.parse(body.createdAt)).toBeLessThan(3_000);
+      expect(Date.parse(body.finishedAt) - Date.parse(body.createdAt)).toBeLessThan(timeLimit(3_000));
     }
 
     const refused = await own.api.refused("SendJobEvent", "UnavailableError", {

@@ -5,6 +5,7 @@ import { useService } from "@stepwell/testing/service.ts";
 import { type SignedIn, signIn } from "@stepwell/testing/sign-in.ts";
 import { secondWithSlackMs } from "@stepwell/testing/soon.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
+import { timeLimit } from "@stepwell/testing/time-limit.ts";
 import { beforeAll, expect, test } from "vitest";
 import { SigningKeys } from "../../src/auth/oidc/signing-keys.ts";
 
@@ -164,7 +165,7 @@ onOneStore((home) => {
   test("a token of 100 KB is refused at once, and the service goes on", async () => {
     const startedAt = performance.now();
     expect(await statusOf(`${parts()[0]}.${"A".repeat(100_000)}.${parts()[2]}`)).toBe(431);
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(performance.now() - startedAt).toBeLessThan(timeLimit(5_000));
     expect(await statusOf(person.idToken)).toBe(200);
   });
 

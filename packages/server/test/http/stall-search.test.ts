@@ -4,13 +4,14 @@ import { straightDefinition } from "@stepwell/testing/definitions.ts";
 import { deploy } from "@stepwell/testing/flow.ts";
 import { type TestOrganization, useService } from "@stepwell/testing/service.ts";
 import { postgresHome } from "@stepwell/testing/stores.ts";
+import { timeLimit } from "@stepwell/testing/time-limit.ts";
 import { expect, test } from "vitest";
 import { type Attempt, Chance, changed, definitionText, newAttempt, valueText } from "./stall-search.ts";
 
 const isLong = process.env.STEPWELL_TEST_SCOPE === "all";
 const searchMs = (isLong ? 90 : 4) * 1_000;
 /** What nobody may reach; 100 ms is the promise on a machine that has nothing else to do, and the requests are made in this thread too. */
-const maxStallMs = 300;
+const maxStallMs = timeLimit(300);
 
 /** A request, and how long it kept this thread from everything else. */
 interface Stall {
