@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Connection } from "../bench/connection.ts";
 import { type RequestWriter, requireStatus } from "../bench/requests.ts";
 import { mainLine } from "./branches.ts";
-import type { FinalEvent, FinalJob, FinalStep } from "./check/final-job.ts";
+import type { FinalEvent, FinalJob, FinalParent, FinalStep } from "./check/final-job.ts";
 import { addressesOf } from "./check/histories.ts";
 import { type Entry, foldHistory, NotAPath } from "./check/history-automaton.ts";
 import { wayOf } from "./check/way.ts";
@@ -86,7 +86,7 @@ interface Rest {
 async function readJob(reader: Reader, organizationId: string, listed: ListedJob, rest: Rest): Promise<FinalJob> {
   const path = `/organizations/${organizationId}/jobs/${listed.jobId}`;
   const { shown, entries, events } = await readAtRest(reader, path, rest);
-  const { jobId, workflowId, status, input, steps, currentStep } = shown;
+  const { jobId, workflowId, status, input, steps, currentStep, parentJob } = shown;
   const missingEventIds = currentStep?.awaiting?.missingEventIds;
   return {
     organizationId,
@@ -98,6 +98,7 @@ async function readJob(reader: Reader, organizationId: string, listed: ListedJob
     input,
     steps: steps.map(({ name, branch = mainLine, visit, status }) => ({ name, branch, visit, status })),
     ...(missingEventIds && { missingEventIds }),
+    ...(parentJob && { parent: finalParent(parentJob) }),
     entries: entries.map(withoutValues),
     events,
   };
@@ -131,6 +132,10 @@ function withoutValues(entry: Entry): Entry {
   if (entry.type === "step.started") return { ...entry, input: { same: "jobInput" } };
   if (entry.type === "step.succeeded") return { ...entry, output: { same: "stepInput" } };
   return entry;
+}
+
+function finalParent({ jobId, step, branch = mainLine, visit }: ShownParent): FinalParent {
+  return { jobId, step, branch, visit };
 }
 
 function finalEvent({
@@ -212,7 +217,11 @@ interface ShownJob extends ListedJob {
   readonly currentStep?: {
     readonly awaiting?: { readonly missingEventIds: readonly string[] };
   };
+  readonly parentJob?: ShownParent;
 }
+
+/** The branch is left out for the main line. */
+type ShownParent = Omit<FinalParent, "branch"> & { readonly branch?: string };
 
 interface ShownEvent {
   readonly eventNumber: number;

@@ -2,6 +2,7 @@ import type { Operation } from "../operation.ts";
 import type { OutsideLog } from "../outside/outside-log.ts";
 import type { WorkflowShape } from "../workflows.ts";
 import { checkEvents, findLostEvents } from "./events.ts";
+import { Families } from "./families.ts";
 import type { FinalJob } from "./final-job.ts";
 import { type Finding, violation } from "./finding.ts";
 import { checkHistory } from "./histories.ts";
@@ -12,7 +13,7 @@ import { checkOrigin, checkSubmissions, nonceOf } from "./submissions.ts";
 
 /**
  * Holds what the clients did and were told against what the service shows at the end.
- * `shapes`: the campaign's workflows by their id; `log`: what was done for its jobs outside of the service. The jobs come one after the other, since a long campaign's do not fit into
+ * `shapes`: the campaign's workflows by their id; `log`: what was done for its jobs outside of the service; `families`: takes in which jobs began which. The jobs come one after the other, since a long campaign's do not fit into
  * memory together.
  */
 export async function checkCampaign(
@@ -20,6 +21,7 @@ export async function checkCampaign(
   jobs: AsyncIterable<FinalJob> | Iterable<FinalJob>,
   shapes: ReadonlyMap<string, WorkflowShape>,
   log: OutsideLog,
+  families = new Families(),
 ): Promise<Finding[]> {
   const ledger = ledgerOf(operations);
   const found = new Map<string, string[]>();
@@ -35,8 +37,9 @@ export async function checkCampaign(
     if (nonce !== undefined) found.set(nonce, [...(found.get(nonce) ?? []), job.jobId]);
     const shape = shapes.get(job.workflowId);
     findings.push(...checkJob(job, ledger, shape), ...checkOutside(job, shape, log));
+    families.add(job, shape);
   }
-  findings.push(...checkSubmissions(ledger, found));
+  findings.push(...checkSubmissions(ledger, found), ...families.findings());
   for (const [jobId, record] of ledger.jobs) if (!seen.has(jobId)) findings.push(...findLostEvents(record));
   return findings;
 }
@@ -44,7 +47,8 @@ export async function checkCampaign(
 function checkJob(job: FinalJob, ledger: Ledger, shape: WorkflowShape | undefined): Finding[] {
   const record = ledger.jobs.get(job.jobId);
   return [
-    ...checkOrigin(job, ledger),
+    // A child was asked for by its parent.
+    ...(job.parent === undefined ? checkOrigin(job, ledger) : []),
     ...checkEvents(job, record),
     ...checkHistory(job, shape),
     ...checkObservations(job, record),

@@ -32,6 +32,16 @@ export function addressesOf(events: readonly FinalEvent[]): Addresses {
   return new Map(events.flatMap(({ eventNumber, address }) => (address ? [[eventNumber, address]] : [])));
 }
 
+/** The steps that the history tells of; none where it is broken, which the check of the history says. */
+export function runsOf({ entries, events }: FinalJob): readonly StepFold[] {
+  try {
+    return foldHistory(entries, addressesOf(events)).steps;
+  } catch (error) {
+    if (error instanceof NotAPath) return [];
+    throw error;
+  }
+}
+
 /** GetJob, ListJobs and ListJobEvents against the history. */
 function* complaintsAboutState(job: FinalJob, fold: Fold): Generator<string> {
   if (job.status !== fold.status) yield `GetJob says ${job.status}, its history ${fold.status}.`;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { mainLine, pathOf } from "../branches.ts";
 import { branchesOf, canFail, type Fork, isFork, type Line, type Luck, leadsOn, type StepShape } from "../workflows.ts";
-import { type Fold, isFor, isWaiting, type StepFold } from "./history-automaton.ts";
+import { type Fold, isFor, isWaiting, type StepFailure, type StepFold } from "./history-automaton.ts";
 
 /**
  * How far a line of steps has come. `resting`: nothing happens before an event comes. `moving`: the service, a function or a worker owes it something.
@@ -32,7 +32,9 @@ class Walk {
   constructor(fold: Fold) {
     this.#fold = fold;
     this.#byBranch = Map.groupBy(fold.steps, ({ branch }) => branch);
-    this.#lostSixWorkers = fold.steps.some(({ error, lostCount }) => error?.code === "Interrupted" && lostCount === 5);
+    this.#lostSixWorkers = fold.steps.some(({ error, lostCount }) =>
+      error?.code === "Interrupted" ? lostCount === 5 : error?.code === "ChildFailed" && isFromLostWorkers(error),
+    );
   }
 
   /** `item` is the one of the innermost forEach around the line. */
@@ -107,6 +109,11 @@ class Walk {
     this.complaints.push(`It waits in ${run.name}${inBranch(run.branch)}, though all its events have come.`);
     return "resting";
   }
+}
+
+/** Tells whether a child failed, or a child of it, because it had lost six workers: the history of that job says how many. */
+function isFromLostWorkers(error: StepFailure): boolean {
+  return error.code === "Interrupted" || (error.cause !== undefined && isFromLostWorkers(error.cause));
 }
 
 /** The events that a wait still needs. */
