@@ -84,8 +84,8 @@ interface Rest {
 }
 
 async function readJob(reader: Reader, organizationId: string, listed: ListedJob, rest: Rest): Promise<FinalJob> {
-  const path = `/organizations/${organizationId}/jobs/${listed.jobId}`;
-  const { shown, entries, events } = await readAtRest(reader, path, rest);
+  const jobs = `/organizations/${organizationId}/jobs`;
+  const { shown, entries, events } = await readAtRest(reader, jobs, listed.jobId, rest);
   const { jobId, workflowId, status, input, steps, currentStep, parentJob } = shown;
   const missingEventIds = currentStep?.awaiting?.missingEventIds;
   return {
@@ -105,16 +105,29 @@ async function readJob(reader: Reader, organizationId: string, listed: ListedJob
 }
 
 /** Nothing takes long in a campaign, so each job soon ends or waits. One that does not is handed on as it is. */
-async function readAtRest(reader: Reader, path: string, { shape, deadlineMs }: Rest) {
+async function readAtRest(reader: Reader, jobs: string, jobId: string, { shape, deadlineMs }: Rest) {
+  const path = `${jobs}/${jobId}`;
   for (;;) {
     const known = await reader.get<ShownJob>(path);
     const entries = await reader.all<Entry>(`${path}/history`, "entries");
     const events = (await reader.all<ShownEvent>(`${path}/events`, "events")).map(finalEvent);
-    const isAtRest = isTerminal(known.status) || isResting(entries, events, shape);
+    const isAtRest =
+      isTerminal(known.status) || (isResting(entries, events, shape) && (await isAwaited(reader, jobs, known)));
     // The job is read once more: nothing has changed since its history was at rest.
     if (isAtRest || performance.now() > deadlineMs) return { shown: await reader.get<ShownJob>(path), entries, events };
     await sleep(50);
   }
+}
+
+/** Tells whether nothing ends the job from above: no step began it, or the step that did still waits for it. */
+async function isAwaited(reader: Reader, jobs: string, { parentJob }: ShownJob): Promise<boolean> {
+  if (parentJob === undefined) return true;
+  const { branch, step, visit } = parentJob;
+  const { status, steps } = await reader.get<ShownJob>(`${jobs}/${parentJob.jobId}`);
+  const isRunning = steps.some(
+    (one) => one.name === step && one.visit === visit && one.branch === branch && one.status === "running",
+  );
+  return isRunning && !isTerminal(status);
 }
 
 function isResting(entries: readonly Entry[], events: readonly FinalEvent[], shape: WorkflowShape | undefined) {

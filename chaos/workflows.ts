@@ -74,6 +74,8 @@ export const linearShapes: readonly WorkflowShape[] = [
 const childWorkflows = {
   work: { name: "child-works", steps: [call("ask", "unlucky"), task("make", "sound"), noop("done")] },
   doomed: { name: "child-is-doomed", steps: [noop("begun"), task("break", "doomed")] },
+  /** Nobody sends its event: it ends with its parent. */
+  waiting: { name: "child-waits", steps: [call("ask", "sound"), wait("wait", "never")] },
   resumed: { name: "child-is-resumed", steps: [task("break", "resumed"), call("ask", "sound")] },
 } satisfies Record<string, WorkflowShape>;
 
@@ -203,6 +205,13 @@ export const forkedShapes: readonly WorkflowShape[] = [
         { event: [wait("wait", "go"), noop("told")], child: [child("begin", childWorkflows.work)] },
         "any",
       ),
+      noop("after"),
+    ],
+  },
+  {
+    name: "child-left",
+    steps: [
+      branches("split", { event: [wait("wait", "go")], child: [child("begin", childWorkflows.waiting)] }, "any"),
       noop("after"),
     ],
   },

@@ -1,6 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
 import { mainLine, pathOf } from "../branches.ts";
-import { branchesOf, canFail, type Fork, isFork, type Line, type Luck, leadsOn, type StepShape } from "../workflows.ts";
+import {
+  branchesOf,
+  canFail,
+  type Fork,
+  isFork,
+  type Line,
+  type Luck,
+  leadsOn,
+  type StepShape,
+  stepsWithin,
+  type WorkflowShape,
+} from "../workflows.ts";
 import { type Fold, isFor, isWaiting, type StepFailure, type StepFold } from "./history-automaton.ts";
 
 /**
@@ -77,6 +88,8 @@ class Walk {
     if (run.phase === "failed") return leadsOn(step) ? "done" : "failed";
     if (run.isCut) return "cut";
     if (isWaiting(run)) return this.#wait(run);
+    // The child waits for an event that nobody sends.
+    if (step.kind === "child" && run.phase === "running" && hasWait(step.workflow)) return "resting";
     return run.phase === "forked" && isFork(step) && branches !== undefined ? restOf(step, branches) : "moving";
   }
 
@@ -109,6 +122,10 @@ class Walk {
     this.complaints.push(`It waits in ${run.name}${inBranch(run.branch)}, though all its events have come.`);
     return "resting";
   }
+}
+
+function hasWait({ steps }: WorkflowShape): boolean {
+  return [...stepsWithin(steps)].some(({ kind }) => kind === "wait");
 }
 
 /** Tells whether a child failed, or a child of it, because it had lost six workers: the history of that job says how many. */
