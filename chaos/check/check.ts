@@ -13,8 +13,8 @@ import { checkOrigin, checkSubmissions, nonceOf } from "./submissions.ts";
 
 /**
  * Holds what the clients did and were told against what the service shows at the end.
- * `shapes`: the campaign's workflows by their id; `log`: what was done for its jobs outside of the service; `families`: takes in which jobs began which. The jobs come one after the other, since a long campaign's do not fit into
- * memory together.
+ * `shapes`: the campaign's workflows by their id; `log`: what was done for its jobs outside of the service; `families`: takes in which jobs began which. The jobs come the newest first, so that
+ * children come before their parents, and one after the other, since a long campaign's do not fit into memory together.
  */
 export async function checkCampaign(
   operations: Iterable<Operation>,
@@ -26,6 +26,7 @@ export async function checkCampaign(
   const ledger = ledgerOf(operations);
   const found = new Map<string, string[]>();
   const seen = new Set<string>();
+  const endedByLostWorkers = new Set<string>();
   const findings: Finding[] = [];
   for await (const job of jobs) {
     if (seen.has(job.jobId)) {
@@ -36,7 +37,11 @@ export async function checkCampaign(
     const nonce = nonceOf(job);
     if (nonce !== undefined) found.set(nonce, [...(found.get(nonce) ?? []), job.jobId]);
     const shape = shapes.get(job.workflowId);
-    findings.push(...checkJob(job, ledger, shape), ...checkOutside(job, shape, log));
+    findings.push(
+      ...checkJob(job, ledger),
+      ...checkHistory(job, shape, endedByLostWorkers),
+      ...checkOutside(job, shape, log),
+    );
     families.add(job, shape);
   }
   findings.push(...checkSubmissions(ledger, found), ...families.findings());
@@ -44,13 +49,12 @@ export async function checkCampaign(
   return findings;
 }
 
-function checkJob(job: FinalJob, ledger: Ledger, shape: WorkflowShape | undefined): Finding[] {
+function checkJob(job: FinalJob, ledger: Ledger): Finding[] {
   const record = ledger.jobs.get(job.jobId);
   return [
     // A child was asked for by its parent.
     ...(job.parent === undefined ? checkOrigin(job, ledger) : []),
     ...checkEvents(job, record),
-    ...checkHistory(job, shape),
     ...checkObservations(job, record),
   ];
 }

@@ -52,11 +52,11 @@ export interface StepFold {
   readonly consumed: readonly string[];
 }
 
-export interface StepFailure {
+interface StepFailure {
   readonly code: string;
   readonly message: string;
-  /** What failed in a branch or a child. */
-  readonly cause?: StepFailure;
+  /** What failed in a branch, or in a child, which has an id then. */
+  readonly cause?: { readonly jobId?: string };
 }
 
 export type Entry = { readonly sequence: number } & Transition;

@@ -12,7 +12,7 @@ import {
   stepsWithin,
   type WorkflowShape,
 } from "../workflows.ts";
-import { type Fold, isFor, isWaiting, type StepFailure, type StepFold } from "./history-automaton.ts";
+import { type Fold, isFor, isWaiting, type StepFold } from "./history-automaton.ts";
 
 /**
  * How far a line of steps has come. `resting`: nothing happens before an event comes. `moving`: the service, a function or a worker owes it something.
@@ -24,12 +24,16 @@ export type LineState = "done" | "failed" | "cut" | "resting" | "moving";
 export interface Way {
   readonly state: LineState;
   readonly complaints: readonly string[];
+  /** A task of the job, or of a job below it, ended because its sixth worker was lost. */
+  readonly lostSixWorkers: boolean;
 }
 
-export function wayOf(fold: Fold, steps: Line): Way {
-  const walk = new Walk(fold);
+/** `endedByLostWorkers`: the jobs of which this is known; children are looked at before their parents. */
+export function wayOf(fold: Fold, steps: Line, endedByLostWorkers: ReadonlySet<string> = new Set()): Way {
+  const walk = new Walk(fold, endedByLostWorkers);
   const state = walk.line(steps, mainLine, "sound");
-  return { state, complaints: [...walk.complaints, ...walk.complaintsAboutStrangers()] };
+  const complaints = [...walk.complaints, ...walk.complaintsAboutStrangers()];
+  return { state, complaints, lostSixWorkers: walk.lostSixWorkers };
 }
 
 class Walk {
@@ -37,14 +41,17 @@ class Walk {
   readonly #fold: Fold;
   readonly #byBranch: ReadonlyMap<string, readonly StepFold[]>;
   readonly #known = new Set<string>();
-  /** On a full machine six workers in a row may be too late for a task. The service ends it then, with the forks around it and the job: how the others fail says nothing any more. */
-  readonly #lostSixWorkers: boolean;
+  /**
+   * On a full machine six workers in a row may be too late for a task. The service ends it then, with the forks around it, the job, and the jobs above: how the others fail says
+   * nothing any more.
+   */
+  readonly lostSixWorkers: boolean;
 
-  constructor(fold: Fold) {
+  constructor(fold: Fold, ended: ReadonlySet<string>) {
     this.#fold = fold;
     this.#byBranch = Map.groupBy(fold.steps, ({ branch }) => branch);
-    this.#lostSixWorkers = fold.steps.some(({ error, lostCount }) =>
-      error?.code === "Interrupted" ? lostCount === 5 : error?.code === "ChildFailed" && isFromLostWorkers(error),
+    this.lostSixWorkers = fold.steps.some(({ error, lostCount }) =>
+      error?.code === "Interrupted" ? lostCount === 5 : ended.has(error?.cause?.jobId ?? ""),
     );
   }
 
@@ -76,7 +83,7 @@ class Walk {
 
   #step(step: StepShape, run: StepFold, item: Luck): LineState {
     const branches = isFork(step) ? this.#branches(step, run, item) : undefined;
-    if (run.phase === "failed" && !canFail(step, item) && !this.#lostSixWorkers) {
+    if (run.phase === "failed" && !canFail(step, item) && !this.lostSixWorkers) {
       const why = `${run.error?.code} in attempt ${run.attempt}: ${run.error?.message}`;
       this.complaints.push(`${run.name}${inBranch(run.branch)} failed, though it cannot: ${why}`);
     }
@@ -126,11 +133,6 @@ class Walk {
 
 function hasWait({ steps }: WorkflowShape): boolean {
   return [...stepsWithin(steps)].some(({ kind }) => kind === "wait");
-}
-
-/** Tells whether a child failed, or a child of it, because it had lost six workers: the history of that job says how many. */
-function isFromLostWorkers(error: StepFailure): boolean {
-  return error.code === "Interrupted" || (error.cause !== undefined && isFromLostWorkers(error.cause));
 }
 
 /** The events that a wait still needs. */
