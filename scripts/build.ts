@@ -1,7 +1,8 @@
-/** Compiles every package, puts what is not TypeScript beside it, and builds the dashboard into the server. */
+/** Compiles every package, puts what is not TypeScript beside it, and builds the dashboard and the documentation into the server. */
 import { spawnSync } from "node:child_process";
 import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { buildDashboard } from "./build-dashboard.ts";
+import { buildDocs } from "./build-docs.ts";
 
 // Side by side: neither needs what the other makes.
 const dashboard = buildDashboard();
@@ -13,3 +14,5 @@ writeFileSync("packages/client/dist/commonjs/package.json", '{ "type": "commonjs
 for (const name of ["client", "server", "cli"]) cpSync("LICENSE", `packages/${name}/LICENSE`);
 cpSync("examples", "packages/cli/dist/examples", { recursive: true });
 process.exitCode = (compiled.status ?? 1) || (await dashboard);
+// Its pages name files of the dashboard's build.
+if (process.exitCode === 0) await buildDocs();
