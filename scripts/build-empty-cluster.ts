@@ -1,9 +1,9 @@
-import { createHash } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PGlite } from "@electric-sql/pglite";
 import { NodeFS } from "@electric-sql/pglite/nodefs";
+import { stampOf } from "./stamp.ts";
 
 /** Beside the program that unpacks it. */
 const target = "packages/server/dist/store/home/empty-cluster.tar.gz";
@@ -14,7 +14,7 @@ const stampFile = `${target}.stamp`;
  * and to unpack one takes a quarter of that.
  */
 export async function buildEmptyCluster(): Promise<void> {
-  const stamp = createHash("sha256").update(readFileSync("package-lock.json")).digest("hex");
+  const stamp = stampOf(["package-lock.json", "scripts/build-empty-cluster.ts"]);
   if (existsSync(target) && existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp) return;
   const directory = mkdtempSync(join(tmpdir(), "stepwell-cluster-"));
   try {

@@ -1,7 +1,8 @@
-/** Compiles every package, puts what is not TypeScript beside it, and makes what the server has ready: the dashboard, and an empty cluster for embedded stores. */
+/** Compiles every package, puts what is not TypeScript beside it, and makes what the server has ready: the dashboard, the documentation, and an empty cluster for embedded stores. */
 import { spawnSync } from "node:child_process";
 import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { buildDashboard } from "./build-dashboard.ts";
+import { buildDocs } from "./build-docs.ts";
 import { buildEmptyCluster } from "./build-empty-cluster.ts";
 
 // Side by side: neither needs what the other makes.
@@ -15,3 +16,5 @@ for (const name of ["client", "server", "cli"]) cpSync("LICENSE", `packages/${na
 cpSync("examples", "packages/cli/dist/examples", { recursive: true });
 await buildEmptyCluster();
 process.exitCode = (compiled.status ?? 1) || (await dashboard);
+// Its pages name files of the dashboard's build.
+if (process.exitCode === 0) await buildDocs();

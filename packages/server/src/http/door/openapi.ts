@@ -71,6 +71,7 @@ const tags = [
   ["tags", "A tag points at a version and can be moved; jobs are submitted by tag."],
   ["jobs", "A job runs one version with one input."],
   ["events", "What jobs wait for."],
+  ["tasks", "Steps that wait in queues for a worker, a program of yours."],
   ["metrics", "How many, how long, how often."],
   ["api-tokens", "Credentials for programs."],
   ["account", "What belongs to a person: password, second factor, user tokens. API tokens have no part in it."],
