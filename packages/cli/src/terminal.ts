@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { StepwellError } from "@stepwell/client";
+import { exitCodes } from "./exit-code.ts";
 
 /** What a command has to tell, in the three forms in which it can be asked for. */
 export interface Result {
@@ -39,6 +40,19 @@ export function showValue(value: unknown): void {
 export function showNext({ value, text, quiet = [] }: Result): void {
   if (form === "json") print(JSON.stringify(value));
   else show({ value, text, quiet });
+}
+
+/**
+ * Ends the command when nobody reads its output any more, as in `stepwell job list | head -1`: without a word, and with the exit code that a shell
+ * gives to programs that such a pipe ends. Output that cannot be written for another reason, such as a full disk, is an error.
+ */
+export function endWithReader(): void {
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit(exitCodes.readerGone);
+    explain(new Error(`The output cannot be written: ${error.message}`));
+    process.exit(exitCodes.failed);
+  });
+  process.stderr.on("error", () => process.exit(exitCodes.readerGone));
 }
 
 /** The one place that writes to standard output. */

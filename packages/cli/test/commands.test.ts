@@ -144,6 +144,31 @@ test.concurrent("the input of a job comes from the command line, a file or stand
   expect(inputs).toEqual([{ from: "a file" }, { from: "a pipe" }]);
 });
 
+test.concurrent("a reader that goes away ends a list, an export and a watch without a word", async () => {
+  const { organizationId, owner, api } = await service.newOrganization();
+  const environment = {
+    STEPWELL_URL: service.baseUrl,
+    STEPWELL_TOKEN: owner.token,
+    STEPWELL_ORGANIZATION: organizationId,
+  };
+  const unread = { code: 141, complaint: "" };
+  await deploy(api, waitingDefinition, "approval");
+  const { jobId } = JSON.parse((await run(environment, "submit", "approval", "--json")).output);
+  for (const words of [
+    ["job", "list", "--json"],
+    ["audit", "export"],
+  ]) {
+    const command = converse(environment, words);
+    command.stopReading();
+    expect(await command.ended).toMatchObject(unread);
+  }
+  const watch = converse(environment, ["job", "watch", jobId]);
+  await watch.said("step.waiting");
+  watch.stopReading();
+  await run(environment, "event", "send", jobId, "approved");
+  expect(await watch.ended).toMatchObject(unread);
+});
+
 test.concurrent("deploy with --dry-run changes nothing and says what it would, and --strict deploys no warning", async () => {
   const { api, stepwell, json } = await world();
   const file = join(directory, "dry.json");

@@ -21,6 +21,8 @@ export interface Conversation {
   said(wanted: string | RegExp): Promise<string>;
   /** Answers with all that was complained of once `wanted` is in it. */
   complained(wanted: RegExp): Promise<string>;
+  /** Reads nothing more of what it prints, as `head` does. */
+  stopReading(): void;
   end(signal: NodeJS.Signals): void;
 }
 
@@ -48,6 +50,7 @@ export function converse(environment: Record<string, string>, words: readonly st
     ended,
     said: (wanted) => until(child.stdout, wanted, () => output),
     complained: (wanted) => until(child.stderr, wanted, () => complaint),
+    stopReading: () => child.stdout?.destroy(),
     end: (signal) => child.kill(signal),
   };
 }
