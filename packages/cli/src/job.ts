@@ -43,7 +43,7 @@ export function declareJob(program: Command): void {
 
 const statuses: readonly Job["status"][] = ["PENDING", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED"];
 
-/** Also in lower case, as people type. */
+/** Reads a status, also in lower case. */
 function status(text: string): string {
   const wanted = text.toUpperCase();
   if (statuses.some((known) => known === wanted)) return wanted;

@@ -2,13 +2,13 @@ import { once } from "node:events";
 import { StepwellError } from "@stepwell/client";
 import { exitCodes } from "./exit-code.ts";
 
-/** What a command has to tell, in the three forms in which it can be asked for. */
+/** The result of a command, in the three forms in which it can be printed. */
 export interface Result {
-  /** For `--json`. */
+  /** The form for `--json`. */
   readonly value: unknown;
-  /** For people. */
+  /** The form for people. */
   readonly text: string;
-  /** For `--quiet`: what a script goes on with, such as an id; nothing where there is nothing of the kind. */
+  /** The form for `--quiet`: a value that a script goes on with, such as an id. Left out: nothing is printed. */
   readonly quiet?: string | readonly string[];
 }
 
@@ -19,7 +19,7 @@ export interface OutputOptions {
 
 let form: "text" | "json" | "quiet" = "text";
 
-/** Chosen once, before the command runs: it holds for all that the command says. */
+/** Chooses the form of everything that the command prints. Called once, before the command runs. */
 export function chooseOutput({ json, quiet }: OutputOptions): void {
   form = json === true ? "json" : quiet === true ? "quiet" : "text";
 }
@@ -31,7 +31,7 @@ export function show({ value, text, quiet = [] }: Result): void {
   else for (const line of [quiet].flat()) print(line);
 }
 
-/** Prints what is for programs only, where people are told by an error. */
+/** Prints a result for programs only. An error tells people. */
 export function showValue(value: unknown): void {
   if (form === "json") printJson(value);
 }
@@ -70,7 +70,7 @@ export function warn(line: string): void {
   if (form !== "quiet") process.stderr.write(`${line}\n`);
 }
 
-/** Tells what a person has to do before the command goes on: also said when only the result was asked for. */
+/** Tells a person what to do before the command goes on. It is printed in every form of output. */
 export function ask(line: string): void {
   if (form === "text") print(line);
   else process.stderr.write(`${line}\n`);

@@ -110,7 +110,7 @@ test.runIf(existsSync("/dev/full"))("output that a full disk does not take is an
 
 test("every command takes --json and --quiet, and has a description", () => {
   const program = declareProgram();
-  // What completion prints is for a shell.
+  // The output of completion is for a shell.
   const leaves = leavesOf(program).filter((leaf) => !["completion", "complete"].includes(leaf.name()));
   expect(leaves.length).toBeGreaterThan(40);
   for (const leaf of leaves) {

@@ -59,7 +59,7 @@ async function apiToken(api: Client, permissions: readonly string[]) {
   return made.body as { readonly token: string; readonly tokenId: string };
 }
 
-/** What a command printed, without the times and the ids of this run. */
+/** The output of a command without the ids of this run. */
 function shown({ output }: Ended): string {
   return output.replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "ID");
 }

@@ -65,7 +65,7 @@ const started = new Set<ChildProcess>();
 
 export function start(environment: Record<string, string>, ...words: string[]): ChildProcess {
   const child = spawn(process.execPath, [entry, ...words], {
-    // What the tests' own Node.js is told by NODE_OPTIONS holds for the programs that they try.
+    // The options of the tests' own Node.js hold for the programs that they try.
     env: {
       PATH: process.env.PATH ?? "",
       NODE_OPTIONS: process.env.NODE_OPTIONS ?? "",
