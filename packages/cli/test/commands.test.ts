@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Client } from "@stepwell/testing/client.ts";
 import { failingDefinition, noopStep, waitingDefinition } from "@stepwell/testing/definitions.ts";
 import { deploy } from "@stepwell/testing/flow.ts";
+import { programPermissions } from "@stepwell/testing/program-permissions.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { postgresHome } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -25,7 +26,7 @@ afterAll(async () => {
 /** An organization with a workflow that waits for `approved`, and the command line of its owner, who names no organization. */
 async function world() {
   const { organizationId, api } = await service.newOrganization();
-  const { token, tokenId } = await apiToken(api, everyPermission);
+  const { token, tokenId } = await apiToken(api, programPermissions);
   const environment = {
     STEPWELL_URL: service.baseUrl,
     STEPWELL_TOKEN: token,
@@ -40,19 +41,6 @@ async function world() {
   };
   return { organizationId, api, tokenId, environment, stepwell, json };
 }
-
-const everyPermission = [
-  "organization:read",
-  "workflow:create",
-  "workflow:read",
-  "workflow:version:create",
-  "workflow:version:read",
-  "job:submit",
-  "job:read",
-  "job:list",
-  "job:cancel",
-  "job:event:send",
-];
 
 async function apiToken(api: Client, permissions: readonly string[]) {
   const made = await api.call("CreateApiToken", { body: { name: "the command line", permissions } });
