@@ -1,5 +1,4 @@
 import { DirectoryLockedError, describeFinding, readConfig, type SealLink, verifyStoredAudit } from "@stepwell/server";
-import { dataOf } from "./answer.ts";
 import { connect, type Place } from "./connection.ts";
 import { CommandError } from "./exit-code.ts";
 import { showNext } from "./terminal.ts";
@@ -48,8 +47,8 @@ async function* inStore(options: VerifyOptions, expected: SealLink | undefined):
 /** Verifies the trail of one organization, which the connection or the option names. */
 async function* byService({ expect, ...place }: VerifyOptions): AsyncGenerator<Verified> {
   const { client, organizationId } = await connect(place);
-  const params = { path: { organizationId }, query: expect === undefined ? {} : { expect } };
-  const answer = dataOf(await client.api.GET("/organizations/{organizationId}/audit/verification", { params }));
+  const query = expect === undefined ? {} : { expect };
+  const answer = await client.call("VerifyAudit", { path: { organizationId }, query });
   const { findings, newestSeal = null, ...verified } = answer;
   yield { ...verified, organizationId, newestSeal, problems: findings.map(({ detail }) => detail) };
 }
