@@ -3,7 +3,59 @@ export interface ApiDocument {
   readonly info: { readonly description: string };
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly headers: Readonly<Record<string, Header>>;
+  };
+}
+
+/** What several operations answer stands once in the document, and operations refer to it. */
+interface WrittenDocument extends Omit<ApiDocument, "paths" | "components"> {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, WrittenOperation>>>>;
+  readonly components: ApiDocument["components"] & { readonly responses: Readonly<Record<string, Answer>> };
+}
+
+type WrittenOperation = Omit<Operation, "responses"> & {
+  readonly responses: Readonly<Record<string, Answer | Reference>>;
+};
+
+interface Reference {
+  readonly $ref: string;
+}
+
+export interface Answer {
+  readonly description: string;
+  readonly content?: Content;
+  readonly headers?: Readonly<Record<string, Header | Reference>>;
+}
+
+export interface Header {
+  readonly description?: string;
+  readonly required?: boolean;
+}
+
+/** Puts the answers in the places that refer to them. */
+export function withAnswers(written: unknown): ApiDocument {
+  const document = written as WrittenDocument;
+  const { responses: shared } = document.components;
+  const answerOf = (answer: Answer | Reference): Answer => {
+    if (!("$ref" in answer)) return answer;
+    const found = shared[nameOf(answer)];
+    if (found === undefined) throw new Error(`The document has no ${answer.$ref}.`);
+    return found;
+  };
+  const paths = mapValues(document.paths, (methods) =>
+    mapValues(methods, (operation) => ({ ...operation, responses: mapValues(operation.responses, answerOf) })),
+  );
+  return { ...document, paths };
+}
+
+function nameOf({ $ref }: Reference): string {
+  return $ref.slice($ref.lastIndexOf("/") + 1);
+}
+
+function mapValues<From, To>(values: Readonly<Record<string, From>>, change: (value: From) => To): Record<string, To> {
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, change(value)]));
 }
 
 export interface Operation {
@@ -13,7 +65,7 @@ export interface Operation {
   readonly tags: readonly string[];
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly required?: boolean; readonly content: Content };
-  readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: Content }>>;
+  readonly responses: Readonly<Record<string, Answer>>;
   readonly "x-permission": string;
   readonly "x-cost"?: number;
 }
