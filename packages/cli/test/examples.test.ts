@@ -9,11 +9,14 @@ import { sampleName, sampleNames } from "../src/sample.ts";
 import { endAll, entry, printed, start } from "./process.ts";
 import { shellLinesIn } from "./readme.ts";
 import { endShells, Shell } from "./shell.ts";
+import { comparable, tutorialStepsIn } from "./tutorial.ts";
 
-// Each command of the examples' READMEs runs against the service that `npm start` starts, and ends as the remark behind it says.
+// Each command of the examples' READMEs runs against the service that `npm start` starts, and ends as the remark behind it says. So does the tutorial, whose
+// commands print what stands below them.
 const examples = resolve(import.meta.dirname, "../../../examples");
 let directory: string;
 let shell: Shell;
+let greeting: string;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "stepwell-examples-"));
@@ -23,7 +26,7 @@ beforeAll(async () => {
   const environment = { STEPWELL_DATA_DIR: join(directory, ".stepwell"), STEPWELL_PORT: String(await findFreePort()) };
   shell = new Shell(directory, environment);
   await layEmbeddedStore(environment.STEPWELL_DATA_DIR);
-  await printed(start(environment, "dev"), "npx stepwell submit");
+  greeting = await printed(start(environment, "dev"), "npx stepwell submit");
 });
 
 afterAll(async () => {
@@ -65,9 +68,33 @@ test.concurrent("the commands of a page without task queues start a worker, whic
   expect(await stepwell("npx stepwell sample worker.py")).toBe(await textOf(examples, "worker", "worker.py"));
 });
 
+test.concurrent("the commands of docs/tutorial.md print what the page says", async () => {
+  const page = await textOf(examples, "../docs/tutorial.md");
+  const [, definition = ""] = /^```json\n([\s\S]*?)^```$/m.exec(page) ?? [];
+  await writeFile(join(directory, "refund.json"), definition);
+  const [begin, ...steps] = tutorialStepsIn(page);
+  expect(begin?.commands).toEqual(["npx stepwell dev"]);
+  expect(comparable(greeting)).toContain(begin?.output);
+  let waitingJobId = "";
+  for (const { commands, output } of steps) {
+    let shown = "";
+    for (const command of commands) {
+      const ended = await shell.run(asBuilt(command.replace("JOB_ID", waitingJobId)));
+      shown += ended.output + ended.complaint;
+    }
+    expect(comparable(shown), commands.join("\n")).toBe(output);
+    [, waitingJobId = waitingJobId] = /^Job (\S+)\n {2}status +RUNNING/m.exec(shown) ?? [];
+  }
+  expect(steps.length).toBeGreaterThan(7);
+});
+
 /** Runs a line with the command line as it was built. */
 async function stepwell(line: string): Promise<string> {
-  return await shell.succeed(line.replace(/^npx stepwell/, `'${process.execPath}' '${entry}'`));
+  return await shell.succeed(asBuilt(line));
+}
+
+function asBuilt(line: string): string {
+  return line.replace(/^npx stepwell/, `'${process.execPath}' '${entry}'`);
 }
 
 async function textOf(...path: readonly string[]): Promise<string> {

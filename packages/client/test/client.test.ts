@@ -255,7 +255,7 @@ test("who gives up waiting for a job is told so, and asks no more", async () => 
   await expect.poll(() => server.received.length).toBeGreaterThan(1);
   giveUp.abort(new Error("enough"));
   await expect(waiting).rejects.toThrow("enough");
-  // What was under way may still come in.
+  // A request that was under way may still come in.
   await client.getJob("o", "j");
   const asked = server.received.length;
   await client.getJob("o", "j");
@@ -410,9 +410,9 @@ test.each([
   expect(server.received).toEqual([]);
 });
 
-test("the README names every method", () => {
-  const readme = readFileSync(resolve(import.meta.dirname, "../README.md"), "utf8");
+test("docs/client.md names every method", () => {
+  const page = readFileSync(resolve(import.meta.dirname, "../../../docs/client.md"), "utf8");
   const methods = Object.getOwnPropertyNames(StepwellClient.prototype).filter((name) => name !== "constructor");
-  expect(methods.filter((name) => !readme.includes(`\`${name}\``))).toEqual([]);
+  expect(methods.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
   expect(methods.length).toBeGreaterThan(30);
 });

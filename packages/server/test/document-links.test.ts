@@ -3,7 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { expect, test } from "vitest";
 
 const root = resolve(import.meta.dirname, "../../..");
-const documents = globSync(["*.md", "docs/*.md", "examples/**/*.md", "packages/*/README.md"], { cwd: root });
+const documents = globSync(["*.md", "docs/**/*.md", "examples/**/*.md", "packages/*/README.md"], { cwd: root });
 
 test.each(documents)("each link of %s leads to a file that is there, and to a heading in it", (document) => {
   const targets = [...proseOf(document).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = ""]) => target);

@@ -4,8 +4,10 @@ import { expect, test } from "vitest";
 
 const source = resolve(import.meta.dirname, "../src");
 
-/** What each room may import from the others, as `docs/architecture.md` has it; a room may always import from itself. */
-const mayImport = readTable(readFileSync(resolve(import.meta.dirname, "../../../docs/architecture.md"), "utf8"));
+/** What each room may import from the others, as `docs/internals/architecture.md` has it; a room may always import from itself. */
+const mayImport = readTable(
+  readFileSync(resolve(import.meta.dirname, "../../../docs/internals/architecture.md"), "utf8"),
+);
 
 const imports = readdirSync(source, { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".ts"))

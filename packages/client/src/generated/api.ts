@@ -3598,10 +3598,202 @@ export interface components {
             all: boolean;
         };
     };
-    responses: never;
+    responses: {
+        /** @description The request is not valid. The problem's `code` is `ValidationError`. */
+        ValidationError: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                traceresponse: components["headers"]["traceresponse"];
+                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
+                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The request has no valid credential. The problem's `code` is `AuthenticationError`. */
+        AuthenticationError: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                traceresponse: components["headers"]["traceresponse"];
+                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
+                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The caller is not allowed to do this. The problem's `code` is `AuthorizationError`. */
+        AuthorizationError: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                traceresponse: components["headers"]["traceresponse"];
+                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
+                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The thing does not exist, or the caller cannot see it. The problem's `code` is `NotFoundError`. */
+        NotFoundError: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                traceresponse: components["headers"]["traceresponse"];
+                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
+                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The request is in conflict with the current state. The problem's `code` is `ConflictError`. */
+        ConflictError: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                traceresponse: components["headers"]["traceresponse"];
+                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
+                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The thing was changed since the caller read it. The problem's `code` is `PreconditionFailedError`. */
+        PreconditionFailedError: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                traceresponse: components["headers"]["traceresponse"];
+                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
+                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The request is larger than the service takes. The problem's `code` is `PayloadTooLargeError`. */
+        PayloadTooLargeError: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                traceresponse: components["headers"]["traceresponse"];
+                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
+                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The body is not plain JSON. The problem's `code` is `UnsupportedMediaTypeError`. */
+        UnsupportedMediaTypeError: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                traceresponse: components["headers"]["traceresponse"];
+                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
+                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A limit on requests is reached. The problem's `code` is `RateLimitError`. */
+        RateLimitError: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                traceresponse: components["headers"]["traceresponse"];
+                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
+                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The service failed for a reason that nobody expected. The problem's `code` is `UnhandledError`. */
+        UnhandledError: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                traceresponse: components["headers"]["traceresponse"];
+                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
+                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The service cannot carry out the request at the moment. The problem's `code` is `UnavailableError`. */
+        UnavailableError: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                traceresponse: components["headers"]["traceresponse"];
+                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
+                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+    };
     parameters: never;
     requestBodies: never;
-    headers: never;
+    headers: {
+        /** @description The id of this attempt of the request. It is also in the service's log and in the audit trail. */
+        "X-Request-Id": string;
+        /** @description The trace of the request and the span of the service's work on it (W3C Trace Context). The header is there when the request has a valid `traceparent`. */
+        traceresponse: string;
+        /** @description What is left of the limit that is nearest, and in how many seconds all of it is there again. After a request that made something, it also says what is left of the maximum for such things. The header is there while a limit is in force. */
+        RateLimit: string;
+        /** @description The limits to which `RateLimit` refers. */
+        "RateLimit-Policy": string;
+        /** @description The header is there when this answer is the one that the same request got before. */
+        "Idempotency-Replayed": "true";
+        /** @description The state that this answer shows. Send it back in `If-Match` or `If-None-Match`. */
+        ETag: string;
+        /** @description The path of what the request made. */
+        Location: string;
+        /** @description The name under which a browser saves the answer. */
+        "Content-Disposition": string;
+        /** @description The number of seconds to wait before the next attempt. */
+        "Retry-After": string;
+        /** @description The way to authenticate, which is always `Bearer`. */
+        "WWW-Authenticate": "Bearer";
+        /** @description The `code` of the problem, for clients that are generated from a REST-JSON model. */
+        "x-amzn-errortype": string;
+        /** @description The same as `X-Request-Id`, for clients that are generated from a REST-JSON model. */
+        "x-amzn-requestid": string;
+    };
     pathItems: never;
 }
 export type $defs = Record<string, never>;
@@ -3623,9 +3815,27 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "organizations": [
+                     *         {
+                     *           "organizationId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a01",
+                     *           "key": "acme",
+                     *           "name": "acme",
+                     *           "displayName": "Acme",
+                     *           "createdAt": "2026-03-02T09:00:00.000Z",
+                     *           "requiresSecondFactor": false
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         organizations: components["schemas"]["Organization"][];
                         /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
@@ -3633,60 +3843,12 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     CreateOrganization: {
@@ -3701,6 +3863,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "acme",
+                 *       "displayName": "Acme",
+                 *       "key": "acme"
+                 *     }
+                 */
                 "application/json": {
                     /** @description A short name. Not unique: an organization is known by its id. */
                     name: string;
@@ -3718,93 +3887,38 @@ export interface operations {
             /** @description The organization. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "organizationId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a01",
+                     *       "key": "acme",
+                     *       "name": "acme",
+                     *       "displayName": "Acme",
+                     *       "createdAt": "2026-03-02T09:00:00.000Z",
+                     *       "requiresSecondFactor": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["Organization"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetOrganization: {
@@ -3822,75 +3936,34 @@ export interface operations {
             /** @description The organization. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "organizationId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a01",
+                     *       "key": "acme",
+                     *       "name": "acme",
+                     *       "displayName": "Acme",
+                     *       "createdAt": "2026-03-02T09:00:00.000Z",
+                     *       "requiresSecondFactor": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["Organization"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     DeleteOrganization: {
@@ -3911,91 +3984,23 @@ export interface operations {
             /** @description It is deleted. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Changed since it was read (`PreconditionFailedError`). */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            412: components["responses"]["PreconditionFailedError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     UpdateOrganization: {
@@ -4013,6 +4018,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "displayName": "Acme"
+                 *     }
+                 */
                 "application/json": {
                     /** @description A short name. Not unique: an organization is known by its id. */
                     name?: string;
@@ -4026,111 +4036,38 @@ export interface operations {
             /** @description The organization as it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "organizationId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a01",
+                     *       "key": "acme",
+                     *       "name": "acme",
+                     *       "displayName": "Acme",
+                     *       "createdAt": "2026-03-02T09:00:00.000Z",
+                     *       "requiresSecondFactor": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["Organization"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Changed since it was read (`PreconditionFailedError`). */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            412: components["responses"]["PreconditionFailedError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListWorkflows: {
@@ -4155,9 +4092,31 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "workflows": [
+                     *         {
+                     *           "workflowId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a04",
+                     *           "name": "order-approval",
+                     *           "createdAt": "2026-03-02T09:00:00.378Z",
+                     *           "tags": [
+                     *             {
+                     *               "tag": "$LIVE",
+                     *               "versionId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a05",
+                     *               "versionNumber": 1
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         workflows: components["schemas"]["Workflow"][];
                         /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
@@ -4165,69 +4124,13 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     RegisterWorkflow: {
@@ -4245,6 +4148,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "order-approval"
+                 *     }
+                 */
                 "application/json": {
                     /** @description Unique in the organization, compared byte by byte. */
                     name: string;
@@ -4255,102 +4163,35 @@ export interface operations {
             /** @description The workflow. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "workflowId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a04",
+                     *       "name": "order-approval",
+                     *       "createdAt": "2026-03-02T09:00:00.378Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["NewWorkflow"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetWorkflow: {
@@ -4370,75 +4211,37 @@ export interface operations {
             /** @description The workflow. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "workflowId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a04",
+                     *       "name": "order-approval",
+                     *       "createdAt": "2026-03-02T09:00:00.378Z",
+                     *       "tags": [
+                     *         {
+                     *           "tag": "$LIVE",
+                     *           "versionId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a05",
+                     *           "versionNumber": 1
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Workflow"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     DeleteWorkflow: {
@@ -4458,73 +4261,21 @@ export interface operations {
             /** @description It is deleted. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListExecutors: {
@@ -4539,21 +4290,92 @@ export interface operations {
             /** @description All of them. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "executors": [
+                     *         {
+                     *           "type": "/service/waitForEventIds",
+                     *           "title": "Wait for events",
+                     *           "summary": "Waits until the events that it lists have been sent; the output is the input and what the events brought.",
+                     *           "behaviour": "wait",
+                     *           "configSchema": {
+                     *             "type": "object",
+                     *             "properties": {
+                     *               "eventIds": {
+                     *                 "description": "The ids of the events that the step waits for, each once.",
+                     *                 "type": "array",
+                     *                 "items": {
+                     *                   "type": "string",
+                     *                   "minLength": 1,
+                     *                   "maxLength": 256,
+                     *                   "pattern": "^[^\\x00-\\x1f\\x7f-\\x9f]*$"
+                     *                 },
+                     *                 "minItems": 1,
+                     *                 "maxItems": 100
+                     *               },
+                     *               "match": {
+                     *                 "description": "How many of the events it takes: all (the default), any, or a number.",
+                     *                 "anyOf": [
+                     *                   {
+                     *                     "enum": [
+                     *                       "all",
+                     *                       "any"
+                     *                     ]
+                     *                   },
+                     *                   {
+                     *                     "type": "integer",
+                     *                     "minimum": 1,
+                     *                     "maximum": 100
+                     *                   }
+                     *                 ]
+                     *               },
+                     *               "payloadDefinitions": {
+                     *                 "description": "For each event id, the definition that the event's payload must fit.",
+                     *                 "type": "object",
+                     *                 "additionalProperties": {
+                     *                   "type": "object",
+                     *                   "properties": {
+                     *                     "$ref": {
+                     *                       "type": "string",
+                     *                       "description": "The definition: #/definitions/<name>."
+                     *                     }
+                     *                   },
+                     *                   "required": [
+                     *                     "$ref"
+                     *                   ],
+                     *                   "additionalProperties": false
+                     *                 }
+                     *               },
+                     *               "timeoutSeconds": {
+                     *                 "description": "The wait fails with Timeout after this time; without it, it waits for ever.",
+                     *                 "type": "number",
+                     *                 "exclusiveMinimum": 0,
+                     *                 "maximum": 31536000
+                     *               }
+                     *             },
+                     *             "required": [
+                     *               "eventIds"
+                     *             ],
+                     *             "additionalProperties": false
+                     *           },
+                     *           "expressionFields": [
+                     *             "eventIds"
+                     *           ],
+                     *           "needsInput": false,
+                     *           "disallowedConfigFields": []
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Executors"];
                 };
             };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            500: components["responses"]["UnhandledError"];
         };
     };
     ListExpressionFunctions: {
@@ -4568,21 +4390,31 @@ export interface operations {
             /** @description All of them. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "functions": [
+                     *         {
+                     *           "name": "size",
+                     *           "forms": "both",
+                     *           "signature": "size(value)",
+                     *           "summary": "How many characters a text has, how many items a list, how many properties a map.",
+                     *           "example": {
+                     *             "expression": "size(\"😀\") + size([1, 2])",
+                     *             "value": 3
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["ExpressionFunctions"];
                 };
             };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            500: components["responses"]["UnhandledError"];
         };
     };
     ListWorkflowVersions: {
@@ -4607,9 +4439,32 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "versions": [
+                     *         {
+                     *           "workflowId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a04",
+                     *           "versionId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a05",
+                     *           "versionNumber": 1,
+                     *           "tags": [
+                     *             "$LIVE"
+                     *           ],
+                     *           "createdBy": {
+                     *             "type": "user",
+                     *             "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *           },
+                     *           "createdAt": "2026-03-02T09:00:01.012Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         versions: components["schemas"]["WorkflowVersionSummary"][];
                         /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
@@ -4617,69 +4472,13 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     RegisterWorkflowVersion: {
@@ -4702,6 +4501,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "definition": "{\"workflowName\":\"order-approval\",\"steps\":[{\"name\":\"check-order\",\"integrationDetails\":{\"type\":\"/service/noop\",\"inputDefinition\":{\"$ref\":\"#/definitions/order\"},\"outputDefinition\":{\"$ref\":\"#/definitions/order\"}},\"transitionToStep\":\"approve\"},{\"name\":\"approve\",\"integrationDetails\":{\"type\":\"/service/waitForEventIds\",\"config\":{\"eventIds\":[\"manager-approved\"]},\"inputDefinition\":{\"$ref\":\"#/definitions/order\"},\"outputDefinition\":{\"$ref\":\"#/definitions/decided-order\"}},\"transitionToStep\":\"ship\"},{\"name\":\"ship\",\"integrationDetails\":{\"type\":\"/service/noop\",\"inputDefinition\":{\"$ref\":\"#/definitions/decided-order\"},\"outputDefinition\":{\"$ref\":\"#/definitions/decided-order\"}},\"transitionToStep\":null}],\"definitions\":{\"order\":{\"type\":\"object\",\"properties\":{\"sku\":{\"type\":\"string\"},\"count\":{\"type\":\"integer\",\"minimum\":1}},\"required\":[\"sku\",\"count\"],\"additionalProperties\":false},\"decided-order\":{\"type\":\"object\",\"properties\":{\"sku\":{\"type\":\"string\"},\"count\":{\"type\":\"integer\",\"minimum\":1},\"approved\":{\"type\":\"boolean\"},\"comment\":{\"type\":\"string\"}},\"required\":[\"sku\",\"count\"],\"additionalProperties\":false}}}"
+                 *     }
+                 */
                 "application/json": {
                     /** @description The definition: a JSON document, as a string. */
                     definition: string;
@@ -4712,6 +4516,11 @@ export interface operations {
             /** @description With `ifChanged`: the newest version, whose definition is equal. Nothing was registered. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4721,102 +4530,38 @@ export interface operations {
             /** @description The new version. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "workflowId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a04",
+                     *       "versionId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a05",
+                     *       "versionNumber": 1,
+                     *       "createdAt": "2026-03-02T09:00:01.012Z",
+                     *       "created": true,
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["NewWorkflowVersion"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ValidateWorkflowVersion: {
@@ -4833,6 +4578,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "definition": "{\"workflowName\":\"order-approval\",\"steps\":[{\"name\":\"check-order\",\"integrationDetails\":{\"type\":\"/service/noop\",\"inputDefinition\":{\"$ref\":\"#/definitions/order\"},\"outputDefinition\":{\"$ref\":\"#/definitions/order\"}},\"transitionToStep\":\"approve\"},{\"name\":\"approve\",\"integrationDetails\":{\"type\":\"/service/waitForEventIds\",\"config\":{\"eventIds\":[\"manager-approved\"]},\"inputDefinition\":{\"$ref\":\"#/definitions/order\"},\"outputDefinition\":{\"$ref\":\"#/definitions/decided-order\"}},\"transitionToStep\":\"ship\"},{\"name\":\"ship\",\"integrationDetails\":{\"type\":\"/service/noop\",\"inputDefinition\":{\"$ref\":\"#/definitions/decided-order\"},\"outputDefinition\":{\"$ref\":\"#/definitions/decided-order\"}},\"transitionToStep\":null}],\"definitions\":{\"order\":{\"type\":\"object\",\"properties\":{\"sku\":{\"type\":\"string\"},\"count\":{\"type\":\"integer\",\"minimum\":1}},\"required\":[\"sku\",\"count\"],\"additionalProperties\":false},\"decided-order\":{\"type\":\"object\",\"properties\":{\"sku\":{\"type\":\"string\"},\"count\":{\"type\":\"integer\",\"minimum\":1},\"approved\":{\"type\":\"boolean\"},\"comment\":{\"type\":\"string\"}},\"required\":[\"sku\",\"count\"],\"additionalProperties\":false}}}"
+                 *     }
+                 */
                 "application/json": {
                     /** @description The definition: a JSON document, as a string. */
                     definition: string;
@@ -4843,9 +4593,21 @@ export interface operations {
             /** @description What is wrong with it; with `valid: true`, nothing. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "valid": true,
+                     *       "errors": [],
+                     *       "warnings": [],
+                     *       "messages": []
+                     *     }
+                     */
                     "application/json": {
                         valid: boolean;
                         errors: components["schemas"]["DefinitionRemark"][];
@@ -4855,87 +4617,15 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetWorkflowVersion: {
@@ -4957,75 +4647,39 @@ export interface operations {
             /** @description The version. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "workflowId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a04",
+                     *       "versionId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a05",
+                     *       "versionNumber": 1,
+                     *       "tags": [
+                     *         "$LIVE"
+                     *       ],
+                     *       "createdBy": {
+                     *         "type": "user",
+                     *         "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *       },
+                     *       "createdAt": "2026-03-02T09:00:01.012Z",
+                     *       "definition": "{\"workflowName\":\"order-approval\",\"steps\":[{\"name\":\"check-order\",\"integrationDetails\":{\"type\":\"/service/noop\",\"inputDefinition\":{\"$ref\":\"#/definitions/order\"},\"outputDefinition\":{\"$ref\":\"#/definitions/order\"}},\"transitionToStep\":\"approve\"},{\"name\":\"approve\",\"integrationDetails\":{\"type\":\"/service/waitForEventIds\",\"config\":{\"eventIds\":[\"manager-approved\"]},\"inputDefinition\":{\"$ref\":\"#/definitions/order\"},\"outputDefinition\":{\"$ref\":\"#/definitions/decided-order\"}},\"transitionToStep\":\"ship\"},{\"name\":\"ship\",\"integrationDetails\":{\"type\":\"/service/noop\",\"inputDefinition\":{\"$ref\":\"#/definitions/decided-order\"},\"outputDefinition\":{\"$ref\":\"#/definitions/decided-order\"}},\"transitionToStep\":null}],\"definitions\":{\"order\":{\"type\":\"object\",\"properties\":{\"sku\":{\"type\":\"string\"},\"count\":{\"type\":\"integer\",\"minimum\":1}},\"required\":[\"sku\",\"count\"],\"additionalProperties\":false},\"decided-order\":{\"type\":\"object\",\"properties\":{\"sku\":{\"type\":\"string\"},\"count\":{\"type\":\"integer\",\"minimum\":1},\"approved\":{\"type\":\"boolean\"},\"comment\":{\"type\":\"string\"}},\"required\":[\"sku\",\"count\"],\"additionalProperties\":false}}}"
+                     *     }
+                     */
                     "application/json": components["schemas"]["WorkflowVersion"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetTaggedWorkflowVersion: {
@@ -5047,75 +4701,40 @@ export interface operations {
             /** @description The version. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "workflowId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a04",
+                     *       "versionId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a05",
+                     *       "versionNumber": 1,
+                     *       "tags": [
+                     *         "$LIVE"
+                     *       ],
+                     *       "createdBy": {
+                     *         "type": "user",
+                     *         "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *       },
+                     *       "createdAt": "2026-03-02T09:00:01.012Z",
+                     *       "definition": "{\"workflowName\":\"order-approval\",\"steps\":[{\"name\":\"check-order\",\"integrationDetails\":{\"type\":\"/service/noop\",\"inputDefinition\":{\"$ref\":\"#/definitions/order\"},\"outputDefinition\":{\"$ref\":\"#/definitions/order\"}},\"transitionToStep\":\"approve\"},{\"name\":\"approve\",\"integrationDetails\":{\"type\":\"/service/waitForEventIds\",\"config\":{\"eventIds\":[\"manager-approved\"]},\"inputDefinition\":{\"$ref\":\"#/definitions/order\"},\"outputDefinition\":{\"$ref\":\"#/definitions/decided-order\"}},\"transitionToStep\":\"ship\"},{\"name\":\"ship\",\"integrationDetails\":{\"type\":\"/service/noop\",\"inputDefinition\":{\"$ref\":\"#/definitions/decided-order\"},\"outputDefinition\":{\"$ref\":\"#/definitions/decided-order\"}},\"transitionToStep\":null}],\"definitions\":{\"order\":{\"type\":\"object\",\"properties\":{\"sku\":{\"type\":\"string\"},\"count\":{\"type\":\"integer\",\"minimum\":1}},\"required\":[\"sku\",\"count\"],\"additionalProperties\":false},\"decided-order\":{\"type\":\"object\",\"properties\":{\"sku\":{\"type\":\"string\"},\"count\":{\"type\":\"integer\",\"minimum\":1},\"approved\":{\"type\":\"boolean\"},\"comment\":{\"type\":\"string\"}},\"required\":[\"sku\",\"count\"],\"additionalProperties\":false}}}"
+                     *     }
+                     */
                     "application/json": components["schemas"]["WorkflowVersion"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     SetWorkflowVersionTag: {
@@ -5139,6 +4758,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "versionId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a05"
+                 *     }
+                 */
                 "application/json": {
                     /**
                      * Format: uuid
@@ -5152,9 +4776,23 @@ export interface operations {
             /** @description It points there. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "tag": "$LIVE",
+                     *       "versionId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a05",
+                     *       "versionNumber": 1,
+                     *       "success": true
+                     *     }
+                     */
                     "application/json": {
                         tag: string;
                         /**
@@ -5168,105 +4806,17 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Changed since it was read (`PreconditionFailedError`). */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            412: components["responses"]["PreconditionFailedError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     DeleteTag: {
@@ -5291,82 +4841,23 @@ export interface operations {
             /** @description It is deleted. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Changed since it was read (`PreconditionFailedError`). */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            412: components["responses"]["PreconditionFailedError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListTags: {
@@ -5391,9 +4882,29 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "tags": [
+                     *         {
+                     *           "tag": "$LIVE",
+                     *           "versionId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a05",
+                     *           "versionNumber": 1,
+                     *           "updatedBy": {
+                     *             "type": "user",
+                     *             "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *           },
+                     *           "updatedAt": "2026-03-02T09:00:01.031Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         tags: components["schemas"]["WorkflowTag"][];
                         /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
@@ -5401,69 +4912,13 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListTagHistory: {
@@ -5490,9 +4945,29 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "changes": [
+                     *         {
+                     *           "change": "set",
+                     *           "versionId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a05",
+                     *           "versionNumber": 1,
+                     *           "changedBy": {
+                     *             "type": "user",
+                     *             "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *           },
+                     *           "changedAt": "2026-03-02T09:00:01.031Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         changes: components["schemas"]["WorkflowTagChange"][];
                         /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
@@ -5500,69 +4975,13 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListJobs: {
@@ -5610,9 +5029,42 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "jobs": [
+                     *         {
+                     *           "jobId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a06",
+                     *           "status": "RUNNING",
+                     *           "workflowId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a04",
+                     *           "workflowName": "order-approval",
+                     *           "workflowVersion": {
+                     *             "versionId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a05",
+                     *             "versionNumber": 1,
+                     *             "tag": "$LIVE"
+                     *           },
+                     *           "submittedBy": {
+                     *             "type": "user",
+                     *             "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *           },
+                     *           "createdAt": "2026-03-02T09:00:01.095Z",
+                     *           "updatedAt": "2026-03-02T09:00:01.095Z",
+                     *           "startedAt": "2026-03-02T09:00:01.095Z",
+                     *           "submittedByUser": "Ada",
+                     *           "stepName": "approve",
+                     *           "awaitingEventIds": [
+                     *             "manager-approved"
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         jobs: components["schemas"]["ListedJob"][];
                         /** @description Only with `includeTotal=true`. */
@@ -5624,69 +5076,13 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     SubmitJob: {
@@ -5707,6 +5103,18 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "workflowId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a04",
+                 *       "workflowVersion": {
+                 *         "tag": "$LIVE"
+                 *       },
+                 *       "inputJson": {
+                 *         "sku": "STEP-2",
+                 *         "count": 1
+                 *       }
+                 *     }
+                 */
                 "application/json": {
                     /**
                      * Format: uuid
@@ -5734,102 +5142,37 @@ export interface operations {
             /** @description The job is accepted and will run. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "jobId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a06",
+                     *       "status": "PENDING",
+                     *       "workflowId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a04",
+                     *       "versionId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a05",
+                     *       "versionNumber": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["SubmittedJob"] | components["schemas"]["WaitedJob"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetJob: {
@@ -5852,75 +5195,121 @@ export interface operations {
             /** @description The job. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "jobId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a06",
+                     *       "status": "RUNNING",
+                     *       "workflowId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a04",
+                     *       "workflowName": "order-approval",
+                     *       "workflowVersion": {
+                     *         "versionId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a05",
+                     *         "versionNumber": 1,
+                     *         "tag": "$LIVE"
+                     *       },
+                     *       "submittedBy": {
+                     *         "type": "user",
+                     *         "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *       },
+                     *       "createdAt": "2026-03-02T09:00:01.168Z",
+                     *       "updatedAt": "2026-03-02T09:00:01.168Z",
+                     *       "startedAt": "2026-03-02T09:00:01.168Z",
+                     *       "submittedByUser": "Ada",
+                     *       "input": {
+                     *         "sku": "STEP-2",
+                     *         "count": 1
+                     *       },
+                     *       "output": null,
+                     *       "currentStep": {
+                     *         "name": "approve",
+                     *         "type": "/service/waitForEventIds",
+                     *         "visit": 1,
+                     *         "status": "successful_but_incomplete",
+                     *         "attempts": 1,
+                     *         "input": {
+                     *           "sku": "STEP-2",
+                     *           "count": 1
+                     *         },
+                     *         "startedAt": "2026-03-02T09:00:01.168Z",
+                     *         "awaiting": {
+                     *           "eventIds": [
+                     *             "manager-approved"
+                     *           ],
+                     *           "receivedEventIds": [],
+                     *           "missingEventIds": [
+                     *             "manager-approved"
+                     *           ],
+                     *           "since": "2026-03-02T09:00:01.168Z"
+                     *         }
+                     *       },
+                     *       "steps": [
+                     *         {
+                     *           "name": "check-order",
+                     *           "type": "/service/noop",
+                     *           "visit": 1,
+                     *           "status": "success",
+                     *           "attempts": 1,
+                     *           "input": {
+                     *             "sku": "STEP-2",
+                     *             "count": 1
+                     *           },
+                     *           "startedAt": "2026-03-02T09:00:01.168Z",
+                     *           "output": {
+                     *             "sku": "STEP-2",
+                     *             "count": 1
+                     *           },
+                     *           "finishedAt": "2026-03-02T09:00:01.168Z"
+                     *         },
+                     *         {
+                     *           "name": "approve",
+                     *           "type": "/service/waitForEventIds",
+                     *           "visit": 1,
+                     *           "status": "successful_but_incomplete",
+                     *           "attempts": 1,
+                     *           "input": {
+                     *             "sku": "STEP-2",
+                     *             "count": 1
+                     *           },
+                     *           "startedAt": "2026-03-02T09:00:01.168Z"
+                     *         }
+                     *       ],
+                     *       "job": {
+                     *         "jobId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a06",
+                     *         "status": "RUNNING",
+                     *         "workflowId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a04",
+                     *         "workflowName": "order-approval",
+                     *         "workflowVersion": {
+                     *           "versionId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a05",
+                     *           "versionNumber": 1,
+                     *           "tag": "$LIVE"
+                     *         },
+                     *         "submittedBy": {
+                     *           "type": "user",
+                     *           "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *         },
+                     *         "createdAt": "2026-03-02T09:00:01.168Z",
+                     *         "updatedAt": "2026-03-02T09:00:01.168Z",
+                     *         "startedAt": "2026-03-02T09:00:01.168Z",
+                     *         "submittedByUser": "Ada"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["Job"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     CancelJob: {
@@ -5941,6 +5330,7 @@ export interface operations {
         /** @description No body is needed. */
         requestBody?: {
             content: {
+                /** @example {} */
                 "application/json": Record<string, never> | null;
             };
         };
@@ -5948,102 +5338,49 @@ export interface operations {
             /** @description The job as it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "jobId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a06",
+                     *       "status": "CANCELLED",
+                     *       "workflowId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a04",
+                     *       "workflowName": "order-approval",
+                     *       "workflowVersion": {
+                     *         "versionId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a05",
+                     *         "versionNumber": 1,
+                     *         "tag": "$LIVE"
+                     *       },
+                     *       "submittedBy": {
+                     *         "type": "user",
+                     *         "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *       },
+                     *       "createdAt": "2026-03-02T09:00:01.342Z",
+                     *       "updatedAt": "2026-03-02T09:00:01.353Z",
+                     *       "startedAt": "2026-03-02T09:00:01.342Z",
+                     *       "finishedAt": "2026-03-02T09:00:01.353Z",
+                     *       "submittedByUser": "Ada"
+                     *     }
+                     */
                     "application/json": components["schemas"]["JobSummary"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ResumeJob: {
@@ -6064,6 +5401,7 @@ export interface operations {
         /** @description No body is needed. */
         requestBody?: {
             content: {
+                /** @example {} */
                 "application/json": Record<string, never> | null;
             };
         };
@@ -6071,102 +5409,48 @@ export interface operations {
             /** @description The job as it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "jobId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a06",
+                     *       "status": "PENDING",
+                     *       "workflowId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a04",
+                     *       "workflowName": "order-approval",
+                     *       "workflowVersion": {
+                     *         "versionId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a05",
+                     *         "versionNumber": 1,
+                     *         "tag": "$LIVE"
+                     *       },
+                     *       "submittedBy": {
+                     *         "type": "user",
+                     *         "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *       },
+                     *       "createdAt": "2026-03-02T09:00:01.342Z",
+                     *       "updatedAt": "2026-03-02T09:00:01.368Z",
+                     *       "startedAt": "2026-03-02T09:00:01.342Z",
+                     *       "submittedByUser": "Ada"
+                     *     }
+                     */
                     "application/json": components["schemas"]["JobSummary"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetJobHistory: {
@@ -6191,9 +5475,57 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "entries": [
+                     *         {
+                     *           "sequence": 1,
+                     *           "at": "2026-03-02T09:00:01.168Z",
+                     *           "type": "job.submitted",
+                     *           "by": {
+                     *             "type": "user",
+                     *             "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *           }
+                     *         },
+                     *         {
+                     *           "sequence": 2,
+                     *           "at": "2026-03-02T09:00:01.168Z",
+                     *           "type": "job.started"
+                     *         },
+                     *         {
+                     *           "sequence": 3,
+                     *           "at": "2026-03-02T09:00:01.168Z",
+                     *           "type": "step.started",
+                     *           "step": "check-order",
+                     *           "visit": 1,
+                     *           "input": {
+                     *             "sku": "STEP-2",
+                     *             "count": 1
+                     *           }
+                     *         },
+                     *         {
+                     *           "sequence": 4,
+                     *           "at": "2026-03-02T09:00:01.168Z",
+                     *           "type": "step.succeeded",
+                     *           "step": "check-order",
+                     *           "visit": 1,
+                     *           "attempt": 1,
+                     *           "output": {
+                     *             "sku": "STEP-2",
+                     *             "count": 1
+                     *           }
+                     *         }
+                     *       ],
+                     *       "nextPageToken": "OWdVcWsxc2N6d3FFNA"
+                     *     }
+                     */
                     "application/json": {
                         entries: components["schemas"]["HistoryEntry"][];
                         /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
@@ -6201,69 +5533,13 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListJobSteps: {
@@ -6292,9 +5568,48 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "steps": [
+                     *         {
+                     *           "name": "check-order",
+                     *           "type": "/service/noop",
+                     *           "visit": 1,
+                     *           "status": "success",
+                     *           "attempts": 1,
+                     *           "input": {
+                     *             "sku": "STEP-2",
+                     *             "count": 1
+                     *           },
+                     *           "startedAt": "2026-03-02T09:00:01.168Z",
+                     *           "output": {
+                     *             "sku": "STEP-2",
+                     *             "count": 1
+                     *           },
+                     *           "finishedAt": "2026-03-02T09:00:01.168Z"
+                     *         },
+                     *         {
+                     *           "name": "approve",
+                     *           "type": "/service/waitForEventIds",
+                     *           "visit": 1,
+                     *           "status": "successful_but_incomplete",
+                     *           "attempts": 1,
+                     *           "input": {
+                     *             "sku": "STEP-2",
+                     *             "count": 1
+                     *           },
+                     *           "startedAt": "2026-03-02T09:00:01.168Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         steps: components["schemas"]["JobStep"][];
                         /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
@@ -6302,69 +5617,13 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListJobBranches: {
@@ -6397,9 +5656,44 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "step": "each-order",
+                     *       "visit": 1,
+                     *       "branchCount": 2,
+                     *       "openCount": 0,
+                     *       "succeededCount": 2,
+                     *       "failedCount": 0,
+                     *       "cancelledCount": 0,
+                     *       "branches": [
+                     *         {
+                     *           "place": 0,
+                     *           "step": "pack",
+                     *           "visit": 1,
+                     *           "status": "succeeded",
+                     *           "branch": "each-order:1[0]",
+                     *           "startedAt": "2026-03-02T09:00:01.410Z",
+                     *           "finishedAt": "2026-03-02T09:00:01.410Z"
+                     *         },
+                     *         {
+                     *           "place": 1,
+                     *           "step": "pack",
+                     *           "visit": 1,
+                     *           "status": "succeeded",
+                     *           "branch": "each-order:1[1]",
+                     *           "startedAt": "2026-03-02T09:00:01.410Z",
+                     *           "finishedAt": "2026-03-02T09:00:01.410Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         /** @description The step that has the branches. Left out: the job came to none. */
                         step?: string;
@@ -6421,69 +5715,13 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ExplainJob: {
@@ -6503,75 +5741,47 @@ export interface operations {
             /** @description The explanation. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "jobId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a06",
+                     *       "state": "waitingForEvents",
+                     *       "sentence": "`approve` has waited 4 s for the event `manager-approved`.",
+                     *       "facts": {
+                     *         "since": "2026-03-02T09:00:01.168Z",
+                     *         "step": "approve",
+                     *         "visit": 1,
+                     *         "attempt": 1,
+                     *         "eventIds": [
+                     *           "manager-approved"
+                     *         ],
+                     *         "missingEventIds": [
+                     *           "manager-approved"
+                     *         ],
+                     *         "missingCount": 1,
+                     *         "operations": [
+                     *           "SendJobEvent",
+                     *           "CancelJob"
+                     *         ]
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["JobExplanation"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetJobState: {
@@ -6591,75 +5801,92 @@ export interface operations {
             /** @description The state. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "jobId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a06",
+                     *       "status": "RUNNING",
+                     *       "updatedAt": "2026-03-02T09:00:01.168Z",
+                     *       "contentLengthBytes": 833,
+                     *       "warnings": [],
+                     *       "state": {
+                     *         "nextStepName": "approve",
+                     *         "executionData": {
+                     *           "check-orderInput": {
+                     *             "sku": "STEP-2",
+                     *             "count": 1
+                     *           },
+                     *           "check-orderOutput": {
+                     *             "sku": "STEP-2",
+                     *             "count": 1
+                     *           },
+                     *           "approveInput": {
+                     *             "sku": "STEP-2",
+                     *             "count": 1
+                     *           },
+                     *           "workflowInput": {
+                     *             "sku": "STEP-2",
+                     *             "count": 1
+                     *           }
+                     *         },
+                     *         "executionHistory": [
+                     *           {
+                     *             "id": "check-order:1",
+                     *             "stepName": "check-order",
+                     *             "stepExecutorType": "/service/noop",
+                     *             "historySource": "executor",
+                     *             "input": {
+                     *               "sku": "STEP-2",
+                     *               "count": 1
+                     *             },
+                     *             "output": {
+                     *               "status": "successful",
+                     *               "payload": {
+                     *                 "sku": "STEP-2",
+                     *                 "count": 1
+                     *               }
+                     *             },
+                     *             "startTimestamp": "2026-03-02T09:00:01.168Z",
+                     *             "endTimestamp": "2026-03-02T09:00:01.168Z",
+                     *             "errors": [],
+                     *             "warnings": []
+                     *           },
+                     *           {
+                     *             "id": "approve:1",
+                     *             "stepName": "approve",
+                     *             "stepExecutorType": "/service/waitForEventIds",
+                     *             "historySource": "event",
+                     *             "input": {
+                     *               "sku": "STEP-2",
+                     *               "count": 1
+                     *             },
+                     *             "output": {
+                     *               "status": "successful_but_incomplete"
+                     *             },
+                     *             "startTimestamp": "2026-03-02T09:00:01.168Z",
+                     *             "errors": [],
+                     *             "warnings": []
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["JobStateAnswer"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetJobStateMetadata: {
@@ -6679,75 +5906,32 @@ export interface operations {
             /** @description What there is to know before the state is fetched. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "jobId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a06",
+                     *       "status": "RUNNING",
+                     *       "updatedAt": "2026-03-02T09:00:01.168Z",
+                     *       "contentLengthBytes": 833,
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["JobStateMetadata"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     WatchJob: {
@@ -6770,82 +5954,43 @@ export interface operations {
             /** @description The stream. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example id: 1
+                     *     event: job.submitted
+                     *     data: {"sequence":1,"at":"2026-03-02T09:00:01.168Z","type":"job.submitted","by":{"type":"user","id":"019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"}}
+                     *
+                     *     id: 2
+                     *     event: job.started
+                     *     data: {"sequence":2,"at":"2026-03-02T09:00:01.168Z","type":"job.started"}
+                     */
                     "text/event-stream": string;
                 };
             };
             /** @description The job is finished and there is nothing after `Last-Event-ID`: do not connect again. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     WatchJobs: {
@@ -6866,73 +6011,38 @@ export interface operations {
             /** @description The stream. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example id: 1
+                     *     event: job.submitted
+                     *     data: {"organizationId":"019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a01","jobId":"019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a06","entry":{"sequence":1,"at":"2026-03-02T09:00:01.168Z","type":"job.submitted","by":{"type":"user","id":"019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"}}}
+                     */
                     "text/event-stream": string;
                 };
             };
             /** @description All jobs are finished, and there is nothing after `Last-Event-ID`: do not connect again. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListJobEvents: {
@@ -6957,9 +6067,38 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "events": [
+                     *         {
+                     *           "eventNumber": 1,
+                     *           "eventId": "manager-approved",
+                     *           "outcome": "matched",
+                     *           "reason": "A step waited for it when it came; `approve` consumed it.",
+                     *           "sentBy": {
+                     *             "type": "user",
+                     *             "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *           },
+                     *           "receivedAt": "2026-03-02T09:00:01.285Z",
+                     *           "duplicateCount": 0,
+                     *           "payload": {
+                     *             "approved": true,
+                     *             "comment": "Both are in stock."
+                     *           },
+                     *           "consumedByStep": "approve",
+                     *           "consumedByVisit": 1,
+                     *           "consumedAt": "2026-03-02T09:00:01.285Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         events: components["schemas"]["JobEvent"][];
                         /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
@@ -6967,69 +6106,13 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     SendJobEvent: {
@@ -7049,6 +6132,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "eventId": "manager-approved",
+                 *       "payload": {
+                 *         "approved": true,
+                 *         "comment": "Both are in stock."
+                 *       }
+                 *     }
+                 */
                 "application/json": {
                     /** @description Compared byte by byte with the ids that steps list. */
                     eventId: string;
@@ -7067,9 +6159,22 @@ export interface operations {
             /** @description The event is kept and will not be lost. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "warnings": [],
+                     *       "jobId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a06",
+                     *       "eventId": "manager-approved",
+                     *       "outcome": "matched"
+                     *     }
+                     */
                     "application/json": {
                         /**
                          * Format: uuid
@@ -7087,96 +6192,16 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListTasks: {
@@ -7203,9 +6228,37 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "tasks": [
+                     *         {
+                     *           "taskId": "WyIwMTljYThiMi01YzAwLTdhMTAtOGYzZS0yYjZkNGM5ZTFiMDIiLDEsMSwidGFzayIsIiJd",
+                     *           "status": "held",
+                     *           "jobId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b02",
+                     *           "workflowId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b03",
+                     *           "workflowName": "stepwell-task",
+                     *           "step": "task",
+                     *           "visit": 1,
+                     *           "branch": "",
+                     *           "priority": 5,
+                     *           "dueAt": "2026-03-02T09:00:01.446Z",
+                     *           "worker": "packer-1",
+                     *           "takenAt": "2026-03-02T09:00:01.487Z",
+                     *           "leaseUntil": "2026-03-02T09:01:01.500Z",
+                     *           "progress": {
+                     *             "packed": 1
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         tasks: components["schemas"]["QueuedTask"][];
                         /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
@@ -7213,69 +6266,13 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     SubmitTask: {
@@ -7298,6 +6295,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "input": {
+                 *         "sku": "STEP-2",
+                 *         "count": 1
+                 *       },
+                 *       "priority": 5
+                 *     }
+                 */
                 "application/json": {
                     /** @description What the worker receives: any JSON value. Left out: `{}`. */
                     input?: unknown;
@@ -7310,102 +6316,37 @@ export interface operations {
             /** @description The job is accepted and will run. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "jobId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b02",
+                     *       "status": "PENDING",
+                     *       "workflowId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b03",
+                     *       "versionId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b04",
+                     *       "versionNumber": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["SubmittedJob"] | components["schemas"]["WaitedJob"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     PollTasks: {
@@ -7425,6 +6366,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "maxTasks": 1,
+                 *       "worker": "packer-1"
+                 *     }
+                 */
                 "application/json": {
                     /** @description How many tasks the worker takes at once. Left out: 1. */
                     maxTasks?: number;
@@ -7437,93 +6384,52 @@ export interface operations {
             /** @description The tasks. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "tasks": [
+                     *         {
+                     *           "taskId": "WyIwMTljYThiMi01YzAwLTdhMTAtOGYzZS0yYjZkNGM5ZTFiMDIiLDEsMSwidGFzayIsIiJd",
+                     *           "idempotencyKey": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b02:task:1",
+                     *           "queue": "packing",
+                     *           "jobId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b02",
+                     *           "workflowId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b03",
+                     *           "workflowName": "stepwell-task",
+                     *           "versionId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b04",
+                     *           "versionNumber": 1,
+                     *           "step": "task",
+                     *           "visit": 1,
+                     *           "branch": "",
+                     *           "attempt": 1,
+                     *           "input": {
+                     *             "sku": "STEP-2",
+                     *             "count": 1
+                     *           },
+                     *           "dueAt": "2026-03-02T09:00:01.446Z",
+                     *           "leaseUntil": "2026-03-02T09:01:01.487Z",
+                     *           "heartbeatSeconds": 60
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["PolledTasks"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     CompleteTask: {
@@ -7543,6 +6449,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "output": {
+                 *         "parcel": "P-1001"
+                 *       }
+                 *     }
+                 */
                 "application/json": {
                     /** @description Any JSON value. */
                     output: unknown;
@@ -7553,102 +6466,33 @@ export interface operations {
             /** @description The answer is committed, and the job goes on. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "taskId": "WyIwMTljYThiMi01YzAwLTdhMTAtOGYzZS0yYjZkNGM5ZTFiMDIiLDEsMSwidGFzayIsIiJd",
+                     *       "jobId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b02"
+                     *     }
+                     */
                     "application/json": components["schemas"]["AnsweredTask"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     FailTask: {
@@ -7668,6 +6512,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "message": "The printer is out of labels.",
+                 *       "type": "NoLabels",
+                 *       "retryable": true,
+                 *       "retryAfterSeconds": 60
+                 *     }
+                 */
                 "application/json": {
                     /** @description What went wrong. */
                     message: string;
@@ -7684,102 +6536,33 @@ export interface operations {
             /** @description The answer is committed, and the job goes on. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "taskId": "WyIwMTljYThiMi01YzAwLTdhMTAtOGYzZS0yYjZkNGM5ZTFiMDIiLDEsMSwidGFzayIsIiJd",
+                     *       "jobId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b02"
+                     *     }
+                     */
                     "application/json": components["schemas"]["AnsweredTask"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ReleaseTask: {
@@ -7800,6 +6583,7 @@ export interface operations {
         /** @description No body is needed. */
         requestBody?: {
             content: {
+                /** @example {} */
                 "application/json": Record<string, never> | null;
             };
         };
@@ -7807,102 +6591,33 @@ export interface operations {
             /** @description The answer is committed, and the job goes on. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "taskId": "WyIwMTljYThiMi01YzAwLTdhMTAtOGYzZS0yYjZkNGM5ZTFiMDIiLDEsMSwidGFzayIsIiJd",
+                     *       "jobId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b02"
+                     *     }
+                     */
                     "application/json": components["schemas"]["AnsweredTask"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     HeartbeatTask: {
@@ -7919,6 +6634,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "progress": {
+                 *         "packed": 1
+                 *       }
+                 *     }
+                 */
                 "application/json": {
                     /** @description How far the work has come, for people: any JSON value of 4096 bytes at most. Left out: as it was. */
                     progress?: unknown;
@@ -7929,102 +6651,32 @@ export interface operations {
             /** @description The task is held. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "taskId": "WyIwMTljYThiMi01YzAwLTdhMTAtOGYzZS0yYjZkNGM5ZTFiMDIiLDEsMSwidGFzayIsIiJd",
+                     *       "leaseUntil": "2026-03-02T09:01:01.500Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["HeldTask"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListTaskQueues: {
@@ -8047,9 +6699,25 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "queues": [
+                     *         {
+                     *           "queue": "packing",
+                     *           "waitingCount": 0,
+                     *           "heldCount": 1,
+                     *           "workerCount": 0
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         queues: components["schemas"]["TaskQueue"][];
                         /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
@@ -8057,69 +6725,13 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetTaskQueue: {
@@ -8139,75 +6751,32 @@ export interface operations {
             /** @description The queue. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "queue": "packing",
+                     *       "waitingCount": 0,
+                     *       "heldCount": 1,
+                     *       "workerCount": 0,
+                     *       "workers": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["WholeTaskQueue"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     UpdateTaskQueue: {
@@ -8224,6 +6793,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "paused": true
+                 *     }
+                 */
                 "application/json": {
                     paused: boolean;
                 };
@@ -8233,93 +6807,40 @@ export interface operations {
             /** @description The queue. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "queue": "packing",
+                     *       "waitingCount": 1,
+                     *       "heldCount": 0,
+                     *       "workerCount": 0,
+                     *       "oldestDueAt": "2026-03-02T09:00:01.606Z",
+                     *       "pausedAt": "2026-03-02T09:00:01.636Z",
+                     *       "pausedBy": {
+                     *         "type": "user",
+                     *         "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *       },
+                     *       "workers": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["WholeTaskQueue"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetMetrics: {
@@ -8350,9 +6871,32 @@ export interface operations {
             /** @description The series. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "metric": "jobs_submitted",
+                     *       "bucket": "day",
+                     *       "from": "2026-03-01T00:00:00.000Z",
+                     *       "to": "2026-03-03T00:00:00.000Z",
+                     *       "aggregation": "sum",
+                     *       "points": [
+                     *         {
+                     *           "at": "2026-03-01T00:00:00.000Z",
+                     *           "value": 0
+                     *         },
+                     *         {
+                     *           "at": "2026-03-02T00:00:00.000Z",
+                     *           "value": 3
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {string} */
                         metric: "jobs_submitted" | "jobs_succeeded" | "jobs_failed" | "jobs_cancelled" | "step_failures" | "step_retries" | "job_duration_seconds" | "step_duration_seconds" | "jobs_running" | "jobs_waiting";
@@ -8389,69 +6933,13 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetRateLimits: {
@@ -8469,75 +6957,54 @@ export interface operations {
             /** @description The limits. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "rateLimits": [
+                     *         {
+                     *           "scope": "organization",
+                     *           "policy": "requests",
+                     *           "limitPerMinute": 1500000,
+                     *           "usedCount": 210
+                     *         },
+                     *         {
+                     *           "scope": "organization",
+                     *           "policy": "submits",
+                     *           "limitPerMinute": 750000,
+                     *           "usedCount": 7
+                     *         },
+                     *         {
+                     *           "scope": "user",
+                     *           "policy": "requests",
+                     *           "limitPerMinute": 1500000,
+                     *           "usedCount": 210
+                     *         },
+                     *         {
+                     *           "scope": "user",
+                     *           "policy": "submits",
+                     *           "limitPerMinute": 750000,
+                     *           "usedCount": 7
+                     *         }
+                     *       ],
+                     *       "resetsAt": "2026-03-02T09:00:18.009Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["RateLimits"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetLimits: {
@@ -8555,75 +7022,106 @@ export interface operations {
             /** @description The limits. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "limits": [
+                     *         {
+                     *           "name": "apiTokens",
+                     *           "maximum": 1000,
+                     *           "usedCount": 1,
+                     *           "scope": "organization",
+                     *           "isOwn": false
+                     *         },
+                     *         {
+                     *           "name": "oauthClients",
+                     *           "maximum": 50,
+                     *           "usedCount": 0,
+                     *           "scope": "organization",
+                     *           "isOwn": false
+                     *         },
+                     *         {
+                     *           "name": "members",
+                     *           "maximum": 5000,
+                     *           "usedCount": 1,
+                     *           "scope": "organization",
+                     *           "isOwn": false
+                     *         },
+                     *         {
+                     *           "name": "openInvitations",
+                     *           "maximum": 1000,
+                     *           "usedCount": 0,
+                     *           "scope": "organization",
+                     *           "isOwn": false
+                     *         },
+                     *         {
+                     *           "name": "roles",
+                     *           "maximum": 100,
+                     *           "usedCount": 0,
+                     *           "scope": "organization",
+                     *           "isOwn": false
+                     *         },
+                     *         {
+                     *           "name": "workflows",
+                     *           "maximum": 5000,
+                     *           "usedCount": 3,
+                     *           "scope": "organization",
+                     *           "isOwn": false
+                     *         },
+                     *         {
+                     *           "name": "versionsPerWorkflow",
+                     *           "maximum": 10000,
+                     *           "usedCount": 1,
+                     *           "scope": "workflow",
+                     *           "isOwn": false
+                     *         },
+                     *         {
+                     *           "name": "tagsPerWorkflow",
+                     *           "maximum": 1000,
+                     *           "usedCount": 1,
+                     *           "scope": "workflow",
+                     *           "isOwn": false
+                     *         },
+                     *         {
+                     *           "name": "waitingRequests",
+                     *           "maximum": 5000,
+                     *           "usedCount": 0,
+                     *           "scope": "node",
+                     *           "isOwn": false
+                     *         },
+                     *         {
+                     *           "name": "storedMb",
+                     *           "maximum": 100000,
+                     *           "usedCount": 1,
+                     *           "scope": "organization",
+                     *           "isOwn": false
+                     *         },
+                     *         {
+                     *           "name": "planMemoryMb",
+                     *           "maximum": 64,
+                     *           "usedCount": 1,
+                     *           "scope": "node",
+                     *           "isOwn": false
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Limits"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListApiTokens: {
@@ -8646,9 +7144,39 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "apiTokens": [
+                     *         {
+                     *           "tokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a07",
+                     *           "apiAuthTokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a07",
+                     *           "name": "pipeline",
+                     *           "permissions": [
+                     *             "workflow:create",
+                     *             "workflow:version:create",
+                     *             "job:submit",
+                     *             "job:read",
+                     *             "job:list"
+                     *           ],
+                     *           "tokenPrefix": "stw_0352ExampleNumber00000_NotA",
+                     *           "createdBy": {
+                     *             "type": "user",
+                     *             "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *           },
+                     *           "createdAt": "2026-03-02T09:00:01.659Z",
+                     *           "updatedAt": "2026-03-02T09:00:01.659Z",
+                     *           "expiresAt": "2026-05-31T09:00:01.659Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         apiTokens: components["schemas"]["ApiToken"][];
                         /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
@@ -8656,69 +7184,13 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     CreateApiToken: {
@@ -8733,6 +7205,18 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "pipeline",
+                 *       "permissions": [
+                 *         "workflow:create",
+                 *         "workflow:version:create",
+                 *         "job:submit",
+                 *         "job:read",
+                 *         "job:list"
+                 *       ]
+                 *     }
+                 */
                 "application/json": {
                     /** @description What the token is for. */
                     name: string;
@@ -8767,102 +7251,50 @@ export interface operations {
             /** @description The token. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "tokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a07",
+                     *       "apiAuthTokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a07",
+                     *       "name": "pipeline",
+                     *       "permissions": [
+                     *         "workflow:create",
+                     *         "workflow:version:create",
+                     *         "job:submit",
+                     *         "job:read",
+                     *         "job:list"
+                     *       ],
+                     *       "tokenPrefix": "stw_0352ExampleNumber00000_NotA",
+                     *       "createdBy": {
+                     *         "type": "user",
+                     *         "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *       },
+                     *       "createdAt": "2026-03-02T09:00:01.659Z",
+                     *       "expiresAt": "2026-05-31T09:00:01.659Z",
+                     *       "token": "stw_0352ExampleNumber00000_NotARealSecretOnlyAnExample000000000000"
+                     *     }
+                     */
                     "application/json": components["schemas"]["NewApiToken"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListApiAuthTokens: {
@@ -8885,9 +7317,39 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "apiTokens": [
+                     *         {
+                     *           "tokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a07",
+                     *           "apiAuthTokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a07",
+                     *           "name": "pipeline",
+                     *           "permissions": [
+                     *             "workflow:create",
+                     *             "workflow:version:create",
+                     *             "job:submit",
+                     *             "job:read",
+                     *             "job:list"
+                     *           ],
+                     *           "tokenPrefix": "stw_0352ExampleNumber00000_NotA",
+                     *           "createdBy": {
+                     *             "type": "user",
+                     *             "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *           },
+                     *           "createdAt": "2026-03-02T09:00:01.659Z",
+                     *           "updatedAt": "2026-03-02T09:00:01.659Z",
+                     *           "expiresAt": "2026-05-31T09:00:01.659Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         apiTokens: components["schemas"]["ApiToken"][];
                         /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
@@ -8895,69 +7357,13 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     CreateApiAuthToken: {
@@ -8972,6 +7378,18 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "pipeline",
+                 *       "permissions": [
+                 *         "workflow:create",
+                 *         "workflow:version:create",
+                 *         "job:submit",
+                 *         "job:read",
+                 *         "job:list"
+                 *       ]
+                 *     }
+                 */
                 "application/json": {
                     /** @description What the token is for. */
                     name: string;
@@ -9006,102 +7424,50 @@ export interface operations {
             /** @description The token. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "tokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a07",
+                     *       "apiAuthTokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a07",
+                     *       "name": "pipeline",
+                     *       "permissions": [
+                     *         "workflow:create",
+                     *         "workflow:version:create",
+                     *         "job:submit",
+                     *         "job:read",
+                     *         "job:list"
+                     *       ],
+                     *       "tokenPrefix": "stw_0352ExampleNumber00000_NotA",
+                     *       "createdBy": {
+                     *         "type": "user",
+                     *         "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *       },
+                     *       "createdAt": "2026-03-02T09:00:01.659Z",
+                     *       "expiresAt": "2026-05-31T09:00:01.659Z",
+                     *       "token": "stw_0352ExampleNumber00000_NotARealSecretOnlyAnExample000000000000"
+                     *     }
+                     */
                     "application/json": components["schemas"]["NewApiToken"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetApiToken: {
@@ -9121,75 +7487,46 @@ export interface operations {
             /** @description Everything except the token itself. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "tokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a07",
+                     *       "apiAuthTokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a07",
+                     *       "name": "pipeline",
+                     *       "permissions": [
+                     *         "workflow:create",
+                     *         "workflow:version:create",
+                     *         "job:submit",
+                     *         "job:read",
+                     *         "job:list"
+                     *       ],
+                     *       "tokenPrefix": "stw_0352ExampleNumber00000_NotA",
+                     *       "createdBy": {
+                     *         "type": "user",
+                     *         "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *       },
+                     *       "createdAt": "2026-03-02T09:00:01.659Z",
+                     *       "updatedAt": "2026-03-02T09:00:01.659Z",
+                     *       "expiresAt": "2026-05-31T09:00:01.659Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ApiToken"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     RevokeApiToken: {
@@ -9212,82 +7549,22 @@ export interface operations {
             /** @description The token is revoked. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Changed since it was read (`PreconditionFailedError`). */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            412: components["responses"]["PreconditionFailedError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     UpdateApiToken: {
@@ -9307,6 +7584,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "deployment"
+                 *     }
+                 */
                 "application/json": {
                     /** @description What the token is for. */
                     name?: string;
@@ -9341,102 +7623,49 @@ export interface operations {
             /** @description The token as it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "tokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a07",
+                     *       "apiAuthTokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a07",
+                     *       "name": "deployment",
+                     *       "permissions": [
+                     *         "workflow:create",
+                     *         "workflow:version:create",
+                     *         "job:submit",
+                     *         "job:read",
+                     *         "job:list"
+                     *       ],
+                     *       "tokenPrefix": "stw_0352ExampleNumber00000_NotA",
+                     *       "createdBy": {
+                     *         "type": "user",
+                     *         "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *       },
+                     *       "createdAt": "2026-03-02T09:00:01.659Z",
+                     *       "updatedAt": "2026-03-02T09:00:01.716Z",
+                     *       "expiresAt": "2026-05-31T09:00:01.659Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ApiToken"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Changed since it was read (`PreconditionFailedError`). */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            412: components["responses"]["PreconditionFailedError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetApiAuthToken: {
@@ -9456,75 +7685,46 @@ export interface operations {
             /** @description Everything except the token itself. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "tokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a07",
+                     *       "apiAuthTokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a07",
+                     *       "name": "pipeline",
+                     *       "permissions": [
+                     *         "workflow:create",
+                     *         "workflow:version:create",
+                     *         "job:submit",
+                     *         "job:read",
+                     *         "job:list"
+                     *       ],
+                     *       "tokenPrefix": "stw_0352ExampleNumber00000_NotA",
+                     *       "createdBy": {
+                     *         "type": "user",
+                     *         "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *       },
+                     *       "createdAt": "2026-03-02T09:00:01.659Z",
+                     *       "updatedAt": "2026-03-02T09:00:01.659Z",
+                     *       "expiresAt": "2026-05-31T09:00:01.659Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ApiToken"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     RevokeApiAuthToken: {
@@ -9547,82 +7747,22 @@ export interface operations {
             /** @description The token is revoked. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Changed since it was read (`PreconditionFailedError`). */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            412: components["responses"]["PreconditionFailedError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     UpdateApiAuthToken: {
@@ -9642,6 +7782,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "deployment"
+                 *     }
+                 */
                 "application/json": {
                     /** @description What the token is for. */
                     name?: string;
@@ -9676,102 +7821,49 @@ export interface operations {
             /** @description The token as it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "tokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a07",
+                     *       "apiAuthTokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a07",
+                     *       "name": "deployment",
+                     *       "permissions": [
+                     *         "workflow:create",
+                     *         "workflow:version:create",
+                     *         "job:submit",
+                     *         "job:read",
+                     *         "job:list"
+                     *       ],
+                     *       "tokenPrefix": "stw_0352ExampleNumber00000_NotA",
+                     *       "createdBy": {
+                     *         "type": "user",
+                     *         "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *       },
+                     *       "createdAt": "2026-03-02T09:00:01.659Z",
+                     *       "updatedAt": "2026-03-02T09:00:01.716Z",
+                     *       "expiresAt": "2026-05-31T09:00:01.659Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ApiToken"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Changed since it was read (`PreconditionFailedError`). */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            412: components["responses"]["PreconditionFailedError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListAudit: {
@@ -9807,9 +7899,66 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "entries": [
+                     *         {
+                     *           "entryId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b0a",
+                     *           "recordedAt": "2026-03-02T09:00:02.697Z",
+                     *           "actor": {
+                     *             "type": "user",
+                     *             "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02",
+                     *             "name": "Ada"
+                     *           },
+                     *           "action": "DeleteOAuthClient",
+                     *           "outcome": "accepted",
+                     *           "target": {
+                     *             "type": "oauthClient",
+                     *             "id": "stc_0352ExampleOrganizat_0352ExampleOAuthClient"
+                     *           },
+                     *           "requestId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b0b",
+                     *           "address": "192.0.2.10",
+                     *           "details": {
+                     *             "name": "Acme orders",
+                     *             "redirectUris": [
+                     *               "https://orders.acme.example/signed-in"
+                     *             ]
+                     *           }
+                     *         },
+                     *         {
+                     *           "entryId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b0c",
+                     *           "recordedAt": "2026-03-02T09:00:02.519Z",
+                     *           "actor": {
+                     *             "type": "user",
+                     *             "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02",
+                     *             "name": "Ada"
+                     *           },
+                     *           "action": "CreateOAuthClient",
+                     *           "outcome": "accepted",
+                     *           "target": {
+                     *             "type": "oauthClient",
+                     *             "id": "stc_0352ExampleOrganizat_0352ExampleOAuthClient"
+                     *           },
+                     *           "requestId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b0d",
+                     *           "address": "192.0.2.10",
+                     *           "details": {
+                     *             "name": "Acme orders",
+                     *             "redirectUris": [
+                     *               "https://orders.acme.example/signed-in"
+                     *             ]
+                     *           }
+                     *         }
+                     *       ],
+                     *       "nextPageToken": "ZExINnZDaS1uc2NDMDFhMjA4NjgtYTE1ZS03MDhlLTg5ODktNWY2OGE4M2M3MmJj"
+                     *     }
+                     */
                     "application/json": {
                         entries: components["schemas"]["AuditEntry"][];
                         /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
@@ -9817,69 +7966,13 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     VerifyAudit: {
@@ -9900,75 +7993,36 @@ export interface operations {
             /** @description What was found. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "isIntact": true,
+                     *       "checkedEntries": 26,
+                     *       "checkedSeals": 2,
+                     *       "unsealedEntries": 8,
+                     *       "newestSeal": {
+                     *         "number": 2,
+                     *         "hash": "1bdd21a76abef65f66f784e44883ba6ff419c7fa27ff279e351278ac9f2bc2b9"
+                     *       },
+                     *       "findings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["AuditVerification"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ExportAudit: {
@@ -10001,76 +8055,26 @@ export interface operations {
             /** @description The entries. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /** @example {"entryId":"019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b0e","recordedAt":"2026-03-02T09:00:00.053Z","actor":{"type":"user","id":"019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02","name":"Ada"},"action":"CreateOrganization","outcome":"accepted","target":{"type":"organization","id":"019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a01"},"requestId":"019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b0f","address":"192.0.2.10","details":{"name":"acme","displayName":"Acme","key":"acme"},"seal":{"number":1}} */
                     "application/jsonl": string;
                     "text/csv": string;
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetAccount: {
@@ -10085,75 +8089,33 @@ export interface operations {
             /** @description The account. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "userId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02",
+                     *       "email": "ada@acme.example",
+                     *       "displayName": "Ada",
+                     *       "hasPassword": true,
+                     *       "recoveryCodesLeft": 0,
+                     *       "createdAt": "2026-03-02T08:59:58.915Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Account"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     UpdateAccount: {
@@ -10165,6 +8127,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "displayName": "Ada"
+                 *     }
+                 */
                 "application/json": {
                     /** @description The name that people see. */
                     displayName: string;
@@ -10175,93 +8142,35 @@ export interface operations {
             /** @description The account as it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "userId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02",
+                     *       "email": "ada@acme.example",
+                     *       "displayName": "Ada",
+                     *       "hasPassword": true,
+                     *       "recoveryCodesLeft": 0,
+                     *       "createdAt": "2026-03-02T08:59:58.915Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Account"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListAccountActivity: {
@@ -10281,9 +8190,33 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "activities": [
+                     *         {
+                     *           "activityId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b07",
+                     *           "happenedAt": "2026-03-02T09:00:04.188Z",
+                     *           "action": "password-changed",
+                     *           "address": "192.0.2.10",
+                     *           "details": {}
+                     *         },
+                     *         {
+                     *           "activityId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b08",
+                     *           "happenedAt": "2026-03-02T09:00:04.021Z",
+                     *           "action": "second-factor-disabled",
+                     *           "address": "192.0.2.10",
+                     *           "details": {}
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         activities: components["schemas"]["AccountActivity"][];
                         /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
@@ -10291,60 +8224,12 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetAccountLimits: {
@@ -10359,66 +8244,40 @@ export interface operations {
             /** @description The limits. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "limits": [
+                     *         {
+                     *           "name": "organizations",
+                     *           "maximum": 10,
+                     *           "isOwn": false,
+                     *           "usedCount": 1
+                     *         },
+                     *         {
+                     *           "name": "userTokens",
+                     *           "maximum": 50,
+                     *           "isOwn": false,
+                     *           "usedCount": 1
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["AccountLimits"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ChangePassword: {
@@ -10430,6 +8289,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "currentPassword": "correct horse battery staple",
+                 *       "newPassword": "four words are a password"
+                 *     }
+                 */
                 "application/json": {
                     currentPassword: string;
                     newPassword: string;
@@ -10444,91 +8309,24 @@ export interface operations {
             /** @description The password is changed. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     StartSecondFactor: {
@@ -10540,6 +8338,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "password": "correct horse battery staple"
+                 *     }
+                 */
                 "application/json": {
                     /** @description Your password, as a confirmation. */
                     password: string;
@@ -10550,93 +8353,31 @@ export interface operations {
             /** @description The secret. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "secret": "JBSWY3DPEHPK3PXP",
+                     *       "uri": "otpauth://totp/Stepwell:ada%40acme.example?issuer=Stepwell&secret=JBSWY3DPEHPK3PXP&algorithm=SHA1&digits=6&period=30"
+                     *     }
+                     */
                     "application/json": components["schemas"]["NewSecondFactor"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ConfirmSecondFactor: {
@@ -10648,6 +8389,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "code": "492039"
+                 *     }
+                 */
                 "application/json": {
                     /** @description A code of your authenticator app, or a recovery code. Needed when the account has a second factor. */
                     code: string;
@@ -10658,93 +8404,41 @@ export interface operations {
             /** @description The recovery codes. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "recoveryCodes": [
+                     *         "gb6a-esir-92bc-twmp",
+                     *         "6ruk-teze-w3eg-zdjh",
+                     *         "njne-adu2-g6hp-qmha",
+                     *         "9qyv-cz6n-r9up-298r",
+                     *         "6rcn-amfa-j2qr-sah9",
+                     *         "xde5-gaq7-97c3-97ae",
+                     *         "u5z3-hids-4wwi-a8ww",
+                     *         "2dc5-wsrp-ey4p-kjki",
+                     *         "h94n-k5eu-ssbu-s7m4",
+                     *         "vpbq-cmuu-2gcb-726n"
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["RecoveryCodes"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     DisableSecondFactor: {
@@ -10756,6 +8450,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "password": "correct horse battery staple",
+                 *       "code": "081804"
+                 *     }
+                 */
                 "application/json": {
                     /** @description Your password, as a confirmation. */
                     password: string;
@@ -10768,91 +8468,24 @@ export interface operations {
             /** @description The second factor is removed: the password alone is enough to sign in. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     RenewRecoveryCodes: {
@@ -10864,6 +8497,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "password": "correct horse battery staple",
+                 *       "code": "287082"
+                 *     }
+                 */
                 "application/json": {
                     /** @description Your password, as a confirmation. */
                     password: string;
@@ -10876,93 +8515,41 @@ export interface operations {
             /** @description The recovery codes. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "recoveryCodes": [
+                     *         "duea-wcqs-cszm-vxh9",
+                     *         "zed9-fw95-d76r-5h44",
+                     *         "cmym-gpqm-y4y3-e7e7",
+                     *         "bfzp-ue6p-ntsz-yri4",
+                     *         "fa6c-knbd-sjsj-pn28",
+                     *         "br3b-76ph-hxen-6j3b",
+                     *         "nj35-vmjv-f7we-9ex2",
+                     *         "ht9r-3sgt-ysur-wb4g",
+                     *         "hj4u-nfth-vm68-3pp6",
+                     *         "bp9d-i4ss-utue-52ci"
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["RecoveryCodes"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListUserTokens: {
@@ -10982,9 +8569,26 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "userTokens": [
+                     *         {
+                     *           "userTokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a0b",
+                     *           "name": "laptop",
+                     *           "tokenPrefix": "stu_0352ExampleNumber00000_NotA",
+                     *           "createdAt": "2026-03-02T09:00:02.935Z",
+                     *           "expiresAt": "2026-05-31T09:00:02.935Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         userTokens: components["schemas"]["UserToken"][];
                         /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
@@ -10992,60 +8596,12 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     CreateUserToken: {
@@ -11057,6 +8613,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "laptop",
+                 *       "password": "correct horse battery staple"
+                 *     }
+                 */
                 "application/json": {
                     /** @description What the token is for. */
                     name: string;
@@ -11076,93 +8638,36 @@ export interface operations {
             /** @description The token. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "userTokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a0b",
+                     *       "name": "laptop",
+                     *       "tokenPrefix": "stu_0352ExampleNumber00000_NotA",
+                     *       "createdAt": "2026-03-02T09:00:02.935Z",
+                     *       "expiresAt": "2026-05-31T09:00:02.935Z",
+                     *       "token": "stu_0352ExampleNumber00000_NotARealSecretOnlyAnExample000000000000"
+                     *     }
+                     */
                     "application/json": components["schemas"]["NewUserToken"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     RevokeUserToken: {
@@ -11180,73 +8685,21 @@ export interface operations {
             /** @description The token is revoked. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     RotateApiToken: {
@@ -11263,6 +8716,11 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "overlapSeconds": 3600
+                 *     }
+                 */
                 "application/json": {
                     /**
                      * @description How long the secret that the token has now still holds beside the new one.
@@ -11276,102 +8734,51 @@ export interface operations {
             /** @description The token, with its new secret. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "tokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a07",
+                     *       "apiAuthTokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a07",
+                     *       "name": "deployment",
+                     *       "permissions": [
+                     *         "workflow:create",
+                     *         "workflow:version:create",
+                     *         "job:submit",
+                     *         "job:read",
+                     *         "job:list"
+                     *       ],
+                     *       "tokenPrefix": "stw_0352ExampleNumber00000_NotA",
+                     *       "createdBy": {
+                     *         "type": "user",
+                     *         "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *       },
+                     *       "createdAt": "2026-03-02T09:00:01.659Z",
+                     *       "updatedAt": "2026-03-02T09:00:01.744Z",
+                     *       "expiresAt": "2026-05-31T09:00:01.659Z",
+                     *       "rotatedAt": "2026-03-02T09:00:01.744Z",
+                     *       "previousExpiresAt": "2026-03-02T10:00:01.744Z",
+                     *       "token": "stw_0352ExampleNumber00000_NotARealSecretOnlyAnExample000000000000"
+                     *     }
+                     */
                     "application/json": components["schemas"]["RotatedApiToken"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     RotateApiAuthToken: {
@@ -11388,6 +8795,11 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "overlapSeconds": 3600
+                 *     }
+                 */
                 "application/json": {
                     /**
                      * @description How long the secret that the token has now still holds beside the new one.
@@ -11401,102 +8813,51 @@ export interface operations {
             /** @description The token, with its new secret. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "tokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a07",
+                     *       "apiAuthTokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a07",
+                     *       "name": "deployment",
+                     *       "permissions": [
+                     *         "workflow:create",
+                     *         "workflow:version:create",
+                     *         "job:submit",
+                     *         "job:read",
+                     *         "job:list"
+                     *       ],
+                     *       "tokenPrefix": "stw_0352ExampleNumber00000_NotA",
+                     *       "createdBy": {
+                     *         "type": "user",
+                     *         "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *       },
+                     *       "createdAt": "2026-03-02T09:00:01.659Z",
+                     *       "updatedAt": "2026-03-02T09:00:01.744Z",
+                     *       "expiresAt": "2026-05-31T09:00:01.659Z",
+                     *       "rotatedAt": "2026-03-02T09:00:01.744Z",
+                     *       "previousExpiresAt": "2026-03-02T10:00:01.744Z",
+                     *       "token": "stw_0352ExampleNumber00000_NotARealSecretOnlyAnExample000000000000"
+                     *     }
+                     */
                     "application/json": components["schemas"]["RotatedApiToken"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     WhoAmI: {
@@ -11511,66 +8872,31 @@ export interface operations {
             /** @description The caller. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "user",
+                     *       "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02",
+                     *       "name": "Ada",
+                     *       "email": "ada@acme.example",
+                     *       "tokenPrefix": "stu_0352ExampleNumber00000_NotA"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Caller"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListMembers: {
@@ -11595,9 +8921,37 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "members": [
+                     *         {
+                     *           "userId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02",
+                     *           "email": "ada@acme.example",
+                     *           "displayName": "Ada",
+                     *           "roles": [
+                     *             "owner"
+                     *           ],
+                     *           "createdAt": "2026-03-02T09:00:00.000Z"
+                     *         },
+                     *         {
+                     *           "userId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a03",
+                     *           "email": "grace@acme.example",
+                     *           "displayName": "Grace",
+                     *           "roles": [
+                     *             "operator"
+                     *           ],
+                     *           "createdAt": "2026-03-02T09:00:01.871Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         members: components["schemas"]["Member"][];
                         /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
@@ -11605,69 +8959,13 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetMember: {
@@ -11687,75 +8985,35 @@ export interface operations {
             /** @description The member. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "userId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a03",
+                     *       "email": "grace@acme.example",
+                     *       "displayName": "Grace",
+                     *       "roles": [
+                     *         "operator"
+                     *       ],
+                     *       "createdAt": "2026-03-02T09:00:01.871Z",
+                     *       "apiTokenCount": 0
+                     *     }
+                     */
                     "application/json": components["schemas"]["Member"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     RemoveMember: {
@@ -11778,82 +9036,22 @@ export interface operations {
             /** @description They are not a member any more. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     UpdateMember: {
@@ -11870,6 +9068,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "roles": [
+                 *         "release-manager"
+                 *       ]
+                 *     }
+                 */
                 "application/json": {
                     /** @description Built-in roles, or the organization's own. You must hold all that they permit. */
                     roles: string[];
@@ -11880,102 +9085,37 @@ export interface operations {
             /** @description The member as they are now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "userId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a03",
+                     *       "email": "grace@acme.example",
+                     *       "displayName": "Grace",
+                     *       "roles": [
+                     *         "release-manager"
+                     *       ],
+                     *       "createdAt": "2026-03-02T09:00:01.871Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Member"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     LeaveOrganization: {
@@ -11993,82 +9133,22 @@ export interface operations {
             /** @description You are not a member any more. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     CreatePasswordLink: {
@@ -12088,84 +9168,30 @@ export interface operations {
             /** @description The link. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "link": "https://stepwell.acme.example/set-password?link=NotARealSecretOnlyAnExample0000000000000000",
+                     *       "expiresAt": "2026-03-02T10:00:02.294Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["PasswordLink"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListRoles: {
@@ -12188,9 +9214,48 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "roles": [
+                     *         {
+                     *           "roleId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a08",
+                     *           "name": "release-manager",
+                     *           "description": "Deploys workflows and watches their jobs.",
+                     *           "permissions": [
+                     *             "workflow:version:create",
+                     *             "job:read"
+                     *           ],
+                     *           "isBuiltIn": false,
+                     *           "createdAt": "2026-03-02T09:00:01.810Z",
+                     *           "updatedAt": "2026-03-02T09:00:01.810Z"
+                     *         },
+                     *         {
+                     *           "roleId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b01",
+                     *           "name": "viewer",
+                     *           "description": "Looks at everything but the audit log and tokens, and changes nothing.",
+                     *           "permissions": [
+                     *             "organization:read",
+                     *             "workflow:read",
+                     *             "workflow:version:read",
+                     *             "job:read",
+                     *             "job:list",
+                     *             "task-queue:read",
+                     *             "metrics:read",
+                     *             "member:read",
+                     *             "role:read"
+                     *           ],
+                     *           "isBuiltIn": true
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         roles: components["schemas"]["Role"][];
                         /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
@@ -12198,69 +9263,13 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     CreateRole: {
@@ -12278,6 +9287,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "release-manager",
+                 *       "description": "Deploys workflows and watches their jobs.",
+                 *       "permissions": [
+                 *         "workflow:version:create",
+                 *         "job:read"
+                 *       ]
+                 *     }
+                 */
                 "application/json": {
                     /** @example release-manager */
                     name: string;
@@ -12292,102 +9311,43 @@ export interface operations {
             /** @description The role. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "roleId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a08",
+                     *       "name": "release-manager",
+                     *       "description": "Deploys workflows and watches their jobs.",
+                     *       "permissions": [
+                     *         "workflow:version:create",
+                     *         "job:read"
+                     *       ],
+                     *       "isBuiltIn": false,
+                     *       "createdAt": "2026-03-02T09:00:01.810Z",
+                     *       "updatedAt": "2026-03-02T09:00:01.810Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Role"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetRole: {
@@ -12407,75 +9367,38 @@ export interface operations {
             /** @description The role. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "roleId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a08",
+                     *       "name": "release-manager",
+                     *       "description": "Deploys workflows and watches their jobs.",
+                     *       "permissions": [
+                     *         "workflow:version:create",
+                     *         "job:read"
+                     *       ],
+                     *       "isBuiltIn": false,
+                     *       "createdAt": "2026-03-02T09:00:01.810Z",
+                     *       "updatedAt": "2026-03-02T09:00:01.810Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Role"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     DeleteRole: {
@@ -12498,91 +9421,23 @@ export interface operations {
             /** @description It is deleted. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Changed since it was read (`PreconditionFailedError`). */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            412: components["responses"]["PreconditionFailedError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     UpdateRole: {
@@ -12602,6 +9457,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "release-lead"
+                 *     }
+                 */
                 "application/json": {
                     /** @example release-manager */
                     name?: string;
@@ -12616,111 +9476,42 @@ export interface operations {
             /** @description The role as it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "roleId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a08",
+                     *       "name": "release-lead",
+                     *       "description": "Deploys workflows and watches their jobs.",
+                     *       "permissions": [
+                     *         "workflow:version:create",
+                     *         "job:read"
+                     *       ],
+                     *       "isBuiltIn": false,
+                     *       "createdAt": "2026-03-02T09:00:01.810Z",
+                     *       "updatedAt": "2026-03-02T09:00:02.406Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Role"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Changed since it was read (`PreconditionFailedError`). */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            412: components["responses"]["PreconditionFailedError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListInvitations: {
@@ -12743,9 +9534,33 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "invitations": [
+                     *         {
+                     *           "invitationId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a09",
+                     *           "roles": [
+                     *             "operator"
+                     *           ],
+                     *           "email": "grace@acme.example",
+                     *           "createdBy": {
+                     *             "type": "user",
+                     *             "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *           },
+                     *           "createdAt": "2026-03-02T09:00:01.834Z",
+                     *           "expiresAt": "2026-03-09T09:00:01.834Z",
+                     *           "status": "open"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         invitations: components["schemas"]["Invitation"][];
                         /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
@@ -12753,69 +9568,13 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     CreateInvitation: {
@@ -12830,6 +9589,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "roles": [
+                 *         "operator"
+                 *       ],
+                 *       "email": "grace@acme.example"
+                 *     }
+                 */
                 "application/json": {
                     /** @description Built-in roles, or the organization's own. You must hold all that they permit. */
                     roles?: string[];
@@ -12855,102 +9622,44 @@ export interface operations {
             /** @description The invitation. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "invitationId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a09",
+                     *       "roles": [
+                     *         "operator"
+                     *       ],
+                     *       "email": "grace@acme.example",
+                     *       "createdBy": {
+                     *         "type": "user",
+                     *         "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *       },
+                     *       "createdAt": "2026-03-02T09:00:01.834Z",
+                     *       "expiresAt": "2026-03-09T09:00:01.834Z",
+                     *       "link": "https://stepwell.acme.example/invitations/sti_0352ExampleNumber00000_NotARealSecretOnlyAnExample000000000000",
+                     *       "code": "sti_0352ExampleNumber00000_NotARealSecretOnlyAnExample000000000000"
+                     *     }
+                     */
                     "application/json": components["schemas"]["NewInvitation"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetInvitation: {
@@ -12970,75 +9679,39 @@ export interface operations {
             /** @description Everything except the link. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "invitationId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a09",
+                     *       "roles": [
+                     *         "operator"
+                     *       ],
+                     *       "email": "grace@acme.example",
+                     *       "createdBy": {
+                     *         "type": "user",
+                     *         "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *       },
+                     *       "createdAt": "2026-03-02T09:00:01.834Z",
+                     *       "expiresAt": "2026-03-09T09:00:01.834Z",
+                     *       "status": "open"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Invitation"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     RevokeInvitation: {
@@ -13058,82 +9731,22 @@ export interface operations {
             /** @description It is revoked. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     AcceptInvitation: {
@@ -13148,6 +9761,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "invitation": "sti_0352ExampleNumber00000_NotARealSecretOnlyAnExample000000000000"
+                 *     }
+                 */
                 "application/json": {
                     /** @description The code: the end of the link. */
                     invitation: string;
@@ -13158,102 +9776,35 @@ export interface operations {
             /** @description Where you are a member now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "organizationId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a01",
+                     *       "roles": [
+                     *         "operator"
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["AcceptedInvitation"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListSignInProviders: {
@@ -13276,75 +9827,54 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "signInProviders": [
+                     *         {
+                     *           "id": "acme",
+                     *           "name": "Acme",
+                     *           "issuer": "https://login.acme.example",
+                     *           "clientId": "stepwell",
+                     *           "redirectUri": "https://stepwell.acme.example/oidc/callback/acme",
+                     *           "scopes": [
+                     *             "openid",
+                     *             "email",
+                     *             "groups"
+                     *           ],
+                     *           "emailDomains": [
+                     *             "acme.example"
+                     *           ],
+                     *           "trustsEmail": false,
+                     *           "roleClaim": "groups",
+                     *           "roles": {
+                     *             "managers": [
+                     *               "operator"
+                     *             ]
+                     *           },
+                     *           "defaultRoles": [
+                     *             "viewer"
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["SignInProviders"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListOAuthClients: {
@@ -13367,9 +9897,32 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "oauthClients": [
+                     *         {
+                     *           "clientId": "stc_0352ExampleOrganizat_0352ExampleOAuthClient",
+                     *           "organizationId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a01",
+                     *           "name": "Acme orders",
+                     *           "redirectUris": [
+                     *             "https://orders.acme.example/signed-in"
+                     *           ],
+                     *           "createdBy": {
+                     *             "type": "user",
+                     *             "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *           },
+                     *           "createdAt": "2026-03-02T09:00:02.493Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         oauthClients: components["schemas"]["OAuthClient"][];
                         /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
@@ -13377,69 +9930,13 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     CreateOAuthClient: {
@@ -13457,6 +9954,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Acme orders",
+                 *       "redirectUris": [
+                 *         "https://orders.acme.example/signed-in"
+                 *       ]
+                 *     }
+                 */
                 "application/json": {
                     /** @description Members read it when they are asked to agree. */
                     name: string;
@@ -13469,102 +9974,43 @@ export interface operations {
             /** @description The OAuth client. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "clientId": "stc_0352ExampleOrganizat_0352ExampleOAuthClient",
+                     *       "organizationId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a01",
+                     *       "name": "Acme orders",
+                     *       "redirectUris": [
+                     *         "https://orders.acme.example/signed-in"
+                     *       ],
+                     *       "createdBy": {
+                     *         "type": "user",
+                     *         "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *       },
+                     *       "createdAt": "2026-03-02T09:00:02.493Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["OAuthClient"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetOAuthClient: {
@@ -13584,75 +10030,38 @@ export interface operations {
             /** @description The OAuth client. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "clientId": "stc_0352ExampleOrganizat_0352ExampleOAuthClient",
+                     *       "organizationId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a01",
+                     *       "name": "Acme orders",
+                     *       "redirectUris": [
+                     *         "https://orders.acme.example/signed-in"
+                     *       ],
+                     *       "createdBy": {
+                     *         "type": "user",
+                     *         "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *       },
+                     *       "createdAt": "2026-03-02T09:00:02.493Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["OAuthClient"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     DeleteOAuthClient: {
@@ -13672,73 +10081,21 @@ export interface operations {
             /** @description It is deleted. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListSessions: {
@@ -13758,9 +10115,29 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "sessions": [
+                     *         {
+                     *           "sessionId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a0c",
+                     *           "isCurrent": false,
+                     *           "signedInBy": "password",
+                     *           "userAgent": "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0",
+                     *           "address": "192.0.2.10",
+                     *           "createdAt": "2026-03-02T09:00:04.198Z",
+                     *           "lastSeenAt": "2026-03-02T09:00:04.198Z",
+                     *           "expiresAt": "2026-03-16T09:00:04.198Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         sessions: components["schemas"]["Session"][];
                         /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
@@ -13768,60 +10145,12 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     EndSession: {
@@ -13839,73 +10168,21 @@ export interface operations {
             /** @description The session is ended. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetOwnPermissions: {
@@ -13923,75 +10200,67 @@ export interface operations {
             /** @description What you may do in this organization. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "permissions": [
+                     *         "organization:read",
+                     *         "organization:update",
+                     *         "organization:delete",
+                     *         "workflow:create",
+                     *         "workflow:read",
+                     *         "workflow:delete",
+                     *         "workflow:version:create",
+                     *         "workflow:version:read",
+                     *         "job:submit",
+                     *         "job:read",
+                     *         "job:list",
+                     *         "job:cancel",
+                     *         "job:event:send",
+                     *         "task:work",
+                     *         "task-queue:read",
+                     *         "task-queue:update",
+                     *         "metrics:read",
+                     *         "apitoken:create",
+                     *         "apitoken:read",
+                     *         "apitoken:update",
+                     *         "apitoken:revoke",
+                     *         "member:read",
+                     *         "member:update",
+                     *         "member:remove",
+                     *         "invitation:create",
+                     *         "invitation:read",
+                     *         "invitation:revoke",
+                     *         "role:create",
+                     *         "role:read",
+                     *         "role:update",
+                     *         "role:delete",
+                     *         "oauthclient:create",
+                     *         "oauthclient:list",
+                     *         "oauthclient:delete",
+                     *         "audit:read"
+                     *       ],
+                     *       "roles": [
+                     *         "owner"
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["OwnPermissions"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     CheckPermissions: {
@@ -14006,6 +10275,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "permissions": [
+                 *         "job:submit",
+                 *         "job:cancel"
+                 *       ]
+                 *     }
+                 */
                 "application/json": {
                     permissions: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "task:work" | "task-queue:read" | "task-queue:update" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read")[];
                 };
@@ -14015,93 +10292,34 @@ export interface operations {
             /** @description Which of these you have in this organization. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "allowed": {
+                     *         "job:submit": true,
+                     *         "job:cancel": true
+                     *       },
+                     *       "all": true
+                     *     }
+                     */
                     "application/json": components["schemas"]["PermissionCheck"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetLiveness: {
@@ -14116,24 +10334,23 @@ export interface operations {
             /** @description It does. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "status": "live"
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {string} */
                         status: "live";
                     };
                 };
             };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            500: components["responses"]["UnhandledError"];
         };
     };
     GetReadiness: {
@@ -14148,33 +10365,24 @@ export interface operations {
             /** @description It does. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "status": "ready"
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {string} */
                         status: "ready";
                     };
                 };
             };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetOpenApiDocument: {
@@ -14189,28 +10397,35 @@ export interface operations {
             /** @description The OpenAPI document. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "openapi": "3.1.0",
+                     *       "info": {
+                     *         "title": "Stepwell"
+                     *       },
+                     *       "paths": {}
+                     *     }
+                     */
                     "application/json": Record<string, never>;
                 };
             };
             /** @description You have the document already: its ETag is the one in If-None-Match. */
             304: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            500: components["responses"]["UnhandledError"];
         };
     };
 }

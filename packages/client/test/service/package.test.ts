@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { programPermissions } from "@stepwell/testing/program-permissions.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
@@ -23,19 +24,7 @@ onOneStore((home) => {
     directory = await mkdtemp(join(tmpdir(), "stepwell-client-"));
     await writeFile(join(directory, "package.json"), '{ "private": true }');
     const { organizationId, api } = await service.newOrganization();
-    const permissions = [
-      "workflow:create",
-      "workflow:version:create",
-      "workflow:read",
-      "job:submit",
-      "job:read",
-      "job:list",
-      "job:cancel",
-      "job:event:send",
-      "task:work",
-      "metrics:read",
-      "organization:read",
-    ];
+    const permissions = [...programPermissions, "task:work", "metrics:read"];
     const { body } = await api.call<{ token: string }>("CreateApiToken", { body: { name: "readme", permissions } });
     shell = new Shell(directory, {
       STEPWELL_URL: service.baseUrl,
@@ -48,16 +37,25 @@ onOneStore((home) => {
 
   afterAll(() => rm(directory, { recursive: true, force: true }));
 
-  test("the examples of the README fit the types and print what the README says", async () => {
-    const examples = examplesIn(readFileSync(resolve(import.meta.dirname, "../../README.md"), "utf8"));
+  test("the examples of docs/client.md fit the types and print what the page says", async () => {
+    const examples = examplesIn(readFileSync(join(root, "docs/client.md"), "utf8"));
     const mark = "----";
-    await writeFile(join(directory, "readme.mts"), examples.map(({ code }) => code).join(`console.log("${mark}");\n`));
+    await writeFile(join(directory, "page.mts"), examples.map(({ code }) => code).join(`console.log("${mark}");\n`));
     const types = `--types node --typeRoots '${join(root, "node_modules/@types")}'`;
     const compile = `${node} '${join(root, "node_modules/typescript/bin/tsc")}' --module nodenext --target es2022 --strict`;
-    await shell.succeed(`${compile} ${types} readme.mts`);
-    const printed = (await shell.succeed(`${node} readme.mjs`)).split(`${mark}\n`);
+    await shell.succeed(`${compile} ${types} page.mts`);
+    const printed = (await shell.succeed(`${node} page.mjs`)).split(`${mark}\n`);
     expect(printed).toEqual(examples.map(({ output }) => output));
     expect(examples.length).toBeGreaterThan(9);
+  });
+
+  test("the README of the package has examples of that page alone, so that they are tried too", () => {
+    const [readme = "", page = ""] = ["packages/client/README.md", "docs/client.md"].map((file) =>
+      readFileSync(join(root, file), "utf8"),
+    );
+    const examples = examplesIn(readme);
+    expect(examples.length).toBeGreaterThan(0);
+    expect(examples.filter(({ code }) => !page.includes(code))).toEqual([]);
   });
 
   test("it brings nothing else with it, and CommonJS can require it", async () => {

@@ -74,7 +74,7 @@ onOneStore((home) => {
   });
 
   test("the documents name no metric that a service does not tell", () => {
-    const named = globSync("docs/*.md", { cwd: root }).flatMap((file) =>
+    const named = globSync("docs/**/*.md", { cwd: root }).flatMap((file) =>
       [...readFileSync(`${root}/${file}`, "utf8").matchAll(/`((?:stepwell|process|nodejs)_[a-z0-9_]+)[`{]/g)].map(
         ([, name = ""]) => name,
       ),

@@ -9,7 +9,7 @@ import { onOneStore } from "@stepwell/testing/stores.ts";
 import { afterAll, expect, test } from "vitest";
 import type { PolledTask } from "./tasks.ts";
 
-// What docs/definitions.md says below a definition, in the words that its second paragraph explains, is what the service does with it.
+// What docs/definitions.md says below a definition, in the words that the table at its top explains, is what the service does with it.
 const examples = examplesIn(readFileSync(new URL("../../../../docs/definitions.md", import.meta.url), "utf8"));
 const functions = await FunctionServer.start();
 /** Stands for every host of the page. */

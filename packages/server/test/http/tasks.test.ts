@@ -3,14 +3,14 @@ import type { Client } from "@stepwell/testing/client.ts";
 import { definitionOf } from "@stepwell/testing/definitions.ts";
 import { deploy, type JobBody, registerVersion } from "@stepwell/testing/flow.ts";
 import { useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test, vi } from "vitest";
 import { taskIdOf } from "../../src/core/job/task-id.ts";
 import { countVersions } from "../../src/store/workflows/versions.ts";
 import { forEach, task, textOf } from "../core/jobs.ts";
 import { PlainWorker, taskDefinition, taskStep } from "./tasks.ts";
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home, { STEPWELL_POLL_MS: "50" });
 
   async function world(definition = taskDefinition()) {

@@ -2,6 +2,8 @@ import { createRequire } from "node:module";
 import swagger from "@fastify/swagger";
 import { Type } from "typebox";
 import type { App } from "./app.ts";
+import { addExamples, type DocumentWithBodies } from "./document-examples.ts";
+import { type DocumentWithOperations, describeHeaders } from "./document-headers.ts";
 import { noContent } from "./schemas.ts";
 import { type Asset, assetOfText, sendAsset } from "./static-asset.ts";
 
@@ -94,6 +96,8 @@ function tidy<Document extends object>(document: Document): Document {
   const tidied = hoist(document as unknown as Json, components) as { [key: string]: Json };
   const known = tidied.components as { [key: string]: Json };
   known.schemas = components;
+  describeHeaders(tidied as unknown as DocumentWithOperations);
+  addExamples(tidied as unknown as DocumentWithBodies);
   return tidied as unknown as Document;
 }
 

@@ -118,7 +118,10 @@ function getRoleRoute(app: App, parts: ServerParts): void {
     async (request, reply) => {
       const { organizationId, role: nameOrId } = request.params;
       const builtIn = findBuiltInRole(nameOrId);
-      if (builtIn !== undefined) return renderBuiltInRole(builtIn);
+      if (builtIn !== undefined) {
+        reply.header("etag", etagOfRole(builtIn));
+        return renderBuiltInRole(builtIn);
+      }
       const role = await findRole(database, organizationId, nameOrId);
       if (role === undefined) throw notFound("role");
       reply.header("etag", etagOfRole(role));

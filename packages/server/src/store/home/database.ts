@@ -1,6 +1,6 @@
 /**
  * The port to the store: one dialect (PostgreSQL), two homes (`postgres.ts`, `embedded.ts`). Statements are named values, so that
- * the server plans each once per connection and a test can read them all and hold them against the rules of `docs/store.md`.
+ * the server plans each once per connection and a test can read them all and hold them against the rules of `docs/internals/store.md`.
  */
 export interface Database extends Queryable {
   /** The lane for requests, which look credentials up and change resources. It never keeps commits, heartbeat or duties waiting. */

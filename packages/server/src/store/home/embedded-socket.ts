@@ -7,7 +7,7 @@ type Timed = <Result>(exchange: () => Result) => Result;
 /**
  * What node-postgres takes for its socket, with PGlite at the other end. What is written in one turn (a statement is four or five messages,
  * and the statements of a transaction often come together) goes through PGlite in one call, and only the driver parses the answer: a fifth more
- * jobs per second than through PGlite's own adapter (docs/decisions.md).
+ * jobs per second than through PGlite's own adapter (docs/internals/decisions.md).
  */
 export class EmbeddedSocket extends EventEmitter {
   readonly #pglite: PGlite;

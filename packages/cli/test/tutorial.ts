@@ -1,0 +1,25 @@
+/** Commands that stand in one block, and what they print together. */
+export interface TutorialStep {
+  readonly commands: readonly string[];
+  readonly output: string;
+}
+
+/** The `sh` blocks of a document, each with the `text` block behind it. A block without one would be tried by nobody, which is an error of the document. */
+export function tutorialStepsIn(markdown: string): readonly TutorialStep[] {
+  const blocks = [...markdown.matchAll(/^```sh\n([\s\S]*?)^```$(?:\n\n```text\n([\s\S]*?)^```$)?/gm)];
+  return blocks.map(([, commands = "", output]) => {
+    if (output === undefined) throw new Error(`No \`text\` block stands behind:\n${commands}`);
+    return { commands: commands.trim().split("\n"), output: comparable(output) };
+  });
+}
+
+/** An output without what is different each time: ids, times, durations, and the widths of columns that follow from them. */
+export function comparable(output: string): string {
+  return output
+    .replace(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, "ID")
+    .replace(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
+    .replace(/\b[\d.]+ (ms|s|min)\b/g, "DURATION")
+    .replace(/localhost:\d+/g, "ADDRESS")
+    .replace(/(\S) {2,}/g, "$1  ")
+    .trim();
+}
