@@ -1,10 +1,7 @@
-import { lexer, type Tokens } from "marked";
 import type { Pages } from "./pages.ts";
-import { plainText } from "./plain-text.ts";
 
 /** Writes the index of the pages in the format of llms.txt. The server puts its own address before each of the paths. */
-export function llmsText({ index, sections }: Pages): string {
-  const first = lexer(index.source).find((token): token is Tokens.Paragraph => token.type === "paragraph");
+export function llmsText({ sections }: Pages): string {
   const lists = sections.map(({ title, pages }) => {
     const lines = pages.map(({ title, file, description }) => {
       const link = `- [${title}](/docs/${file})`;
@@ -14,7 +11,7 @@ export function llmsText({ index, sections }: Pages): string {
   });
   return `# Stepwell
 
-> ${plainText(first?.text ?? "")}
+> Stepwell is a workflow service that people host themselves: register a workflow (a JSON definition of steps), submit jobs over HTTP, and it runs their steps durably, waits for events and loses nothing that it acknowledged.
 
 ${lists.join("\n")}
 ## API

@@ -9,6 +9,7 @@ export interface Page {
   readonly file: string;
   readonly source: string;
   readonly address: string;
+  /** What the index calls it. */
   readonly title: string;
   /** What the index says of it. */
   readonly description: string;
@@ -26,20 +27,30 @@ const otherAddresses: Readonly<Record<string, string>> = { "README.md": "/docs",
 
 /** Reads the list of pages: each file of the folder itself to which something below a heading of the index leads. */
 export function readPages(folder: string): Pages {
-  const index = readPage(folder, "README.md", "");
+  const index = readPage(folder, "README.md", { title: "Documentation", description: "" });
   const sections: { title: string; pages: Page[] }[] = [];
   const known = new Set(["README.md"]);
   for (const token of lexer(index.source)) {
     if (token.type === "heading" && token.depth === 2) sections.push({ title: plainText(token.text), pages: [] });
     for (const block of blocksOf(token)) {
-      for (const { file, description } of linksOf(block)) {
+      for (const { file, ...words } of linksOf(block)) {
         if (known.has(file)) continue;
         known.add(file);
-        sections.at(-1)?.pages.push(readPage(folder, file, description));
+        sections.at(-1)?.pages.push(readPage(folder, file, words));
       }
     }
   }
-  return { index, sections: sections.filter(({ pages }) => pages.length > 0) };
+  const filled = sections.filter(({ pages }) => pages.length > 0);
+  const titles = filled.map(({ title }) => title);
+  return { index: { ...index, source: withoutOtherSections(index.source, titles) }, sections: filled };
+}
+
+/** Leaves out the parts of the index that only lead to pages which are not served: their links would be text. */
+function withoutOtherSections(source: string, titles: readonly string[]): string {
+  const parts = source.split(/^(?=## )/m);
+  return parts
+    .filter((part) => !part.startsWith("## ") || titles.includes(plainText(part.split("\n")[0]?.slice(3) ?? "")))
+    .join("");
 }
 
 export function allPages({ index, sections }: Pages): readonly Page[] {
@@ -57,12 +68,12 @@ export function addressOf(href: string, pages: readonly Page[]): string | undefi
   return anchor === undefined ? page.address : `${page.address}#${anchor}`;
 }
 
-function readPage(folder: string, file: string, description: string): Page {
+function readPage(folder: string, file: string, words: Pick<Page, "title" | "description">): Page {
   const source = readFileSync(join(folder, file), "utf8");
   const heading = lexer(source).find((token): token is Tokens.Heading => token.type === "heading");
   if (heading?.depth !== 1) throw new Error(`docs/${file} must begin with its title, a heading of the first level.`);
   const address = otherAddresses[file] ?? `/docs/${file.replace(/\.md$/, "")}`;
-  return { file, source, address, title: plainText(heading.text), description };
+  return { file, source, address, ...words };
 }
 
 /** The parts of a block that can describe a page: the items of a list, the rows of a table, or a paragraph itself. */
@@ -75,10 +86,16 @@ function blocksOf(token: Token): readonly string[] {
 }
 
 /** A link with which a block begins is described by the rest of the block. */
-function linksOf(block: string): { file: string; description: string }[] {
-  return [...block.matchAll(/\[[^\]]*\]\(([\w.-]+\.md)(?:#[^)]*)?\)/g)].map(({ 0: link, 1: file = "", index }) => {
-    const isFirst = /^\W*$/.test(block.slice(0, index));
-    const rest = isFirst ? block.slice(index + link.length) : "";
-    return { file, description: plainText(rest).replace(/^\W+/, "").replace(/\s+/g, " ").trim() };
-  });
+function linksOf(block: string): Pick<Page, "file" | "title" | "description">[] {
+  return [...block.matchAll(/\[([^\]]*)\]\(([\w.-]+\.md)(?:#[^)]*)?\)/g)].map(
+    ({ 0: link, 1: text = "", 2: file = "", index }) => {
+      const isFirst = /^\W*$/.test(block.slice(0, index));
+      const rest = isFirst ? block.slice(index + link.length) : "";
+      return {
+        file,
+        title: plainText(text),
+        description: plainText(rest).replace(/^\W+/, "").replace(/\s+/g, " ").trim(),
+      };
+    },
+  );
 }

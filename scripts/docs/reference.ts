@@ -22,7 +22,7 @@ export function renderReference(document: ApiDocument): Reference {
   const groups = groupsOf(document);
   const schemas = Object.entries(components.schemas).sort(([one], [other]) => (one < other ? -1 : 1));
   const content = html`<h1>API reference</h1>
-<p>${renderLine(info.description)} The same as a document for programs: <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1). What all operations have in common says <a href="/docs/http-api">The HTTP interface</a>.</p>
+<p>${renderLine(info.description)} Programs read the same from <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1). Another page tells <a href="/docs/http-api">what all operations have in common</a>.</p>
 ${groups.map(
   ({ name, description, found }) => html`<h2 id="${groupAnchor(name)}">${titleOf(name)}</h2>
 <p>${renderLine(description)}</p>
