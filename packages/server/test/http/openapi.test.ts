@@ -175,6 +175,17 @@ onOneStore((home) => {
     }
   });
 
+  test("every operation has a summary and a description, and every description is whole sentences", async () => {
+    const { operations, raw } = await service.client(undefined).document();
+    for (const { operationId, declaration } of operations) {
+      expect(declaration.summary, operationId).toMatch(/^[A-Z].*[^.]$/);
+      expect(declaration.description, operationId).toMatch(/\.$/);
+    }
+    const texts = descriptionsIn(raw);
+    expect(texts.length).toBeGreaterThan(operations.length);
+    expect(texts.filter((text) => !/^[A-Z`].*\.$/.test(text))).toEqual([]);
+  });
+
   // Every call of the tests is held against the headers that the document names.
   test("the document names the headers of an answer, and which of them are always there", async () => {
     const { api } = await service.newOrganization();
@@ -255,6 +266,15 @@ onOneStore((home) => {
     ]);
   });
 });
+
+/** The descriptions everywhere except in examples, which are not about the document. */
+function descriptionsIn(value: unknown): readonly string[] {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, item]) => {
+    if (key === "example") return [];
+    return key === "description" && typeof item === "string" ? [item] : descriptionsIn(item);
+  });
+}
 
 const contractOperations = [
   "CreateOrganization",
