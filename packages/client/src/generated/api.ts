@@ -3655,10 +3655,10 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 traceresponse: components["headers"]["traceresponse"];
-                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
-                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
+                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
                 [name: string]: unknown;
             };
             content: {
@@ -3670,6 +3670,8 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 traceresponse: components["headers"]["traceresponse"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                 "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
                 "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
                 "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
@@ -3684,10 +3686,10 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 traceresponse: components["headers"]["traceresponse"];
-                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
-                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
+                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
                 [name: string]: unknown;
             };
             content: {
@@ -3699,10 +3701,10 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 traceresponse: components["headers"]["traceresponse"];
-                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
-                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
+                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
                 [name: string]: unknown;
             };
             content: {
@@ -3714,10 +3716,10 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 traceresponse: components["headers"]["traceresponse"];
-                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
-                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
+                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
                 [name: string]: unknown;
             };
             content: {
@@ -3729,10 +3731,10 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 traceresponse: components["headers"]["traceresponse"];
-                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
-                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
+                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
                 [name: string]: unknown;
             };
             content: {
@@ -3744,10 +3746,10 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 traceresponse: components["headers"]["traceresponse"];
-                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
-                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
+                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
                 [name: string]: unknown;
             };
             content: {
@@ -3759,10 +3761,10 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 traceresponse: components["headers"]["traceresponse"];
-                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
-                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
+                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
                 [name: string]: unknown;
             };
             content: {
@@ -3774,10 +3776,10 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 traceresponse: components["headers"]["traceresponse"];
-                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
-                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
+                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
                 "Retry-After": components["headers"]["Retry-After"];
                 [name: string]: unknown;
             };
@@ -3790,10 +3792,10 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 traceresponse: components["headers"]["traceresponse"];
-                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
-                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
+                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
                 [name: string]: unknown;
             };
             content: {
@@ -3805,10 +3807,10 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 traceresponse: components["headers"]["traceresponse"];
-                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
-                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
                 RateLimit: components["headers"]["RateLimit"];
                 "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
+                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
                 "Retry-After": components["headers"]["Retry-After"];
                 [name: string]: unknown;
             };
@@ -3824,7 +3826,7 @@ export interface components {
         "X-Request-Id": string;
         /** @description The trace of the request and the span of the service's work on it (W3C Trace Context). The header is there when the request has a valid `traceparent`. */
         traceresponse: string;
-        /** @description What is left of the limit that is nearest, and in how many seconds all of it is there again. After a request that made something, it also says what is left of the maximum for such things. The header is there while a limit is in force. */
+        /** @description What is left of the limit that is nearest, and in how many seconds all of it is there again. After a request that made something, it also says what is left of the maximum for such things. The header is there while a limit is in force, once the caller is known. */
         RateLimit: string;
         /** @description The limits to which `RateLimit` refers. */
         "RateLimit-Policy": string;
@@ -7330,7 +7332,7 @@ export interface operations {
                      *       },
                      *       "createdAt": "2026-03-02T09:00:01.659Z",
                      *       "expiresAt": "2026-05-31T09:00:01.659Z",
-                     *       "token": "stw_0352ExampleNumber00000_NotARealSecretOnlyAnExample000000000000"
+                     *       "token": "stw_0352ExampleNumber00000_NotARealSecretOnlyAnExample00000000000"
                      *     }
                      */
                     "application/json": components["schemas"]["NewApiToken"];
@@ -7503,7 +7505,7 @@ export interface operations {
                      *       },
                      *       "createdAt": "2026-03-02T09:00:01.659Z",
                      *       "expiresAt": "2026-05-31T09:00:01.659Z",
-                     *       "token": "stw_0352ExampleNumber00000_NotARealSecretOnlyAnExample000000000000"
+                     *       "token": "stw_0352ExampleNumber00000_NotARealSecretOnlyAnExample00000000000"
                      *     }
                      */
                     "application/json": components["schemas"]["NewApiToken"];
@@ -8704,7 +8706,7 @@ export interface operations {
                      *       "tokenPrefix": "stu_0352ExampleNumber00000_NotA",
                      *       "createdAt": "2026-03-02T09:00:02.935Z",
                      *       "expiresAt": "2026-05-31T09:00:02.935Z",
-                     *       "token": "stu_0352ExampleNumber00000_NotARealSecretOnlyAnExample000000000000"
+                     *       "token": "stu_0352ExampleNumber00000_NotARealSecretOnlyAnExample00000000000"
                      *     }
                      */
                     "application/json": components["schemas"]["NewUserToken"];
@@ -8814,7 +8816,7 @@ export interface operations {
                      *       "expiresAt": "2026-05-31T09:00:01.659Z",
                      *       "rotatedAt": "2026-03-02T09:00:01.744Z",
                      *       "previousExpiresAt": "2026-03-02T10:00:01.744Z",
-                     *       "token": "stw_0352ExampleNumber00000_NotARealSecretOnlyAnExample000000000000"
+                     *       "token": "stw_0352ExampleNumber00000_NotARealSecretOnlyAnExample00000000000"
                      *     }
                      */
                     "application/json": components["schemas"]["RotatedApiToken"];
@@ -8893,7 +8895,7 @@ export interface operations {
                      *       "expiresAt": "2026-05-31T09:00:01.659Z",
                      *       "rotatedAt": "2026-03-02T09:00:01.744Z",
                      *       "previousExpiresAt": "2026-03-02T10:00:01.744Z",
-                     *       "token": "stw_0352ExampleNumber00000_NotARealSecretOnlyAnExample000000000000"
+                     *       "token": "stw_0352ExampleNumber00000_NotARealSecretOnlyAnExample00000000000"
                      *     }
                      */
                     "application/json": components["schemas"]["RotatedApiToken"];
@@ -9228,7 +9230,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "link": "https://stepwell.acme.example/set-password?link=NotARealSecretOnlyAnExample0000000000000000",
+                     *       "link": "https://stepwell.acme.example/set-password?link=NotARealSecretOnlyAnExample000000000000000",
                      *       "expiresAt": "2026-03-02T10:00:02.294Z"
                      *     }
                      */
@@ -9694,8 +9696,8 @@ export interface operations {
                      *       },
                      *       "createdAt": "2026-03-02T09:00:01.834Z",
                      *       "expiresAt": "2026-03-09T09:00:01.834Z",
-                     *       "link": "https://stepwell.acme.example/invitations/sti_0352ExampleNumber00000_NotARealSecretOnlyAnExample000000000000",
-                     *       "code": "sti_0352ExampleNumber00000_NotARealSecretOnlyAnExample000000000000"
+                     *       "link": "https://stepwell.acme.example/invitations/sti_0352ExampleNumber00000_NotARealSecretOnlyAnExample00000000000",
+                     *       "code": "sti_0352ExampleNumber00000_NotARealSecretOnlyAnExample00000000000"
                      *     }
                      */
                     "application/json": components["schemas"]["NewInvitation"];
@@ -9814,7 +9816,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "invitation": "sti_0352ExampleNumber00000_NotARealSecretOnlyAnExample000000000000"
+                 *       "invitation": "sti_0352ExampleNumber00000_NotARealSecretOnlyAnExample00000000000"
                  *     }
                  */
                 "application/json": {

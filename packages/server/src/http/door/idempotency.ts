@@ -27,8 +27,8 @@ export async function commitOnce(engine: Engine, request: FastifyRequest, comman
   return done;
 }
 
-/** Marks a replayed answer with a header. */
+/** Marks a replayed answer with a header. An error is no first answer: what was made the first time may be gone, or cannot be read now. */
 export const markReplayed: onSendHookHandler = (request, reply, payload, done) => {
-  if (request.isReplayed) reply.header("idempotency-replayed", "true");
+  if (request.isReplayed && reply.statusCode < 400) reply.header("idempotency-replayed", "true");
   done(null, payload);
 };
