@@ -1,3 +1,4 @@
+import { sealAll } from "@stepwell/testing/audit-rows.ts";
 import type { Client } from "@stepwell/testing/client.ts";
 import { definitionOf, forEachStep, noopStep } from "@stepwell/testing/definitions.ts";
 import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
@@ -89,6 +90,10 @@ async function emptyOrganization({ service, ada, replace }: Stage): Promise<void
   replace(ids.organization, (await service.newOrganization(ada)).organizationId);
 }
 
+async function sealEntries({ service, real }: Stage): Promise<void> {
+  await sealAll(service, real(ids.organization));
+}
+
 /** The story in the order in which it can be played: every operation once. */
 export const story: readonly Scene[] = [
   { operationId: "GetLiveness" },
@@ -177,7 +182,7 @@ export const story: readonly Scene[] = [
   { operationId: "CheckPermissions" },
   { operationId: "ListAudit", query: { pageSize: 2 } },
   { operationId: "ExportAudit", query: { action: "CreateOrganization" } },
-  { operationId: "VerifyAudit" },
+  { operationId: "VerifyAudit", before: sealEntries },
   { operationId: "UpdateAccount" },
   { operationId: "CreateUserToken" },
   { operationId: "ListUserTokens" },

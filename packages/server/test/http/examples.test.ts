@@ -59,8 +59,8 @@ onOneStore((home) => {
       expect(String(status), operationId).toBe(expected?.status ?? "204");
       if (expected === undefined) continue;
       learn(expected.example, body, values);
-      // The document is too long for an example of all that is in it.
-      if (operationId !== "GetOpenApiDocument") expect(fieldsOf(body), operationId).toEqual(fieldsOf(expected.example));
+      // Some fields come a little later, such as the time at which a worker asked.
+      expect(fieldsOf(body), operationId).toEqual(expect.arrayContaining(fieldsOf(expected.example)));
     }
   });
 });
@@ -108,8 +108,9 @@ function realIn<Value>(value: Value, stage: Stage): Value {
   return JSON.parse(text) as Value;
 }
 
-function fieldsOf(body: unknown): readonly string[] | string {
-  return typeof body === "object" && body !== null ? Object.keys(body).sort() : typeof body;
+/** The names of the fields of an object, and for a text that it is one. */
+function fieldsOf(body: unknown): string[] {
+  return typeof body === "object" && body !== null ? Object.keys(body) : [typeof body];
 }
 
 /** Remembers what stands in the answer where the example has an id or a secret for the first time. */

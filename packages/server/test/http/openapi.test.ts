@@ -175,6 +175,17 @@ onOneStore((home) => {
     }
   });
 
+  test("every operation has a summary and a description, and every description is whole sentences", async () => {
+    const { operations, raw } = await service.client(undefined).document();
+    for (const { operationId, declaration } of operations) {
+      expect(declaration.summary, operationId).toMatch(/^[A-Z].*[^.]$/);
+      expect(declaration.description, operationId).toMatch(/\.$/);
+    }
+    const texts = descriptionsIn(raw);
+    expect(texts.length).toBeGreaterThan(operations.length);
+    expect(texts.filter((text) => !/^[A-Z`].*\.$/.test(text))).toEqual([]);
+  });
+
   // Every call of the tests is held against the headers that the document names.
   test("the document names the headers of an answer, and which of them are always there", async () => {
     const { api } = await service.newOrganization();
@@ -182,7 +193,7 @@ onOneStore((home) => {
     const headersOf = (operationId: string, status: number) =>
       Object.keys(document.answerOf(operationId, status).headers ?? {});
     const counted = ["X-Request-Id", "traceresponse", "RateLimit", "RateLimit-Policy"];
-    const problem = ["X-Request-Id", "traceresponse", "x-amzn-errortype", "x-amzn-requestid"];
+    const problem = [...counted, "x-amzn-errortype", "x-amzn-requestid"];
     expect(headersOf("GetLiveness", 200)).toEqual(["X-Request-Id", "traceresponse"]);
     expect(headersOf("CreateRole", 201)).toEqual([...counted, "Idempotency-Replayed", "ETag", "Location"]);
     expect(headersOf("GetRole", 200)).toEqual([...counted, "ETag"]);
@@ -190,7 +201,7 @@ onOneStore((home) => {
     expect(headersOf("CreatePasswordLink", 201)).toEqual(counted);
     expect(headersOf("ExportAudit", 200)).toEqual([...counted, "Content-Disposition"]);
     expect(headersOf("GetRole", 401)).toEqual([...problem, "WWW-Authenticate"]);
-    expect(headersOf("GetRole", 503)).toEqual([...problem, "RateLimit", "RateLimit-Policy", "Retry-After"]);
+    expect(headersOf("GetRole", 503)).toEqual([...problem, "Retry-After"]);
     expect(JSON.stringify(document.raw)).not.toContain("x-replayable");
 
     const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
@@ -255,6 +266,15 @@ onOneStore((home) => {
     ]);
   });
 });
+
+/** The descriptions everywhere except in examples, which are not about the document. */
+function descriptionsIn(value: unknown): readonly string[] {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, item]) => {
+    if (key === "example") return [];
+    return key === "description" && typeof item === "string" ? [item] : descriptionsIn(item);
+  });
+}
 
 const contractOperations = [
   "CreateOrganization",

@@ -122,9 +122,8 @@ function problemAnswers(document: DocumentWithOperations): Readonly<Record<strin
 }
 
 function problemAnswer(code: string, meaning: string): DocumentedAnswer {
-  const names: HeaderName[] = ["X-Request-Id", "traceresponse", "x-amzn-errortype", "x-amzn-requestid"];
-  // A caller is counted once it is known.
-  if (code !== "AuthenticationError") names.push("RateLimit", "RateLimit-Policy");
+  const common: HeaderName[] = ["X-Request-Id", "traceresponse", "RateLimit", "RateLimit-Policy"];
+  const names: HeaderName[] = [...common, "x-amzn-errortype", "x-amzn-requestid"];
   if (code === "AuthenticationError") names.push("WWW-Authenticate");
   if (code === "RateLimitError" || code === "UnavailableError") names.push("Retry-After");
   const schema = { $ref: "#/components/schemas/Problem" };
@@ -150,7 +149,7 @@ const headers = {
   },
   RateLimit: {
     description:
-      "What is left of the limit that is nearest, and in how many seconds all of it is there again. After a request that made something, it also says what is left of the maximum for such things. The header is there while a limit is in force.",
+      "What is left of the limit that is nearest, and in how many seconds all of it is there again. After a request that made something, it also says what is left of the maximum for such things. The header is there while a limit is in force, once the caller is known.",
     schema: { type: "string", example: '"requests";r=1499987;t=37' },
   },
   "RateLimit-Policy": {

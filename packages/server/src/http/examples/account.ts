@@ -69,7 +69,7 @@ export const accountExamples: Readonly<Record<string, Example>> = {
       tokenPrefix: "stu_0352ExampleNumber00000_NotA",
       createdAt: "2026-03-02T09:00:02.935Z",
       expiresAt: "2026-05-31T09:00:02.935Z",
-      token: "stu_0352ExampleNumber00000_NotARealSecretOnlyAnExample000000000000",
+      token: "stu_0352ExampleNumber00000_NotARealSecretOnlyAnExample00000000000",
     },
   },
   ListUserTokens: {

@@ -17,7 +17,7 @@ export const apiTokensExamples: Readonly<Record<string, Example>> = {
       createdBy: { type: "user", id: ids.ada },
       createdAt: "2026-03-02T09:00:01.659Z",
       expiresAt: "2026-05-31T09:00:01.659Z",
-      token: "stw_0352ExampleNumber00000_NotARealSecretOnlyAnExample000000000000",
+      token: "stw_0352ExampleNumber00000_NotARealSecretOnlyAnExample00000000000",
     },
   },
   ListApiTokens: {
@@ -78,7 +78,7 @@ export const apiTokensExamples: Readonly<Record<string, Example>> = {
       expiresAt: "2026-05-31T09:00:01.659Z",
       rotatedAt: "2026-03-02T09:00:01.744Z",
       previousExpiresAt: "2026-03-02T10:00:01.744Z",
-      token: "stw_0352ExampleNumber00000_NotARealSecretOnlyAnExample000000000000",
+      token: "stw_0352ExampleNumber00000_NotARealSecretOnlyAnExample00000000000",
     },
   },
 };

@@ -45,7 +45,7 @@ export const membersExamples: Readonly<Record<string, Example>> = {
   },
   CreatePasswordLink: {
     answer: {
-      link: "https://stepwell.acme.example/set-password?link=NotARealSecretOnlyAnExample0000000000000000",
+      link: "https://stepwell.acme.example/set-password?link=NotARealSecretOnlyAnExample000000000000000",
       expiresAt: "2026-03-02T10:00:02.294Z",
     },
   },
@@ -129,8 +129,8 @@ export const membersExamples: Readonly<Record<string, Example>> = {
       createdBy: { type: "user", id: ids.ada },
       createdAt: "2026-03-02T09:00:01.834Z",
       expiresAt: "2026-03-09T09:00:01.834Z",
-      link: "https://stepwell.acme.example/invitations/sti_0352ExampleNumber00000_NotARealSecretOnlyAnExample000000000000",
-      code: "sti_0352ExampleNumber00000_NotARealSecretOnlyAnExample000000000000",
+      link: "https://stepwell.acme.example/invitations/sti_0352ExampleNumber00000_NotARealSecretOnlyAnExample00000000000",
+      code: "sti_0352ExampleNumber00000_NotARealSecretOnlyAnExample00000000000",
     },
   },
   ListInvitations: {
@@ -160,7 +160,7 @@ export const membersExamples: Readonly<Record<string, Example>> = {
     },
   },
   AcceptInvitation: {
-    request: { invitation: "sti_0352ExampleNumber00000_NotARealSecretOnlyAnExample000000000000" },
+    request: { invitation: "sti_0352ExampleNumber00000_NotARealSecretOnlyAnExample00000000000" },
     answer: { organizationId: ids.organization, roles: ["operator"] },
   },
 };
