@@ -196,6 +196,30 @@ onOneStore((home) => {
     expect(Date.parse(until)).toBeGreaterThan(Date.parse(task.leaseUntil));
   });
 
+  test.each([
+    ["step", { step: "__proto__" }],
+    ["visit", { visit: 2 }],
+    ["branch", { branch: "work:1[0]" }],
+    ["epoch", { epoch: 2 }],
+  ])("no answer about a task that has another %s reaches the one that a worker holds", async (_, other) => {
+    const { api, workflowId, worker } = await world();
+    const job = await submit(api, workflowId);
+    const task = await worker.next();
+    const taskId = taskIdOf({ ...job, branch: "", step: "work", visit: 1, epoch: 1, ...other });
+    expect(taskId).not.toBe(task.taskId);
+    const lies = [
+      ["HeartbeatTask", {}],
+      ["CompleteTask", { output: 1 }],
+      ["FailTask", { message: "no" }],
+      ["ReleaseTask", {}],
+    ] as const;
+    for (const [operation, body] of lies) {
+      await api.refused(operation, "ConflictError", { params: { taskId }, body });
+    }
+    await worker.complete(task, { done: true });
+    expect(await ended(api, job)).toMatchObject({ status: "SUCCEEDED", output: { done: true } });
+  });
+
   test("a task that is given back goes to another worker at once", async () => {
     const { api, workflowId, worker } = await world();
     await submit(api, workflowId);

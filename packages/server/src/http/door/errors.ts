@@ -219,7 +219,10 @@ const frameworkErrors: Readonly<Record<string, () => ServiceError>> = {
       "The path is not valid: a `%` must be followed by two hexadecimal digits of UTF-8.",
     ),
   FST_ERR_CTP_BODY_TOO_LARGE: () =>
-    new ServiceError("PayloadTooLargeError", "The request body is larger than this service takes."),
+    new ServiceError(
+      "PayloadTooLargeError",
+      "The request body is larger than this service takes. Keep large values elsewhere, and send where they are.",
+    ),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
     new ServiceError("UnsupportedMediaTypeError", "Send JSON, with the header `Content-Type: application/json`."),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
