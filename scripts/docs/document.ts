@@ -12,11 +12,11 @@ export interface ApiDocument {
 /** What several operations answer stands once in the document, and operations refer to it. */
 interface WrittenDocument extends Omit<ApiDocument, "paths" | "components"> {
   readonly paths: Readonly<Record<string, Readonly<Record<string, WrittenOperation>>>>;
-  readonly components: ApiDocument["components"] & { readonly responses: Readonly<Record<string, Answer>> };
+  readonly components: ApiDocument["components"] & { readonly responses: Readonly<Record<string, WrittenAnswer>> };
 }
 
 type WrittenOperation = Omit<Operation, "responses"> & {
-  readonly responses: Readonly<Record<string, Answer | Reference>>;
+  readonly responses: Readonly<Record<string, WrittenAnswer | Reference>>;
 };
 
 interface Reference {
@@ -26,23 +26,24 @@ interface Reference {
 export interface Answer {
   readonly description: string;
   readonly content?: Content;
-  readonly headers?: Readonly<Record<string, Header | Reference>>;
+  readonly headers?: Readonly<Record<string, Header>>;
 }
+
+/** An answer whose headers, too, may stand elsewhere in the document. */
+type WrittenAnswer = Omit<Answer, "headers"> & { readonly headers?: Readonly<Record<string, Header | Reference>> };
 
 export interface Header {
   readonly description?: string;
   readonly required?: boolean;
 }
 
-/** Puts the answers in the places that refer to them. */
+/** Puts the answers and their headers in the places that refer to them. */
 export function withAnswers(written: unknown): ApiDocument {
   const document = written as WrittenDocument;
-  const { responses: shared } = document.components;
-  const answerOf = (answer: Answer | Reference): Answer => {
-    if (!("$ref" in answer)) return answer;
-    const found = shared[nameOf(answer)];
-    if (found === undefined) throw new Error(`The document has no ${answer.$ref}.`);
-    return found;
+  const { responses, headers } = document.components;
+  const answerOf = (written: WrittenAnswer | Reference): Answer => {
+    const answer = resolved(written, responses);
+    return { ...answer, headers: mapValues(answer.headers ?? {}, (header) => resolved(header, headers)) };
   };
   const paths = mapValues(document.paths, (methods) =>
     mapValues(methods, (operation) => ({ ...operation, responses: mapValues(operation.responses, answerOf) })),
@@ -50,8 +51,11 @@ export function withAnswers(written: unknown): ApiDocument {
   return { ...document, paths };
 }
 
-function nameOf({ $ref }: Reference): string {
-  return $ref.slice($ref.lastIndexOf("/") + 1);
+function resolved<Value extends object>(written: Value | Reference, shared: Readonly<Record<string, Value>>): Value {
+  if (!("$ref" in written)) return written;
+  const found = shared[written.$ref.slice(written.$ref.lastIndexOf("/") + 1)];
+  if (found === undefined) throw new Error(`The document has no ${written.$ref}.`);
+  return found;
 }
 
 function mapValues<From, To>(values: Readonly<Record<string, From>>, change: (value: From) => To): Record<string, To> {
@@ -78,7 +82,7 @@ export interface Parameter {
   readonly schema: Schema;
 }
 
-export type Content = Readonly<Record<string, { readonly schema: Schema }>>;
+export type Content = Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>>;
 
 export interface Schema {
   readonly $ref?: string;

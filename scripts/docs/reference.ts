@@ -1,5 +1,5 @@
 import { html, Markup } from "../../packages/server/src/http/pages/html.ts";
-import type { ApiDocument, Content, Operation, Parameter } from "./document.ts";
+import type { Answer, ApiDocument, Content, Operation, Parameter } from "./document.ts";
 import type { Entry } from "./frame.ts";
 import { type Passage, renderLine } from "./markdown.ts";
 import { schemaAnchor, schemaOf, typeOf } from "./schema-list.ts";
@@ -128,18 +128,31 @@ function parameterRow({ name, in: place, required, schema, description = "" }: P
 
 function contentOf(content: Content): Markup[] {
   return Object.entries(content).map(
-    ([type, { schema }]) =>
-      html`${type !== "application/json" && html`<p><code>${type}</code></p>`}${schemaOf({ ...schema, description: "" })}`,
+    ([type, { schema, example }]) =>
+      html`${type !== "application/json" && html`<p><code>${type}</code></p>`}${schemaOf({ ...schema, description: "" })}${exampleOf(example)}`,
   );
+}
+
+function exampleOf(example: unknown): Markup | undefined {
+  if (example === undefined) return undefined;
+  const text = typeof example === "string" ? example : JSON.stringify(example, null, 2);
+  return html`<details><summary>Example</summary><pre tabindex="0"><code>${text}</code></pre></details>`;
 }
 
 function answers({ responses }: Operation): Markup {
   const found = Object.entries(responses).filter(([status]) => Number(status) < 400);
   return html`<h4>Answers</h4>
 ${found.map(
-  ([status, { description, content }]) =>
-    html`<div class="answer"><p><strong>${status}</strong> ${renderLine(description)}</p>${content && contentOf(content)}</div>`,
+  ([status, { description, headers, content }]) =>
+    html`<div class="answer"><p><strong>${status}</strong> ${renderLine(description)}</p>${headersOf(headers)}${content && contentOf(content)}</div>`,
 )}`;
+}
+
+/** What the headers mean says the page about the HTTP interface, and the document. */
+function headersOf(headers: Answer["headers"]): Markup | undefined {
+  const names = Object.keys(headers ?? {});
+  if (names.length === 0) return undefined;
+  return html`<p class="headers">Headers: ${names.map((name, index) => html`${index > 0 && ", "}<code>${name}</code>`)}</p>`;
 }
 
 /** All errors have one form (`Problem`), so their statuses and codes say enough. */
