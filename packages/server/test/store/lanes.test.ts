@@ -86,7 +86,7 @@ describe("on a PostgreSQL server", () => {
 });
 
 onEveryStore((home) => {
-  const service = useService(home, { STEPWELL_READ_TIMEOUT_MS: "600" });
+  const service = useService(home);
 
   test("organizations take turns, however many reads one of them asks for", async () => {
     const { database } = service.running;
@@ -104,6 +104,10 @@ onEveryStore((home) => {
     await all();
     expect(done.indexOf("other")).toBeLessThan(40);
   });
+});
+
+onEveryStore((home) => {
+  const service = useService(home, { STEPWELL_READ_TIMEOUT_MS: "600" });
 
   test("a read of many statements is given up when its time is over", async () => {
     const reader = service.running.database.reader(randomUUID());
