@@ -2,12 +2,14 @@ import type { StoreKind } from "@stepwell/testing/processes/store-home.ts";
 import { Caller } from "./caller.ts";
 import { checkAnswers } from "./check/answers.ts";
 import { checkCampaign } from "./check/check.ts";
+import { Families } from "./check/families.ts";
 import { type Finding, violation } from "./check/finding.ts";
 import { Client } from "./client.ts";
 import { readFinalJobs } from "./final-state.ts";
 import { Population } from "./population.ts";
 import { Recorder } from "./recorder.ts";
 import type { Scene } from "./scene.ts";
+import { workflowsOfChildren } from "./workflows.ts";
 import type { Workload, WorkloadName } from "./workload.ts";
 
 /** What a kind of campaign is told. It starts its own stores and services, and takes them away at its end. */
@@ -32,6 +34,7 @@ export class Campaign {
   readonly #population: Population;
   readonly #answerTimeoutMs: number;
   readonly #findings: Finding[] = [];
+  readonly #reasonsWhyVoid: string[] = [];
   #latestLoad: Load | undefined;
   #interruptionCount = 0;
 
@@ -100,14 +103,20 @@ export class Campaign {
     const jobs = readFinalJobs(port, requests, { organizationIds, shapes });
     const { operations } = this.recorder;
     const { log } = this.#workload;
-    this.#findings.push(...checkAnswers(operations), ...(await checkCampaign(operations, jobs, shapes, log)));
+    const families = new Families();
+    const findings = await checkCampaign(operations, jobs, shapes, log, families);
+    this.#findings.push(...checkAnswers(operations), ...findings);
     for (const complaint of this.#workload.complaints) this.#findings.push(violation("a worker", complaint));
     Object.assign(this.counts, this.#workload.counts);
+    const isWithChildren = workflowsOfChildren([...shapes.values()]).length > 0;
+    if (!isWithChildren) return;
+    this.counts.children = families.childCount;
+    if (families.childCount === 0) this.#reasonsWhyVoid.push("no step began a job");
   }
 
   /** Why the run shows nothing of what its workload is for. Empty when it does. */
   get reasonsWhyVoid(): readonly string[] {
-    return this.#workload.reasonsWhyVoid;
+    return [...this.#workload.reasonsWhyVoid, ...this.#reasonsWhyVoid];
   }
 
   /** Times that a fault met requests under way. */

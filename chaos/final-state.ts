@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Connection } from "../bench/connection.ts";
 import { type RequestWriter, requireStatus } from "../bench/requests.ts";
 import { mainLine } from "./branches.ts";
-import type { FinalEvent, FinalJob, FinalStep } from "./check/final-job.ts";
+import type { FinalEvent, FinalJob, FinalParent, FinalStep } from "./check/final-job.ts";
 import { addressesOf } from "./check/histories.ts";
 import { type Entry, foldHistory, NotAPath } from "./check/history-automaton.ts";
 import { wayOf } from "./check/way.ts";
@@ -84,9 +84,9 @@ interface Rest {
 }
 
 async function readJob(reader: Reader, organizationId: string, listed: ListedJob, rest: Rest): Promise<FinalJob> {
-  const path = `/organizations/${organizationId}/jobs/${listed.jobId}`;
-  const { shown, entries, events } = await readAtRest(reader, path, rest);
-  const { jobId, workflowId, status, input, steps, currentStep } = shown;
+  const jobs = `/organizations/${organizationId}/jobs`;
+  const { shown, entries, events } = await readAtRest(reader, jobs, listed.jobId, rest);
+  const { jobId, workflowId, status, input, steps, currentStep, parentJob } = shown;
   const missingEventIds = currentStep?.awaiting?.missingEventIds;
   return {
     organizationId,
@@ -98,22 +98,36 @@ async function readJob(reader: Reader, organizationId: string, listed: ListedJob
     input,
     steps: steps.map(({ name, branch = mainLine, visit, status }) => ({ name, branch, visit, status })),
     ...(missingEventIds && { missingEventIds }),
+    ...(parentJob && { parent: finalParent(parentJob) }),
     entries: entries.map(withoutValues),
     events,
   };
 }
 
 /** Nothing takes long in a campaign, so each job soon ends or waits. One that does not is handed on as it is. */
-async function readAtRest(reader: Reader, path: string, { shape, deadlineMs }: Rest) {
+async function readAtRest(reader: Reader, jobs: string, jobId: string, { shape, deadlineMs }: Rest) {
+  const path = `${jobs}/${jobId}`;
   for (;;) {
     const known = await reader.get<ShownJob>(path);
     const entries = await reader.all<Entry>(`${path}/history`, "entries");
     const events = (await reader.all<ShownEvent>(`${path}/events`, "events")).map(finalEvent);
-    const isAtRest = isTerminal(known.status) || isResting(entries, events, shape);
+    const isAtRest =
+      isTerminal(known.status) || (isResting(entries, events, shape) && (await isAwaited(reader, jobs, known)));
     // The job is read once more: nothing has changed since its history was at rest.
     if (isAtRest || performance.now() > deadlineMs) return { shown: await reader.get<ShownJob>(path), entries, events };
     await sleep(50);
   }
+}
+
+/** Tells whether nothing ends the job from above: no step began it, or the step that did still waits for it. */
+async function isAwaited(reader: Reader, jobs: string, { parentJob }: ShownJob): Promise<boolean> {
+  if (parentJob === undefined) return true;
+  const { branch, step, visit } = parentJob;
+  const { status, steps } = await reader.get<ShownJob>(`${jobs}/${parentJob.jobId}`);
+  const isRunning = steps.some(
+    (one) => one.name === step && one.visit === visit && one.branch === branch && one.status === "running",
+  );
+  return isRunning && !isTerminal(status);
 }
 
 function isResting(entries: readonly Entry[], events: readonly FinalEvent[], shape: WorkflowShape | undefined) {
@@ -131,6 +145,10 @@ function withoutValues(entry: Entry): Entry {
   if (entry.type === "step.started") return { ...entry, input: { same: "jobInput" } };
   if (entry.type === "step.succeeded") return { ...entry, output: { same: "stepInput" } };
   return entry;
+}
+
+function finalParent({ jobId, step, branch = mainLine, visit }: ShownParent): FinalParent {
+  return { jobId, step, branch, visit };
 }
 
 function finalEvent({
@@ -212,7 +230,11 @@ interface ShownJob extends ListedJob {
   readonly currentStep?: {
     readonly awaiting?: { readonly missingEventIds: readonly string[] };
   };
+  readonly parentJob?: ShownParent;
 }
+
+/** The branch is left out for the main line. */
+type ShownParent = Omit<FinalParent, "branch"> & { readonly branch?: string };
 
 interface ShownEvent {
   readonly eventNumber: number;

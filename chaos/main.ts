@@ -21,7 +21,7 @@ const usage = `Usage: npm run chaos -- CAMPAIGN [--store embedded|postgres] [OPT
   neighbours       a well-behaved organization beside each hostile one: how long its requests take, alone and beside
 
 The first four play --cycles N such faults (20) and then check every job.
---workload linear|forks  what the jobs do: no-ops and waits one after the other; or branches, with calls and with tasks of workers, which are killed and stopped.
+--workload linear|forks  what the jobs do: no-ops and waits one after the other; or branches, with calls, child jobs and tasks of workers, which are killed and stopped.
 --fault ${faults.join("|")}  runs the service over a store with that defect, to prove that the check finds it.
 --speed N divides the times of an outage by N, for a trial.
 

@@ -2,13 +2,14 @@ import { Api, registerWorkflow } from "@stepwell/testing/processes/api.ts";
 import type { DevFile } from "@stepwell/testing/processes/service-process.ts";
 import { RequestWriter } from "../bench/requests.ts";
 import type { Workflow } from "./population.ts";
-import { definitionOfShape, type WorkflowShape } from "./workflows.ts";
+import { definitionOfShape, type WorkflowShape, workflowsOfChildren } from "./workflows.ts";
 
 /** Where a campaign plays: two organizations with the same workflows each. */
 export interface Scene {
   readonly requests: RequestWriter;
   readonly token: string;
   readonly organizationIds: readonly string[];
+  /** Those that clients submit; their steps begin jobs of others. */
   readonly workflows: readonly Workflow[];
   /** By the workflow's id. Jobs of other workflows are none of ours. */
   readonly shapes: ReadonlyMap<string, WorkflowShape>;
@@ -24,17 +25,20 @@ export async function setScene(
   const neighbour = await api.post<{ organizationId: string }>("/organizations", second);
   const organizationIds = [organizationId, neighbour.organizationId];
   const workflows: Workflow[] = [];
+  const ofChildren: Workflow[] = [];
   for (const organizationId of organizationIds) {
-    for (const shape of shapes) {
+    const register = async (shape: WorkflowShape): Promise<Workflow> => {
       const workflowId = await registerWorkflow(api, organizationId, definitionOfShape(shape));
-      workflows.push({ organizationId, workflowId, shape });
-    }
+      return { organizationId, workflowId, shape };
+    };
+    for (const shape of workflowsOfChildren(shapes)) ofChildren.push(await register(shape));
+    for (const shape of shapes) workflows.push(await register(shape));
   }
   return {
     requests: new RequestWriter(port, token),
     token,
     organizationIds,
     workflows,
-    shapes: new Map(workflows.map(({ workflowId, shape }) => [workflowId, shape])),
+    shapes: new Map([...workflows, ...ofChildren].map(({ workflowId, shape }) => [workflowId, shape])),
   };
 }

@@ -16,6 +16,7 @@ export type StepShape = { readonly name: string } & (
   | { readonly kind: "wait"; readonly eventIds: readonly string[] }
   | { readonly kind: "delay"; readonly seconds: number }
   | Outside
+  | Child
   | Fork
 );
 
@@ -32,6 +33,14 @@ export interface Outside {
  * - `resumed`: its first attempt fails for good, and the job with it, until somebody resumes it. Only tasks have it.
  */
 export type Luck = "sound" | "unlucky" | "doomed" | "resumed";
+
+/** A step that begins a job of another workflow, and waits for its end. */
+export interface Child {
+  readonly kind: "child";
+  readonly workflow: WorkflowShape;
+  /** The step begins a child that failed once more by itself, and leaves nothing of that to a client. */
+  readonly retries?: true;
+}
 
 export type Fork = Branches | Items;
 
@@ -60,6 +69,26 @@ export const linearShapes: readonly WorkflowShape[] = [
     steps: [wait("wait", "go"), noop("between"), wait("wait-again", ...eventIds("part", 2)), noop("after")],
   },
 ];
+
+/** Workflows that only steps of other workflows begin: no client knows their jobs, so they need no events. */
+const childWorkflows = {
+  work: { name: "child-works", steps: [call("ask", "unlucky"), task("make", "sound"), noop("done")] },
+  doomed: { name: "child-is-doomed", steps: [noop("begun"), task("break", "doomed")] },
+  /** Nobody sends its event: it ends with its parent. */
+  waiting: { name: "child-waits", steps: [call("ask", "sound"), wait("wait", "never")] },
+  resumed: { name: "child-is-resumed", steps: [task("break", "resumed"), call("ask", "sound")] },
+} satisfies Record<string, WorkflowShape>;
+
+const childWithChildren: WorkflowShape = {
+  name: "child-has-children",
+  steps: [
+    items("each", { items: ["sound", "unlucky"], concurrency: 2 }, [
+      call("ask", "item"),
+      child("begin", childWorkflows.work),
+    ]),
+    noop("done"),
+  ],
+};
 
 export const forkedShapes: readonly WorkflowShape[] = [
   { name: "outside", steps: [task("make", "sound"), call("ask", "unlucky"), wait("wait", "go"), noop("after")] },
@@ -164,7 +193,66 @@ export const forkedShapes: readonly WorkflowShape[] = [
       noop("after"),
     ],
   },
+  { name: "child", steps: [child("begin", childWorkflows.work), wait("wait", "go"), noop("after")] },
+  { name: "child-resumed", steps: [child("begin", childWorkflows.resumed), noop("after")] },
+  { name: "child-retried", steps: [{ ...child("begin", childWorkflows.resumed), retries: true }, noop("after")] },
+  {
+    // The event takes the child from its parent as often as not, and the child's end its wait from the event.
+    name: "child-races",
+    steps: [
+      branches(
+        "split",
+        { event: [wait("wait", "go"), noop("told")], child: [child("begin", childWorkflows.work)] },
+        "any",
+      ),
+      noop("after"),
+    ],
+  },
+  {
+    name: "child-left",
+    steps: [
+      branches("split", { event: [wait("wait", "go")], child: [child("begin", childWorkflows.waiting)] }, "any"),
+      noop("after"),
+    ],
+  },
+  {
+    name: "children-collected",
+    steps: [
+      items("each", { items: ["sound", "sound", "sound"], concurrency: 2, collects: true }, [
+        task("make", "item"),
+        child("begin", childWorkflows.doomed),
+      ]),
+      noop("after"),
+    ],
+  },
+  {
+    name: "children-of-children",
+    steps: [
+      branches("split", {
+        deep: [child("begin", childWithChildren)],
+        waits: [wait("wait", "go"), child("begin-late", childWorkflows.work)],
+      }),
+      noop("after"),
+    ],
+  },
 ];
+
+/** The workflows whose jobs these workflows begin, those first that begin none of the others. */
+export function workflowsOfChildren(shapes: readonly WorkflowShape[]): WorkflowShape[] {
+  const found = shapes
+    .flatMap(({ steps }) => [...stepsWithin(steps)])
+    .flatMap((step) => (step.kind === "child" ? [step.workflow] : []));
+  const all = [...(found.length > 0 ? workflowsOfChildren(found) : []), ...found];
+  return [...new Map(all.map((shape) => [shape.name, shape])).values()];
+}
+
+/** The steps of a line, and those of all branches below it. */
+export function* stepsWithin(line: Line): Generator<StepShape> {
+  for (const step of line) {
+    yield step;
+    if (isFork(step)) for (const [, inner] of branchesOf(step)) yield* stepsWithin(inner);
+  }
+}
 
 /** The queue in which the tasks of a campaign wait. */
 export const taskQueue = "chaos";
@@ -218,6 +306,8 @@ function canFailBy(lucks: readonly Luck[], step: StepShape, item: Luck): boolean
     case "call":
     case "task":
       return lucks.includes(step.luck === "item" ? item : step.luck);
+    case "child":
+      return step.retries !== true && fails(step.workflow.steps, "sound");
     case "branches": {
       const failing = Object.values(step.branches).map((line) => fails(line, item));
       return step.until === "any" ? failing.every(Boolean) : failing.some(Boolean);
@@ -253,6 +343,7 @@ function* stepsOf(line: Line): Generator<object> {
         input: { luck: step.luck === "item" ? itemPlace : step.luck },
         retry,
       }),
+      ...(step.kind === "child" && { input: {}, ...(step.retries && { retry }) }),
       ...(leadsOn(step) && { onFailure: next }),
       transitionToStep: next,
     };
@@ -281,6 +372,8 @@ function workOf(step: StepShape): { readonly type: string; readonly config?: obj
       };
     case "task":
       return { type: "/service/task", config: { queue: taskQueue, heartbeatSeconds: taskLeaseMs / 1_000 } };
+    case "child":
+      return { type: "/service/job", config: { workflow: step.workflow.name } };
     case "branches": {
       const firstOf = ([key, [first]]: [string, Line]) => [key, first?.name];
       const branches = Object.fromEntries(Object.entries(step.branches).map(firstOf));
@@ -312,6 +405,10 @@ function call(name: string, luck: Outside["luck"]): StepShape {
 
 function task(name: string, luck: Outside["luck"]): StepShape {
   return { name, kind: "task", luck };
+}
+
+function child(name: string, workflow: WorkflowShape): StepShape & Child {
+  return { name, kind: "child", workflow };
 }
 
 function branches(name: string, lines: Readonly<Record<string, Line>>, until?: "any"): StepShape {

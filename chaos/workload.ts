@@ -5,7 +5,7 @@ import { OutsideLog } from "./outside/outside-log.ts";
 import { between, chance } from "./random.ts";
 import { forkedShapes, functionName, linearShapes, type WorkflowShape } from "./workflows.ts";
 
-/** The jobs of a campaign are no-ops and waits one after the other, or branches with calls, tasks of workers and waits in them. */
+/** The jobs of a campaign are no-ops and waits one after the other, or branches with calls, tasks of workers, child jobs and waits in them. */
 export const workloads = ["linear", "forks"] as const;
 export type WorkloadName = (typeof workloads)[number];
 

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
-import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
+import { filesBelow, stampOf } from "./stamp.ts";
 
 const source = "packages/dashboard";
 const target = "packages/server/dist/dashboard";
@@ -21,18 +21,9 @@ export async function buildDashboard(): Promise<number> {
   return 0;
 }
 
-/** Of the contents and not of the times: a fresh clone and a branch that was switched and back build nothing for nothing. */
 function stampOfInputs(): string {
-  const hash = createHash("sha256");
-  const sources = readdirSync(join(source, "src"), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort();
   const others = ["index.html", "vite.config.ts", "package.json"].map((file) => join(source, file));
-  for (const file of [...sources, ...others, "package-lock.json", "scripts/build-dashboard.ts"]) {
-    hash.update(file).update("\0").update(readFileSync(file)).update("\0");
-  }
-  return hash.digest("hex");
+  return stampOf([...filesBelow(join(source, "src")), ...others, "package-lock.json", "scripts/build-dashboard.ts"]);
 }
 
 function stampOfLastBuild(): string | undefined {

@@ -1,7 +1,9 @@
-/** Compiles every package, puts what is not TypeScript beside it, and builds the dashboard into the server. */
+/** Compiles every package, puts what is not TypeScript beside it, and makes what the server has ready: the dashboard, the documentation, and an empty cluster for embedded stores. */
 import { spawnSync } from "node:child_process";
 import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { buildDashboard } from "./build-dashboard.ts";
+import { buildDocs } from "./build-docs.ts";
+import { buildEmptyCluster } from "./build-empty-cluster.ts";
 
 // Side by side: neither needs what the other makes.
 const dashboard = buildDashboard();
@@ -12,4 +14,7 @@ cpSync("packages/server/src/store/migrations", "packages/server/dist/store/migra
 writeFileSync("packages/client/dist/commonjs/package.json", '{ "type": "commonjs" }\n');
 for (const name of ["client", "server", "cli"]) cpSync("LICENSE", `packages/${name}/LICENSE`);
 cpSync("examples", "packages/cli/dist/examples", { recursive: true });
+await buildEmptyCluster();
 process.exitCode = (compiled.status ?? 1) || (await dashboard);
+// Its pages name files of the dashboard's build.
+if (process.exitCode === 0) await buildDocs();

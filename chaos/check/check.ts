@@ -2,6 +2,7 @@ import type { Operation } from "../operation.ts";
 import type { OutsideLog } from "../outside/outside-log.ts";
 import type { WorkflowShape } from "../workflows.ts";
 import { checkEvents, findLostEvents } from "./events.ts";
+import { Families } from "./families.ts";
 import type { FinalJob } from "./final-job.ts";
 import { type Finding, violation } from "./finding.ts";
 import { checkHistory } from "./histories.ts";
@@ -12,18 +13,20 @@ import { checkOrigin, checkSubmissions, nonceOf } from "./submissions.ts";
 
 /**
  * Holds what the clients did and were told against what the service shows at the end.
- * `shapes`: the campaign's workflows by their id; `log`: what was done for its jobs outside of the service. The jobs come one after the other, since a long campaign's do not fit into
- * memory together.
+ * `shapes`: the campaign's workflows by their id; `log`: what was done for its jobs outside of the service; `families`: takes in which jobs began which. The jobs come the newest first, so that
+ * children come before their parents, and one after the other, since a long campaign's do not fit into memory together.
  */
 export async function checkCampaign(
   operations: Iterable<Operation>,
   jobs: AsyncIterable<FinalJob> | Iterable<FinalJob>,
   shapes: ReadonlyMap<string, WorkflowShape>,
   log: OutsideLog,
+  families = new Families(),
 ): Promise<Finding[]> {
   const ledger = ledgerOf(operations);
   const found = new Map<string, string[]>();
   const seen = new Set<string>();
+  const endedByLostWorkers = new Set<string>();
   const findings: Finding[] = [];
   for await (const job of jobs) {
     if (seen.has(job.jobId)) {
@@ -34,19 +37,24 @@ export async function checkCampaign(
     const nonce = nonceOf(job);
     if (nonce !== undefined) found.set(nonce, [...(found.get(nonce) ?? []), job.jobId]);
     const shape = shapes.get(job.workflowId);
-    findings.push(...checkJob(job, ledger, shape), ...checkOutside(job, shape, log));
+    findings.push(
+      ...checkJob(job, ledger),
+      ...checkHistory(job, shape, endedByLostWorkers),
+      ...checkOutside(job, shape, log),
+    );
+    families.add(job, shape);
   }
-  findings.push(...checkSubmissions(ledger, found));
+  findings.push(...checkSubmissions(ledger, found), ...families.findings());
   for (const [jobId, record] of ledger.jobs) if (!seen.has(jobId)) findings.push(...findLostEvents(record));
   return findings;
 }
 
-function checkJob(job: FinalJob, ledger: Ledger, shape: WorkflowShape | undefined): Finding[] {
+function checkJob(job: FinalJob, ledger: Ledger): Finding[] {
   const record = ledger.jobs.get(job.jobId);
   return [
-    ...checkOrigin(job, ledger),
+    // A child was asked for by its parent.
+    ...(job.parent === undefined ? checkOrigin(job, ledger) : []),
     ...checkEvents(job, record),
-    ...checkHistory(job, shape),
     ...checkObservations(job, record),
   ];
 }

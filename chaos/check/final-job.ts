@@ -13,6 +13,16 @@ export interface FinalJob extends JobKey {
   readonly missingEventIds?: readonly string[];
   readonly entries: readonly Entry[];
   readonly events: readonly FinalEvent[];
+  /** The step of another job that began it, if one did. */
+  readonly parent?: FinalParent;
+}
+
+export interface FinalParent {
+  readonly jobId: string;
+  readonly step: string;
+  /** The path of the branch, which is empty for the main line. */
+  readonly branch: string;
+  readonly visit: number;
 }
 
 export interface FinalStep {

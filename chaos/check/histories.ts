@@ -15,12 +15,17 @@ import {
 import { missingEventIds, wayOf } from "./way.ts";
 
 /** The history is a path of the state machine, and all that the service shows of the job follows from it. */
-export function checkHistory(job: FinalJob, shape: WorkflowShape | undefined): Finding[] {
+export function checkHistory(
+  job: FinalJob,
+  shape: WorkflowShape | undefined,
+  endedByLostWorkers: Set<string>,
+): Finding[] {
   try {
     const fold = foldHistory(job.entries, addressesOf(job.events));
-    return [...complaintsAboutState(job, fold), ...(shape ? complaintsAboutWay(job, fold, shape) : [])].map((detail) =>
-      violation(job.jobId, detail),
-    );
+    return [
+      ...complaintsAboutState(job, fold),
+      ...(shape ? complaintsAboutWay(job, fold, shape, endedByLostWorkers) : []),
+    ].map((detail) => violation(job.jobId, detail));
   } catch (error) {
     if (error instanceof NotAPath) return [violation(job.jobId, `Its history is broken: ${error.message}`)];
     throw error;
@@ -30,6 +35,16 @@ export function checkHistory(job: FinalJob, shape: WorkflowShape | undefined): F
 /** The waits for which events were sent, by the numbers of the events. */
 export function addressesOf(events: readonly FinalEvent[]): Addresses {
   return new Map(events.flatMap(({ eventNumber, address }) => (address ? [[eventNumber, address]] : [])));
+}
+
+/** The steps that the history tells of; none where it is broken, which the check of the history says. */
+export function runsOf({ entries, events }: FinalJob): readonly StepFold[] {
+  try {
+    return foldHistory(entries, addressesOf(events)).steps;
+  } catch (error) {
+    if (error instanceof NotAPath) return [];
+    throw error;
+  }
 }
 
 /** GetJob, ListJobs and ListJobEvents against the history. */
@@ -47,8 +62,14 @@ function* complaintsAboutState(job: FinalJob, fold: Fold): Generator<string> {
 }
 
 /** The history against the workflow: the steps of each branch in their order, and each wait left with exactly the events that it waits for. */
-function* complaintsAboutWay(job: FinalJob, fold: Fold, { steps }: WorkflowShape): Generator<string> {
-  const { state, complaints } = wayOf(fold, steps);
+function* complaintsAboutWay(
+  job: FinalJob,
+  fold: Fold,
+  { steps }: WorkflowShape,
+  endedByLostWorkers: Set<string>,
+): Generator<string> {
+  const { state, complaints, lostSixWorkers } = wayOf(fold, steps, endedByLostWorkers);
+  if (lostSixWorkers) endedByLostWorkers.add(job.jobId);
   yield* complaints;
   const expected = { PENDING: "resting", RUNNING: "resting", SUCCEEDED: "done", FAILED: "failed", CANCELLED: state };
   if (state !== expected[fold.status]) {

@@ -41,7 +41,7 @@ export interface StepFold {
   readonly lostCount: number;
   readonly phase: "running" | "betweenAttempts" | "waiting" | "delayed" | "forked" | "succeeded" | "failed";
   /** Why the step failed for good. */
-  readonly error?: { readonly code: string; readonly message: string };
+  readonly error?: StepFailure;
   /** The step was under way when its branch ended, or the job: nothing more may be said of it. */
   readonly isCut?: true;
   /** How many branches the step has, if it has some. */
@@ -50,6 +50,13 @@ export interface StepFold {
   readonly eventIds: readonly string[];
   /** The ids of the events that it consumed. */
   readonly consumed: readonly string[];
+}
+
+interface StepFailure {
+  readonly code: string;
+  readonly message: string;
+  /** What failed in a branch, or in a child, which has an id then. */
+  readonly cause?: { readonly jobId?: string };
 }
 
 export type Entry = { readonly sequence: number } & Transition;

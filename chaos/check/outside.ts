@@ -1,10 +1,10 @@
 import { mainLine } from "../branches.ts";
 import type { HandedOut, OutsideLog } from "../outside/outside-log.ts";
-import { branchesOf, isFork, type Line, type WorkflowShape } from "../workflows.ts";
+import { type Line, stepsWithin, type WorkflowShape } from "../workflows.ts";
 import type { FinalJob } from "./final-job.ts";
 import { type Finding, violation } from "./finding.ts";
-import { addressesOf } from "./histories.ts";
-import { foldHistory, NotAPath, type StepFold } from "./history-automaton.ts";
+import { runsOf } from "./histories.ts";
+import type { StepFold } from "./history-automaton.ts";
 
 /**
  * Holds the attempts that functions and workers were given, and their answers, against the history of the job: each attempt is given once, none after the step is
@@ -57,24 +57,12 @@ function* checkVisit(
   }
 }
 
-function runsOf({ entries, events }: FinalJob): readonly StepFold[] {
-  try {
-    return foldHistory(entries, addressesOf(events)).steps;
-  } catch (error) {
-    // The check of the history says so.
-    if (error instanceof NotAPath) return [];
-    throw error;
-  }
-}
-
 /** The key under which every attempt of the visit is carried out. */
 function keyOf({ jobId }: FinalJob, { branch, name, visit }: StepFold): string {
   return [jobId, name, visit, ...(branch === mainLine ? [] : [branch])].join(":");
 }
 
-function* outsideSteps(line: Line): Generator<string> {
-  for (const step of line) {
-    if (step.kind === "call" || step.kind === "task") yield step.name;
-    if (isFork(step)) for (const [, inner] of branchesOf(step)) yield* outsideSteps(inner);
-  }
+function outsideSteps(line: Line): string[] {
+  const steps = [...stepsWithin(line)].filter(({ kind }) => kind === "call" || kind === "task");
+  return steps.map(({ name }) => name);
 }

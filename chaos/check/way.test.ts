@@ -36,3 +36,23 @@ test.each([[4, "Interrupted"] as const, [5, "ExecutorError"] as const])(
     ]);
   },
 );
+
+test("a job is sound whose child failed because of lost workers, and not one whose child failed otherwise", () => {
+  const begin = { step: "begin", visit: 1 } as const;
+  const cause = { code: "Interrupted", message: "The worker was lost.", jobId: "child", step: "make" } as const;
+  const error = { code: "ChildFailed", message: "The child failed.", cause } as const;
+  const fold = foldHistory(
+    numbered(
+      { type: "job.submitted", by: { type: "user", id: "owner" } },
+      { type: "job.started" },
+      { type: "step.started", ...begin, input: { value: {} } },
+      { type: "step.failed", ...begin, attempt: 1, error },
+      { type: "job.failed", error: { ...error, step: "begin", attempt: 1 } },
+    ),
+  );
+  const steps = shapesById.get("child")?.steps ?? [];
+  expect(wayOf(fold, steps, new Set(["child"]))).toMatchObject({ complaints: [], lostSixWorkers: true });
+  expect(wayOf(fold, steps).complaints).toEqual([
+    "begin failed, though it cannot: ChildFailed in attempt 1: The child failed.",
+  ]);
+});

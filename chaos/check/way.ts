@@ -1,6 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
 import { mainLine, pathOf } from "../branches.ts";
-import { branchesOf, canFail, type Fork, isFork, type Line, type Luck, leadsOn, type StepShape } from "../workflows.ts";
+import {
+  branchesOf,
+  canFail,
+  type Fork,
+  isFork,
+  type Line,
+  type Luck,
+  leadsOn,
+  type StepShape,
+  stepsWithin,
+  type WorkflowShape,
+} from "../workflows.ts";
 import { type Fold, isFor, isWaiting, type StepFold } from "./history-automaton.ts";
 
 /**
@@ -13,12 +24,16 @@ export type LineState = "done" | "failed" | "cut" | "resting" | "moving";
 export interface Way {
   readonly state: LineState;
   readonly complaints: readonly string[];
+  /** A task of the job, or of a job below it, ended because its sixth worker was lost. */
+  readonly lostSixWorkers: boolean;
 }
 
-export function wayOf(fold: Fold, steps: Line): Way {
-  const walk = new Walk(fold);
+/** `endedByLostWorkers`: the jobs of which this is known; children are looked at before their parents. */
+export function wayOf(fold: Fold, steps: Line, endedByLostWorkers: ReadonlySet<string> = new Set()): Way {
+  const walk = new Walk(fold, endedByLostWorkers);
   const state = walk.line(steps, mainLine, "sound");
-  return { state, complaints: [...walk.complaints, ...walk.complaintsAboutStrangers()] };
+  const complaints = [...walk.complaints, ...walk.complaintsAboutStrangers()];
+  return { state, complaints, lostSixWorkers: walk.lostSixWorkers };
 }
 
 class Walk {
@@ -26,13 +41,18 @@ class Walk {
   readonly #fold: Fold;
   readonly #byBranch: ReadonlyMap<string, readonly StepFold[]>;
   readonly #known = new Set<string>();
-  /** On a full machine six workers in a row may be too late for a task. The service ends it then, with the forks around it and the job: how the others fail says nothing any more. */
-  readonly #lostSixWorkers: boolean;
+  /**
+   * On a full machine six workers in a row may be too late for a task. The service ends it then, with the forks around it, the job, and the jobs above: how the others fail says
+   * nothing any more.
+   */
+  readonly lostSixWorkers: boolean;
 
-  constructor(fold: Fold) {
+  constructor(fold: Fold, ended: ReadonlySet<string>) {
     this.#fold = fold;
     this.#byBranch = Map.groupBy(fold.steps, ({ branch }) => branch);
-    this.#lostSixWorkers = fold.steps.some(({ error, lostCount }) => error?.code === "Interrupted" && lostCount === 5);
+    this.lostSixWorkers = fold.steps.some(({ error, lostCount }) =>
+      error?.code === "Interrupted" ? lostCount === 5 : ended.has(error?.cause?.jobId ?? ""),
+    );
   }
 
   /** `item` is the one of the innermost forEach around the line. */
@@ -63,7 +83,7 @@ class Walk {
 
   #step(step: StepShape, run: StepFold, item: Luck): LineState {
     const branches = isFork(step) ? this.#branches(step, run, item) : undefined;
-    if (run.phase === "failed" && !canFail(step, item) && !this.#lostSixWorkers) {
+    if (run.phase === "failed" && !canFail(step, item) && !this.lostSixWorkers) {
       const why = `${run.error?.code} in attempt ${run.attempt}: ${run.error?.message}`;
       this.complaints.push(`${run.name}${inBranch(run.branch)} failed, though it cannot: ${why}`);
     }
@@ -75,6 +95,8 @@ class Walk {
     if (run.phase === "failed") return leadsOn(step) ? "done" : "failed";
     if (run.isCut) return "cut";
     if (isWaiting(run)) return this.#wait(run);
+    // The child waits for an event that nobody sends.
+    if (step.kind === "child" && run.phase === "running" && hasWait(step.workflow)) return "resting";
     return run.phase === "forked" && isFork(step) && branches !== undefined ? restOf(step, branches) : "moving";
   }
 
@@ -107,6 +129,10 @@ class Walk {
     this.complaints.push(`It waits in ${run.name}${inBranch(run.branch)}, though all its events have come.`);
     return "resting";
   }
+}
+
+function hasWait({ steps }: WorkflowShape): boolean {
+  return [...stepsWithin(steps)].some(({ kind }) => kind === "wait");
 }
 
 /** The events that a wait still needs. */

@@ -10,6 +10,8 @@ export const faults = [
   "replay-without-key",
   "task-given-twice",
   "lost-worker-forgotten",
+  "end-of-child-forgotten",
+  "child-left-alone",
 ] as const;
 export type Fault = (typeof faults)[number];
 
@@ -30,7 +32,16 @@ export function withFault(database: Database, fault: Fault): Database {
       return answeringOtherwise(database, "take_tasks", (rows) => rows.flatMap((row) => [row, row]));
     case "lost-worker-forgotten":
       return answeringOtherwise(database, "find_lost_tasks", () => []);
+    case "end-of-child-forgotten":
+      return answeringOtherwise(database, "find_job_notices", (notices) => notices.filter(isForChild));
+    case "child-left-alone":
+      return answeringOtherwise(database, "find_job_notices", (notices) => notices.filter((one) => !isForChild(one)));
   }
+}
+
+/** A notice to a parent tells it how its child ended. One to a child tells it that its parent has left it, and nothing else. */
+function isForChild(notice: unknown): boolean {
+  return (notice as { readonly outcome: unknown }).outcome === null;
 }
 
 /** From now on the disk says that it has written what it has not. */

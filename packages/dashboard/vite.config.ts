@@ -17,6 +17,14 @@ export default defineConfig({
   build: {
     outDir: "../server/dist/dashboard",
     emptyOutDir: true,
+    rolldownOptions: {
+      // The pages of the documentation are made by scripts/build-docs.ts, which finds their script and style in the manifest.
+      input: {
+        index: fileURLToPath(new URL("index.html", import.meta.url)),
+        docs: fileURLToPath(new URL("src/docs/main.ts", import.meta.url)),
+      },
+    },
+    manifest: "manifest.json",
     target: "es2023",
     // The preload of modules is native where the page runs, and the polyfill would be one more script.
     modulePreload: { polyfill: false },
@@ -38,6 +46,7 @@ export default defineConfig({
         "/whoami",
         "/stream",
         "/openapi.json",
+        "/docs",
         "/sign-in",
         "/set-password",
         "/invitations",

@@ -1,6 +1,6 @@
 import { CommandError } from "./exit-code.ts";
 
-/** Where a service is, in the one spelling that sign-ins are kept under: no slash at the end. Throws when it is no such address. */
+/** The address of a service, in the spelling that sign-ins are kept under: no slash at the end. Throws when the text is no such address. */
 export function parseAddress(text: string): string {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.search !== "" || url.hash !== "") {

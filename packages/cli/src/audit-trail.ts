@@ -1,7 +1,7 @@
 import type { operations } from "@stepwell/client";
 import { type Command, Option } from "commander";
-import { listed } from "./answer.ts";
 import { connect, type Place } from "./connection.ts";
+import { listed } from "./listed.ts";
 import { withLimit } from "./option.ts";
 import { table } from "./table.ts";
 import { show, write } from "./terminal.ts";
@@ -46,11 +46,8 @@ async function listEntries(options: Place & Filter & { readonly limit: number })
   const { client, organizationId } = await connect(options);
   const path = { organizationId };
   const filter = filterIn(options);
-  const entries = await listed(
-    options.limit,
-    (page) =>
-      client.api.GET("/organizations/{organizationId}/audit", { params: { path, query: { ...filter, ...page } } }),
-    (page) => page.entries,
+  const entries = await listed(options.limit, (pageSize) =>
+    client.list("ListAudit", { path, query: { ...filter, pageSize } }),
   );
   const rows = entries.map(({ recordedAt, actor, action, outcome, target }) => [
     recordedAt,

@@ -1,5 +1,4 @@
 import { DirectoryLockedError, describeFinding, readConfig, type SealLink, verifyStoredAudit } from "@stepwell/server";
-import { dataOf } from "./answer.ts";
 import { connect, type Place } from "./connection.ts";
 import { CommandError } from "./exit-code.ts";
 import { showNext } from "./terminal.ts";
@@ -18,8 +17,8 @@ interface Verified {
 }
 
 /**
- * Straight in the store, as whoever audits should; through the service where STEPWELL_URL names one, or where it holds the embedded store.
- * Ends with 1 when something is wrong.
+ * Verifies audit trails in the store itself, so that an auditor need not trust the service. Asks the service where STEPWELL_URL names one, or where it
+ * holds the embedded store. The process ends with 1 when something is wrong.
  */
 export async function verify(options: VerifyOptions): Promise<void> {
   const expected = parseExpected(options);
@@ -45,11 +44,11 @@ async function* inStore(options: VerifyOptions, expected: SealLink | undefined):
   }
 }
 
-/** Of the one organization that the connection or the option names. */
+/** Verifies the trail of one organization, which the connection or the option names. */
 async function* byService({ expect, ...place }: VerifyOptions): AsyncGenerator<Verified> {
   const { client, organizationId } = await connect(place);
-  const params = { path: { organizationId }, query: expect === undefined ? {} : { expect } };
-  const answer = dataOf(await client.api.GET("/organizations/{organizationId}/audit/verification", { params }));
+  const query = expect === undefined ? {} : { expect };
+  const answer = await client.call("VerifyAudit", { path: { organizationId }, query });
   const { findings, newestSeal = null, ...verified } = answer;
   yield { ...verified, organizationId, newestSeal, problems: findings.map(({ detail }) => detail) };
 }

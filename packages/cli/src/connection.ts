@@ -18,17 +18,17 @@ export interface Connection extends Access {
   readonly organizationId: string;
 }
 
-/** A service, and what one shows it. */
+/** A service, and the token that commands show it. */
 export interface Access {
   readonly client: StepwellClient;
   readonly baseUrl: string;
   readonly token: string;
   readonly from: "STEPWELL_TOKEN" | "stepwell login" | "stepwell dev";
-  /** Name or id of the one that is chosen; undefined where it follows from the token. */
+  /** Name or id of the organization that is chosen; undefined where it follows from the token. */
   readonly organization: string | undefined;
 }
 
-/** For work in an organization: the one that is named, else the only one that the token belongs to. */
+/** Connects for work in an organization: the one that is named, else the only one that the token belongs to. */
 export async function connect(place: Place): Promise<Connection> {
   const access = await reach(place);
   return { ...access, organizationId: await organizationIdOf(access.client, access.organization) };
@@ -36,8 +36,8 @@ export async function connect(place: Place): Promise<Connection> {
 
 /**
  * The service is that of the profile that is named, else the one that STEPWELL_URL names, else the one that `stepwell dev` started in this
- * directory, else that of the profile in use, else that of the last sign-in: commands that try something out here must not change what runs elsewhere. What is shown there is
- * STEPWELL_TOKEN, else the sign-in, else the token of `stepwell dev`, and each only at its own address.
+ * directory, else that of the profile in use, else that of the last sign-in: commands that try something out here must not change a service that runs
+ * elsewhere. The token is STEPWELL_TOKEN, else the sign-in, else the token of `stepwell dev`, and each only at its own address.
  */
 export async function reach(place: Place): Promise<Access> {
   const profile = namedProfile(place.profile) ?? (addressHere() === undefined ? currentProfile() : undefined);

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { type StepwellClient, StepwellError } from "@stepwell/client";
 import type { Command } from "commander";
-import { dataOf } from "./answer.ts";
 import { type Connection, connect, type Place } from "./connection.ts";
 import { describeFinding, type Finding, invalidDefinition, tooManyWarnings } from "./definition-findings.ts";
 import { CommandError } from "./exit-code.ts";
@@ -68,19 +67,14 @@ interface Source {
 }
 
 /** The warnings of the definition as the service checks it; here, where it has no such workflow yet. Throws when it is not valid. */
-async function checked(connection: Connection, workflowId: string | undefined, { file, text }: Source) {
-  const found = workflowId === undefined ? await checkHere(text) : await findings(connection, workflowId, text);
+async function checked({ client, organizationId }: Connection, workflowId: string | undefined, { file, text }: Source) {
+  const found =
+    workflowId === undefined
+      ? await checkHere(text)
+      : await client.validateDefinition(organizationId, workflowId, text);
   if (found.errors.length > 0) throw invalidDefinition(file, text, found.errors);
   showWarnings(file, text, found.warnings);
   return found.warnings;
-}
-
-async function findings({ client, organizationId }: Connection, workflowId: string, definition: string) {
-  const params = { path: { organizationId, workflowId } };
-  const body = { definition };
-  return dataOf(
-    await client.api.POST("/organizations/{organizationId}/workflows/{workflowId}/versions/validate", { params, body }),
-  );
 }
 
 interface Planned {
@@ -103,18 +97,8 @@ async function tell(connection: Connection, workflowId: string | undefined, { te
 
 async function newestVersion({ client, organizationId }: Connection, workflowId: string) {
   const path = { organizationId, workflowId };
-  const page = dataOf(
-    await client.api.GET("/organizations/{organizationId}/workflows/{workflowId}/versions", {
-      params: { path, query: { pageSize: 1 } },
-    }),
-  );
-  const [newest] = page.versions;
-  if (newest === undefined) return undefined;
-  return dataOf(
-    await client.api.GET("/organizations/{organizationId}/workflows/{workflowId}/versions/{versionId}", {
-      params: { path: { ...path, versionId: newest.versionId } },
-    }),
-  );
+  const [newest] = (await client.call("ListWorkflowVersions", { path, query: { pageSize: 1 } })).versions;
+  return newest && (await client.getVersion(organizationId, workflowId, newest.versionId));
 }
 
 function parsed(text: string): { readonly workflowName?: unknown } {

@@ -1,12 +1,12 @@
 import { chmodSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** What `stepwell dev` leaves in its data directory, for the commands and scripts that come after it. */
+/** The file that `stepwell dev` leaves in its data directory, for later commands and scripts. */
 export interface DevFile {
   readonly baseUrl: string;
   readonly organizationId: string;
   readonly token: string;
-  /** Of the sign-in. */
+  /** The e-mail address to sign in with. */
   readonly email: string;
   readonly password: string;
   readonly workflowId: string;

@@ -2,7 +2,6 @@ import { readdirSync, statSync, watch } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StepwellError } from "@stepwell/client";
-import { dataOf } from "./answer.ts";
 import type { Connection } from "./connection.ts";
 import { deployText, outcomeOf } from "./deploy.ts";
 import { CommandError } from "./exit-code.ts";
@@ -56,15 +55,15 @@ async function settled(): Promise<void> {
 /** Prints a line for each job that is new or has moved on, until the service stops. */
 export async function showJobsLive({ client, organizationId }: Place): Promise<void> {
   const shown = new Map<string, string>();
-  const params = { path: { organizationId }, query: { pageSize: 50 } };
+  const recent = { path: { organizationId }, query: { pageSize: 50 } };
   for (let isFirst = true; ; isFirst = false) {
-    const answer = await client.api.GET("/organizations/{organizationId}/jobs", { params }).catch((error: unknown) => {
+    const page = await client.call("ListJobs", recent).catch((error: unknown) => {
       // The service runs in this process, and cannot be reached once it stops.
       if (error instanceof StepwellError && error.status === 0) return undefined;
       throw error;
     });
-    if (answer === undefined) return;
-    for (const job of dataOf(answer).jobs.toReversed()) {
+    if (page === undefined) return;
+    for (const job of page.jobs.toReversed()) {
       const { awaitingEventIds = [], stepName, error } = job;
       const waiting = awaitingEventIds.length > 0 ? `, which waits for ${awaitingEventIds.join(", ")}` : "";
       const where = stepName === undefined ? "" : ` in ${stepName}${waiting}`;

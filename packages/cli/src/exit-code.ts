@@ -2,7 +2,16 @@ import { StepwellError } from "@stepwell/client";
 import { CommanderError } from "commander";
 
 /** The exit codes that scripts may rely on; docs/cli.md lists them. */
-export const exitCodes = { done: 0, failed: 1, usage: 2, notFound: 3, notAllowed: 4, unreachable: 5 } as const;
+export const exitCodes = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  notFound: 3,
+  notAllowed: 4,
+  unreachable: 5,
+  /** 128 and the number of SIGPIPE. */
+  readerGone: 141,
+} as const;
 
 /** An error whose exit code is known where it is thrown. */
 export class CommandError extends Error {

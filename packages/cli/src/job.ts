@@ -1,13 +1,13 @@
 import type { components, HistoryEntry, Job } from "@stepwell/client";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { ageOf } from "./age.ts";
-import { dataOf, listed } from "./answer.ts";
 import { connect, type Place } from "./connection.ts";
 import { exitCodes } from "./exit-code.ts";
 import { describeEntry } from "./history-text.ts";
 import { isId } from "./id.ts";
 import { waitFor } from "./job-progress.ts";
 import { describeJob } from "./job-text.ts";
+import { listed } from "./listed.ts";
 import { withLimit, withWait } from "./option.ts";
 import { table } from "./table.ts";
 import { show, showNext } from "./terminal.ts";
@@ -43,7 +43,7 @@ export function declareJob(program: Command): void {
 
 const statuses: readonly Job["status"][] = ["PENDING", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED"];
 
-/** Also in lower case, as people type. */
+/** Reads a status, also in lower case. */
 function status(text: string): string {
   const wanted = text.toUpperCase();
   if (statuses.some((known) => known === wanted)) return wanted;
@@ -65,12 +65,7 @@ async function listJobs({ limit, status, workflow, waiting, ...place }: ListOpti
     ...(waiting === true && { isWaiting: true }),
   };
   const path = { organizationId };
-  const jobs = await listed(
-    limit,
-    (page) =>
-      client.api.GET("/organizations/{organizationId}/jobs", { params: { path, query: { ...filter, ...page } } }),
-    (page) => page.jobs,
-  );
+  const jobs = await listed(limit, (pageSize) => client.list("ListJobs", { path, query: { ...filter, pageSize } }));
   const text =
     jobs.length === 0 ? "There is no such job." : table(["JOB", "WORKFLOW", "STATUS", "STEP", "AGE"], jobs.map(rowOf));
   show({ value: jobs, text, quiet: jobs.map(({ jobId }) => jobId) });
@@ -111,32 +106,25 @@ function showEntry(entry: HistoryEntry): void {
 
 async function explain(jobId: string, place: Place): Promise<void> {
   const { client, organizationId } = await connect(place);
-  const params = { path: { organizationId, jobId } };
-  const explanation = dataOf(await client.api.GET("/organizations/{organizationId}/jobs/{jobId}/explain", { params }));
+  const explanation = await client.explainJob(organizationId, jobId);
   show({ value: explanation, text: explanation.sentence, quiet: explanation.state });
 }
 
 async function cancel(jobId: string, place: Place): Promise<void> {
   const { client, organizationId } = await connect(place);
-  const params = { path: { organizationId, jobId } };
-  const job = dataOf(await client.api.POST("/organizations/{organizationId}/jobs/{jobId}/cancel", { params }));
+  const job = await client.cancelJob(organizationId, jobId);
   show({ value: job, text: `The job ${job.jobId} is ${job.status}.`, quiet: job.jobId });
 }
 
 async function resume(jobId: string, place: Place): Promise<void> {
   const { client, organizationId } = await connect(place);
-  const params = { path: { organizationId, jobId } };
-  const job = dataOf(await client.api.POST("/organizations/{organizationId}/jobs/{jobId}/resume", { params }));
+  const job = await client.resumeJob(organizationId, jobId);
   show({ value: job, text: `The job ${job.jobId} goes on: it is ${job.status}.`, quiet: job.jobId });
 }
 
 async function history(jobId: string, { limit, ...place }: Place & { readonly limit: number }): Promise<void> {
   const { client, organizationId } = await connect(place);
   const path = { organizationId, jobId };
-  const entries = await listed(
-    limit,
-    (query) => client.api.GET("/organizations/{organizationId}/jobs/{jobId}/history", { params: { path, query } }),
-    (page) => page.entries,
-  );
+  const entries = await listed(limit, (pageSize) => client.list("GetJobHistory", { path, query: { pageSize } }));
   show({ value: entries, text: entries.map(describeEntry).join("\n") });
 }

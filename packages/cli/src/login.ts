@@ -16,7 +16,7 @@ export interface LoginOptions {
   readonly profile?: string;
 }
 
-/** By the device flow: the person signs in in a browser, here or on another machine, and no password is typed into a terminal. */
+/** Signs in by the device flow: in a browser, here or on another machine, so that no password is typed into a terminal. */
 export async function login({ url, organization, insecure, profile }: LoginOptions): Promise<void> {
   const baseUrl = parseAddress(url ?? namedProfile(profile)?.url ?? addressHere() ?? "http://localhost:8080");
   const isInsecure = insecure === true;
@@ -24,7 +24,7 @@ export async function login({ url, organization, insecure, profile }: LoginOptio
   const before = findSignIn(baseUrl);
   const tokens = await letIn(provider, baseUrl);
   const signIn = { baseUrl, isInsecure, ...tokens };
-  // At once: whatever fails below, nobody has to sign in again.
+  // The sign-in is stored first, so that nobody has to sign in again when something fails below.
   await storeSignIn(signIn);
   if (before !== undefined) await endQuietly(provider, before);
   const chosen = await chooseOrganization(signIn, organization);
@@ -70,7 +70,7 @@ function refusal(error: unknown, { aborted }: AbortSignal): Error | undefined {
   return undefined;
 }
 
-/** What a terminal shows must be an address and nothing else. */
+/** An address in its plain spelling: a service could send control characters, which a terminal would obey. */
 function addressIn(text: string): string {
   return new URL(text).href;
 }
@@ -108,7 +108,7 @@ async function chooseOrganization(signIn: SignIn, wanted: string | undefined): P
   throw new CommandError(chosen === undefined ? "notFound" : "usage", [what, ...lines].join("\n"));
 }
 
-/** What `stepwell dev` started in this directory comes before a service that is somewhere else. */
+/** Warns when commands do not go to this service: one that `stepwell dev` started in this directory comes first. */
 function warnOfDevFile(baseUrl: string): void {
   const started = devFileHere()?.baseUrl;
   if (process.env.STEPWELL_URL !== undefined || started === undefined || parseAddress(started) === baseUrl) return;

@@ -3,10 +3,11 @@ import { exitCodeOf } from "./exit-code.ts";
 import { printNextSteps } from "./next-steps.ts";
 import { withCurrentNames } from "./old-names.ts";
 import { declareProgram } from "./program.ts";
-import { explain } from "./terminal.ts";
+import { endWithReader, explain } from "./terminal.ts";
 
 const words = process.argv.slice(2);
 
+endWithReader();
 try {
   if (words.length === 0) printNextSteps();
   else await declareProgram().parseAsync(withCurrentNames(words), { from: "user" });

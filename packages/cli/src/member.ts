@@ -1,9 +1,9 @@
 import type { components } from "@stepwell/client";
 import type { Command } from "commander";
-import { dataOf, listed } from "./answer.ts";
 import { type Connection, connect, type Place } from "./connection.ts";
 import { CommandError } from "./exit-code.ts";
 import { isId } from "./id.ts";
+import { listed } from "./listed.ts";
 import { each, withLimit } from "./option.ts";
 import { table } from "./table.ts";
 import { show, warn } from "./terminal.ts";
@@ -50,19 +50,13 @@ async function listMembers({ limit, role, ...place }: ListOptions): Promise<void
 async function membersOf({ client, organizationId }: Connection, limit: number, role?: string) {
   const path = { organizationId };
   const filter = role === undefined ? {} : { role };
-  return await listed(
-    limit,
-    (page) =>
-      client.api.GET("/organizations/{organizationId}/members", { params: { path, query: { ...filter, ...page } } }),
-    (page) => page.members,
-  );
+  return await listed(limit, (pageSize) => client.list("ListMembers", { path, query: { ...filter, pageSize } }));
 }
 
 async function invite(email: string | undefined, { role, ...place }: Place & { readonly role: readonly string[] }) {
   const { client, organizationId } = await connect(place);
   const body = { roles: [...role], ...(email !== undefined && { email }) };
-  const params = { path: { organizationId } };
-  const made = dataOf(await client.api.POST("/organizations/{organizationId}/invitations", { params, body }));
+  const made = await client.call("CreateInvitation", { path: { organizationId }, body });
   show({ value: made, text: made.link, quiet: made.link });
   warn(`The link works once, until ${made.expiresAt}. It is shown only now.`);
 }
@@ -70,9 +64,8 @@ async function invite(email: string | undefined, { role, ...place }: Place & { r
 async function update(named: string, { role, ...place }: Place & { readonly role: readonly string[] }): Promise<void> {
   const connection = await connect(place);
   const { client, organizationId } = connection;
-  const params = { path: { organizationId, userId: await userIdOf(connection, named) } };
-  const path = "/organizations/{organizationId}/members/{userId}";
-  const member = dataOf(await client.api.PATCH(path, { params, body: { roles: [...role] } }));
+  const path = { organizationId, userId: await userIdOf(connection, named) };
+  const member = await client.call("UpdateMember", { path, body: { roles: [...role] } });
   show({ value: member, text: `${member.email} is ${member.roles.join(", ")} now.`, quiet: member.userId });
 }
 
@@ -84,8 +77,7 @@ async function remove(named: string, { revokeApiTokens = false, ...place }: Remo
   const connection = await connect(place);
   const { client, organizationId } = connection;
   const userId = await userIdOf(connection, named);
-  const params = { path: { organizationId, userId }, query: { revokeApiTokens } };
-  dataOf(await client.api.DELETE("/organizations/{organizationId}/members/{userId}", { params }));
+  await client.call("RemoveMember", { path: { organizationId, userId }, query: { revokeApiTokens } });
   show({ value: { userId, removed: true }, text: `${named} is no member any more.`, quiet: userId });
 }
 

@@ -4,7 +4,7 @@ import { findSignIn } from "./stored-sign-ins.ts";
 import { table } from "./table.ts";
 import { print } from "./terminal.ts";
 
-/** For those who only write `stepwell`: the three things to do next, which depend on whether a service is known here. */
+/** Prints three things to do next, for `stepwell` without a command. They depend on whether a service is known here. */
 export function printNextSteps(): void {
   const place = namedProfile(undefined)?.url ?? addressHere() ?? currentProfile()?.url ?? findSignIn()?.baseUrl;
   const [heading, steps] = place === undefined ? atTheBeginning : [`Stepwell. Commands go to ${place}.`, withService];

@@ -9,17 +9,17 @@ export interface IssuedTokens {
   readonly email: string;
   readonly idToken: string;
   readonly refreshToken: string;
-  /** By this machine's clock, however wrong that is. */
+  /** The end of the id token, in milliseconds of this machine's clock, which may be wrong. */
   readonly expiresAt: number;
 }
 
 const clientId = "stepwell-cli";
 
-/** What the service at this address says about signing in there. Errors of it say what to do. */
+/** Reads how to sign in at the service at this address. Its errors say what to do. */
 export async function discover(baseUrl: string, isInsecure: boolean): Promise<Provider> {
   if (!isPrivate(baseUrl) && !isInsecure) {
     throw new Error(
-      `${baseUrl} is not encrypted: whoever sees the traffic could act for you. Use its https address, or --insecure in a network that you trust.`,
+      `${baseUrl} is not encrypted: anybody who sees the traffic could act for you. Use its https address, or --insecure in a network that you trust.`,
     );
   }
   const isPlain = new URL(baseUrl).protocol === "http:";
@@ -34,7 +34,7 @@ export async function discover(baseUrl: string, isInsecure: boolean): Promise<Pr
   }
 }
 
-/** As the page shows it where the person decides about letting it in, and the list of sessions later. */
+/** The name that the page shows where the person decides about letting this command line in, and later the list of sessions. */
 const userAgent = `stepwell on ${hostname()}`.replace(/[^\x20-\x7e]/g, "");
 
 const fetchAsCommandLine: openid.CustomFetch = (url, { headers, ...options }) => {
@@ -51,7 +51,7 @@ export function tokensIn(answer: Awaited<ReturnType<typeof openid.refreshTokenGr
   return { email: String(email ?? ""), idToken, refreshToken, expiresAt: Date.now() + (exp - iat) * 1_000 };
 }
 
-/** The answer did not come, or not from the service itself; the same request may be answered in a moment. */
+/** Whether the request may succeed in a moment: no answer came, or none from the service itself. */
 export function isPassing(error: unknown): boolean {
   if (error instanceof TypeError || codeOf(error) === "OAUTH_TIMEOUT") return true;
   const { cause } = error as { readonly cause?: unknown };

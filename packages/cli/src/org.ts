@@ -1,7 +1,7 @@
 import type { components } from "@stepwell/client";
 import type { Command } from "commander";
-import { dataOf, listed } from "./answer.ts";
 import { connect, type Place, reach } from "./connection.ts";
+import { listed } from "./listed.ts";
 import { each, withLimit } from "./option.ts";
 import { list, table } from "./table.ts";
 import { show } from "./terminal.ts";
@@ -35,11 +35,7 @@ export function declareOrg(program: Command): void {
 
 async function listOrgs({ limit, ...place }: Place & { readonly limit: number }): Promise<void> {
   const { client } = await reach(place);
-  const organizations = await listed(
-    limit,
-    (query) => client.api.GET("/organizations", { params: { query } }),
-    (page) => page.organizations,
-  );
+  const organizations = await listed(limit, (pageSize) => client.list("ListOrganizations", { query: { pageSize } }));
   const rows = organizations.map(({ name, key, displayName, organizationId }) => [
     name,
     key,
@@ -53,13 +49,12 @@ async function listOrgs({ limit, ...place }: Place & { readonly limit: number })
 
 async function showOrg(place: Place): Promise<void> {
   const { client, organizationId } = await connect(place);
-  const params = { path: { organizationId } };
-  showOne(dataOf(await client.api.GET("/organizations/{organizationId}", { params })));
+  showOne(await client.call("GetOrganization", { path: { organizationId } }));
 }
 
 async function create(name: string, { displayName = name, ...place }: Place & { readonly displayName?: string }) {
   const { client } = await reach(place);
-  showOne(dataOf(await client.api.POST("/organizations", { body: { name, displayName } })));
+  showOne(await client.call("CreateOrganization", { body: { name, displayName } }));
 }
 
 function showOne(organization: components["schemas"]["Organization"]): void {

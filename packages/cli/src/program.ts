@@ -42,7 +42,7 @@ const whereCommandsGo = `Commands that talk to a service read STEPWELL_URL, STEP
 set comes from \`stepwell login\`, or from the dev.json that \`stepwell dev\` wrote. Exit codes: 0 done, 1 failed, 2 wrong usage,
 3 not found, 4 not allowed, 5 unreachable.`;
 
-/** What a service does: over HTTP, in an organization. */
+/** Declares the commands that work in an organization, by the HTTP interface of a service. */
 function declareWork(program: Command): void {
   program.commandsGroup("Jobs and workflows:");
   declareSubmit(program);

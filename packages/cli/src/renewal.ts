@@ -3,7 +3,7 @@ import { CommandError } from "./exit-code.ts";
 import { discover, explained, type IssuedTokens, isPassing, tokensIn } from "./open-id.ts";
 import { findSignIn, replaceSignIn, type SignIn } from "./stored-sign-ins.ts";
 
-/** Long enough for a command that waits, short enough that most commands ask for nothing. */
+/** A sign-in is renewed this long before its end. That is enough for a command that waits, and most commands renew nothing. */
 const renewBeforeMs = 120_000;
 
 /**
@@ -19,10 +19,10 @@ export async function renewed(signIn: SignIn): Promise<SignIn> {
   return isRenewedByOther ? stored : ended(signIn);
 }
 
-/** An answer that got lost can be asked for again: it is the same one. */
+/** A lost answer can be asked for again: the service gives the same tokens. */
 const maxAttempts = 4;
 
-/** Undefined when the refresh token holds no more. */
+/** Exchanges the refresh token for new tokens. Answers undefined when it holds no more. */
 async function exchange({ baseUrl, isInsecure, refreshToken }: SignIn): Promise<IssuedTokens | undefined> {
   const provider = await discover(baseUrl, isInsecure);
   for (let attempt = 1; ; attempt += 1) {

@@ -1,7 +1,7 @@
 import type { components, operations } from "@stepwell/client";
 import type { Command } from "commander";
-import { dataOf, listed } from "./answer.ts";
 import { connect, type Place } from "./connection.ts";
+import { listed } from "./listed.ts";
 import { each, withLimit } from "./option.ts";
 import { list, table } from "./table.ts";
 import { show } from "./terminal.ts";
@@ -38,11 +38,7 @@ export function declareRole(program: Command): void {
 async function listRoles({ limit, ...place }: Place & { readonly limit: number }): Promise<void> {
   const { client, organizationId } = await connect(place);
   const path = { organizationId };
-  const roles = await listed(
-    limit,
-    (query) => client.api.GET("/organizations/{organizationId}/roles", { params: { path, query } }),
-    (page) => page.roles,
-  );
+  const roles = await listed(limit, (pageSize) => client.list("ListRoles", { path, query: { pageSize } }));
   const rows = roles.map(({ name, isBuiltIn, permissions, description }) => [
     name,
     isBuiltIn ? "built in" : "own",
@@ -58,8 +54,7 @@ async function listRoles({ limit, ...place }: Place & { readonly limit: number }
 
 async function showRole(role: string, place: Place): Promise<void> {
   const { client, organizationId } = await connect(place);
-  const params = { path: { organizationId, role } };
-  showOne(dataOf(await client.api.GET("/organizations/{organizationId}/roles/{role}", { params })));
+  showOne(await client.call("GetRole", { path: { organizationId, role } }));
 }
 
 function showOne(role: Role): void {
@@ -83,21 +78,18 @@ function changeIn({ permission, description }: ChangeOptions) {
 
 async function create(name: string, options: ChangeOptions): Promise<void> {
   const { client, organizationId } = await connect(options);
-  const params = { path: { organizationId } };
   const body = { name, ...changeIn(options) };
-  showOne(dataOf(await client.api.POST("/organizations/{organizationId}/roles", { params, body })));
+  showOne(await client.call("CreateRole", { path: { organizationId }, body }));
 }
 
 async function update(role: string, options: ChangeOptions): Promise<void> {
   const { client, organizationId } = await connect(options);
-  const params = { path: { organizationId, role } };
   const body = { ...(options.name !== undefined && { name: options.name }), ...changeIn(options) };
-  showOne(dataOf(await client.api.PATCH("/organizations/{organizationId}/roles/{role}", { params, body })));
+  showOne(await client.call("UpdateRole", { path: { organizationId, role }, body }));
 }
 
 async function remove(role: string, place: Place): Promise<void> {
   const { client, organizationId } = await connect(place);
-  const params = { path: { organizationId, role } };
-  dataOf(await client.api.DELETE("/organizations/{organizationId}/roles/{role}", { params }));
+  await client.call("DeleteRole", { path: { organizationId, role } });
   show({ value: { role, deleted: true }, text: `The role ${role} is deleted.`, quiet: role });
 }

@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { CommandError } from "./exit-code.ts";
 
-/** A place to work in, under a name. It holds no secret: what is shown there is STEPWELL_TOKEN or the sign-in at its address. */
+/** A place to work in, under a name. It holds no secret: commands show STEPWELL_TOKEN there, or the sign-in at its address. */
 export interface Profile {
   readonly url: string;
   /** Name or id. */
@@ -11,7 +11,7 @@ export interface Profile {
 }
 
 export interface StoredProfiles {
-  /** The one that commands use when nothing else names a service. */
+  /** The name of the profile that commands use when nothing else names a service. */
   readonly current?: string | undefined;
   readonly profiles: Readonly<Record<string, Profile>>;
 }
@@ -45,7 +45,7 @@ export function readProfiles(): StoredProfiles {
   }
 }
 
-/** Whole or not at all. */
+/** Writes the file whole or not at all. */
 export function writeProfiles(content: StoredProfiles): void {
   mkdirSync(dirname(path()), { recursive: true, mode: 0o700 });
   const unfinished = `${path()}.${process.pid}`;

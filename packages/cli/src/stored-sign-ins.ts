@@ -3,17 +3,17 @@ import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } 
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 
-/** What a sign-in leaves on this machine, for the commands that come after it. */
+/** A sign-in as this machine keeps it for later commands. */
 export interface SignIn {
   readonly baseUrl: string;
   readonly email: string;
   readonly idToken: string;
   readonly refreshToken: string;
-  /** Of the id token, by this machine's clock. */
+  /** The end of the id token, in milliseconds of this machine's clock. */
   readonly expiresAt: number;
-  /** Signed in with `--insecure`: the tokens may go over plain HTTP to another machine. */
+  /** True after a sign-in with `--insecure`: the tokens may go over plain HTTP to another machine. */
   readonly isInsecure: boolean;
-  /** The one that commands work in. */
+  /** The organization that commands work in. */
   readonly organizationId?: string | undefined;
 }
 
@@ -23,7 +23,7 @@ export function findSignIn(baseUrl?: string): SignIn | undefined {
   return signIns[baseUrl ?? current ?? ""];
 }
 
-/** From now on the one that commands use when no address is named. */
+/** Stores the sign-in, which commands use from now on when no address is named. */
 export async function storeSignIn(signIn: SignIn): Promise<void> {
   await change(({ signIns }) => ({
     current: signIn.baseUrl,
@@ -91,7 +91,7 @@ async function change(next: (content: Content) => Content): Promise<Content> {
   }
 }
 
-/** Held for some milliseconds. Whoever holds it for longer than this is not there any more. */
+/** A command holds the lock for some milliseconds. A lock that is older than this belongs to a command that has died. */
 const maxLockMs = 10_000;
 
 function takes(lock: string): boolean {
@@ -106,7 +106,7 @@ function takes(lock: string): boolean {
   }
 }
 
-/** Readable by its owner alone, and whole or not at all. */
+/** Writes the file, which only its owner can read, whole or not at all. */
 function write(content: Content): void {
   const unfinished = `${path()}.${randomBytes(6).toString("hex")}`;
   writeFileSync(unfinished, `${JSON.stringify(content, undefined, 2)}\n`, { flag: "wx", mode: 0o600, flush: true });

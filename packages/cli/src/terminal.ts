@@ -1,13 +1,14 @@
 import { once } from "node:events";
 import { StepwellError } from "@stepwell/client";
+import { exitCodes } from "./exit-code.ts";
 
-/** What a command has to tell, in the three forms in which it can be asked for. */
+/** The result of a command, in the three forms in which it can be printed. */
 export interface Result {
-  /** For `--json`. */
+  /** The form for `--json`. */
   readonly value: unknown;
-  /** For people. */
+  /** The form for people. */
   readonly text: string;
-  /** For `--quiet`: what a script goes on with, such as an id; nothing where there is nothing of the kind. */
+  /** The form for `--quiet`: a value that a script goes on with, such as an id. Left out: nothing is printed. */
   readonly quiet?: string | readonly string[];
 }
 
@@ -18,7 +19,7 @@ export interface OutputOptions {
 
 let form: "text" | "json" | "quiet" = "text";
 
-/** Chosen once, before the command runs: it holds for all that the command says. */
+/** Chooses the form of everything that the command prints. Called once, before the command runs. */
 export function chooseOutput({ json, quiet }: OutputOptions): void {
   form = json === true ? "json" : quiet === true ? "quiet" : "text";
 }
@@ -30,7 +31,7 @@ export function show({ value, text, quiet = [] }: Result): void {
   else for (const line of [quiet].flat()) print(line);
 }
 
-/** Prints what is for programs only, where people are told by an error. */
+/** Prints a result for programs only. An error tells people. */
 export function showValue(value: unknown): void {
   if (form === "json") printJson(value);
 }
@@ -39,6 +40,19 @@ export function showValue(value: unknown): void {
 export function showNext({ value, text, quiet = [] }: Result): void {
   if (form === "json") print(JSON.stringify(value));
   else show({ value, text, quiet });
+}
+
+/**
+ * Ends the command when nobody reads its output any more, as in `stepwell job list | head -1`: without a word, and with the exit code that a shell
+ * gives to programs that such a pipe ends. Output that cannot be written for another reason, such as a full disk, is an error.
+ */
+export function endWithReader(): void {
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit(exitCodes.readerGone);
+    explain(new Error(`The output cannot be written: ${error.message}`));
+    process.exit(exitCodes.failed);
+  });
+  process.stderr.on("error", () => process.exit(exitCodes.readerGone));
 }
 
 /** The one place that writes to standard output. */
@@ -56,7 +70,7 @@ export function warn(line: string): void {
   if (form !== "quiet") process.stderr.write(`${line}\n`);
 }
 
-/** Tells what a person has to do before the command goes on: also said when only the result was asked for. */
+/** Tells a person what to do before the command goes on. It is printed in every form of output. */
 export function ask(line: string): void {
   if (form === "text") print(line);
   else process.stderr.write(`${line}\n`);

@@ -1,8 +1,8 @@
 import type { operations } from "@stepwell/client";
 import type { Command } from "commander";
 import { ageOf } from "./age.ts";
-import { dataOf, listed } from "./answer.ts";
 import { connect, type Place } from "./connection.ts";
+import { listed } from "./listed.ts";
 import { each, wholeNumber, withLimit } from "./option.ts";
 import { table } from "./table.ts";
 import { show, warn } from "./terminal.ts";
@@ -34,11 +34,7 @@ export function declareToken(program: Command): void {
 async function listTokens({ limit, ...place }: Place & { readonly limit: number }): Promise<void> {
   const { client, organizationId } = await connect(place);
   const path = { organizationId };
-  const tokens = await listed(
-    limit,
-    (query) => client.api.GET("/organizations/{organizationId}/api-tokens", { params: { path, query } }),
-    (page) => page.apiTokens,
-  );
+  const tokens = await listed(limit, (pageSize) => client.list("ListApiTokens", { path, query: { pageSize } }));
   const rows = tokens.map(({ tokenId, name, tokenPrefix, expiresAt, lastUsedAt }) => [
     tokenId,
     name,
@@ -73,18 +69,15 @@ async function create(name: string, options: CreateOptions): Promise<void> {
     ...(expiresInDays !== undefined && { expiresAt: new Date(Date.now() + expiresInDays * dayMs).toISOString() }),
     ...(Object.keys(boundTo).length > 0 && { boundTo }),
   };
-  const params = { path: { organizationId } };
-  showOnce(dataOf(await client.api.POST("/organizations/{organizationId}/api-tokens", { params, body })));
+  showOnce(await client.call("CreateApiToken", { path: { organizationId }, body }));
 }
 
 const dayMs = 86_400_000;
 
 async function rotate(tokenId: string, { overlap, ...place }: Place & { readonly overlap?: number }): Promise<void> {
   const { client, organizationId } = await connect(place);
-  const params = { path: { organizationId, tokenId } };
   const body = overlap === undefined ? {} : { overlapSeconds: overlap };
-  const path = "/organizations/{organizationId}/api-tokens/{tokenId}/rotate";
-  showOnce(dataOf(await client.api.POST(path, { params, body })));
+  showOnce(await client.call("RotateApiToken", { path: { organizationId, tokenId }, body }));
 }
 
 function showOnce(made: { readonly token: string; readonly tokenId: string; readonly expiresAt?: string }): void {
@@ -97,7 +90,6 @@ function showOnce(made: { readonly token: string; readonly tokenId: string; read
 
 async function revoke(tokenId: string, place: Place): Promise<void> {
   const { client, organizationId } = await connect(place);
-  const params = { path: { organizationId, tokenId } };
-  dataOf(await client.api.DELETE("/organizations/{organizationId}/api-tokens/{tokenId}", { params }));
+  await client.call("RevokeApiToken", { path: { organizationId, tokenId } });
   show({ value: { tokenId, revoked: true }, text: `The token ${tokenId} holds no more.`, quiet: tokenId });
 }

@@ -56,7 +56,7 @@ export async function organizations(email: string, options: { readonly max?: str
   });
 }
 
-/** Null stands for the configuration's. */
+/** The maximum in a text; null stands for that of the configuration. */
 function parseMaximum(text: string): number | null {
   if (text === "default") return null;
   try {

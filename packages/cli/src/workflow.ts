@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import { ageOf } from "./age.ts";
-import { dataOf, listed } from "./answer.ts";
 import { type Connection, connect, type Place } from "./connection.ts";
 import { CommandError } from "./exit-code.ts";
 import { isId } from "./id.ts";
+import { listed } from "./listed.ts";
 import { withLimit } from "./option.ts";
 import { list, table } from "./table.ts";
 import { show } from "./terminal.ts";
@@ -36,11 +36,7 @@ async function namedWorkflow({ client, organizationId }: Connection, name: strin
 async function listWorkflows({ limit, ...place }: Place & { readonly limit: number }): Promise<void> {
   const { client, organizationId } = await connect(place);
   const path = { organizationId };
-  const workflows = await listed(
-    limit,
-    (query) => client.api.GET("/organizations/{organizationId}/workflows", { params: { path, query } }),
-    (page) => page.workflows,
-  );
+  const workflows = await listed(limit, (pageSize) => client.list("ListWorkflows", { path, query: { pageSize } }));
   const rows = workflows.map(({ name, workflowId, tags, createdAt }) => [
     name,
     workflowId,
@@ -63,14 +59,10 @@ async function showWorkflow(named: string, { tag, definition, ...place }: ShowOp
   const { client, organizationId } = connection;
   const workflowId = await workflowIdOf(connection, named);
   if (definition === true) {
-    const params = { path: { organizationId, workflowId, tag } };
-    const version = dataOf(
-      await client.api.GET("/organizations/{organizationId}/workflows/{workflowId}/tags/{tag}", { params }),
-    );
+    const version = await client.call("GetTaggedWorkflowVersion", { path: { organizationId, workflowId, tag } });
     return show({ value: version, text: version.definition, quiet: version.definition });
   }
-  const params = { path: { organizationId, workflowId } };
-  const workflow = dataOf(await client.api.GET("/organizations/{organizationId}/workflows/{workflowId}", { params }));
+  const workflow = await client.call("GetWorkflow", { path: { organizationId, workflowId } });
   const facts = list({ id: workflow.workflowId, created: workflow.createdAt, tags: tagsOf(workflow.tags) });
   show({ value: workflow, text: `Workflow ${workflow.name}\n${facts}`, quiet: workflow.workflowId });
 }
@@ -79,11 +71,8 @@ async function listVersions(named: string, { limit, ...place }: Place & { readon
   const connection = await connect(place);
   const { client, organizationId } = connection;
   const path = { organizationId, workflowId: await workflowIdOf(connection, named) };
-  const versions = await listed(
-    limit,
-    (query) =>
-      client.api.GET("/organizations/{organizationId}/workflows/{workflowId}/versions", { params: { path, query } }),
-    (page) => page.versions,
+  const versions = await listed(limit, (pageSize) =>
+    client.list("ListWorkflowVersions", { path, query: { pageSize } }),
   );
   const rows = versions.map(({ versionNumber, versionId, tags, createdAt }) => [
     String(versionNumber),

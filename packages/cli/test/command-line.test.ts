@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { candidatesFor } from "../src/completion.ts";
 import { withCurrentNames } from "../src/old-names.ts";
 import { declareProgram, leavesOf } from "../src/program.ts";
-import { endAll, entry, run } from "./process.ts";
+import { converse, endAll, entry, run } from "./process.ts";
 import { Shell } from "./shell.ts";
 
 // The frame of the command line: what it says without a service.
@@ -91,9 +91,26 @@ test("a group without its command prints its help as wrong usage, and help that 
   expect(asked.output).toMatch(/list .*\n *show .*\n *watch [\s\S]*\n *explain /);
 });
 
+test.each([[["sample"]], [["completion", "bash"]], [["sample", "--json"]]])(
+  "a reader that goes away ends %j without a word, as it ends other programs",
+  async (words) => {
+    const command = converse(nowhere, words);
+    command.stopReading();
+    expect(await command.ended).toEqual({ code: 141, output: "", complaint: "" });
+  },
+);
+
+test.runIf(existsSync("/dev/full"))("output that a full disk does not take is an error", async () => {
+  const { code, complaint } = await new Shell(directory).run(`'${process.execPath}' '${entry}' sample > /dev/full`);
+  expect({ code, complaint }).toEqual({
+    code: 1,
+    complaint: expect.stringMatching(/^stepwell: The output cannot be written: ENOSPC.*\n$/),
+  });
+});
+
 test("every command takes --json and --quiet, and has a description", () => {
   const program = declareProgram();
-  // What completion prints is for a shell.
+  // The output of completion is for a shell.
   const leaves = leavesOf(program).filter((leaf) => !["completion", "complete"].includes(leaf.name()));
   expect(leaves.length).toBeGreaterThan(40);
   for (const leaf of leaves) {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Client } from "@stepwell/testing/client.ts";
 import { failingDefinition, noopStep, waitingDefinition } from "@stepwell/testing/definitions.ts";
 import { deploy } from "@stepwell/testing/flow.ts";
+import { programPermissions } from "@stepwell/testing/program-permissions.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { postgresHome } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -25,7 +26,7 @@ afterAll(async () => {
 /** An organization with a workflow that waits for `approved`, and the command line of its owner, who names no organization. */
 async function world() {
   const { organizationId, api } = await service.newOrganization();
-  const { token, tokenId } = await apiToken(api, everyPermission);
+  const { token, tokenId } = await apiToken(api, programPermissions);
   const environment = {
     STEPWELL_URL: service.baseUrl,
     STEPWELL_TOKEN: token,
@@ -41,25 +42,12 @@ async function world() {
   return { organizationId, api, tokenId, environment, stepwell, json };
 }
 
-const everyPermission = [
-  "organization:read",
-  "workflow:create",
-  "workflow:read",
-  "workflow:version:create",
-  "workflow:version:read",
-  "job:submit",
-  "job:read",
-  "job:list",
-  "job:cancel",
-  "job:event:send",
-];
-
 async function apiToken(api: Client, permissions: readonly string[]) {
   const made = await api.call("CreateApiToken", { body: { name: "the command line", permissions } });
   return made.body as { readonly token: string; readonly tokenId: string };
 }
 
-/** What a command printed, without the times and the ids of this run. */
+/** The output of a command without the ids of this run. */
 function shown({ output }: Ended): string {
   return output.replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "ID");
 }
@@ -142,6 +130,31 @@ test.concurrent("the input of a job comes from the command line, a file or stand
     [fromFile, fromPipe].map(async ({ jobId }) => (await json("job", "show", jobId)).input),
   );
   expect(inputs).toEqual([{ from: "a file" }, { from: "a pipe" }]);
+});
+
+test.concurrent("a reader that goes away ends a list, an export and a watch without a word", async () => {
+  const { organizationId, owner, api } = await service.newOrganization();
+  const environment = {
+    STEPWELL_URL: service.baseUrl,
+    STEPWELL_TOKEN: owner.token,
+    STEPWELL_ORGANIZATION: organizationId,
+  };
+  const unread = { code: 141, complaint: "" };
+  await deploy(api, waitingDefinition, "approval");
+  const { jobId } = JSON.parse((await run(environment, "submit", "approval", "--json")).output);
+  for (const words of [
+    ["job", "list", "--json"],
+    ["audit", "export"],
+  ]) {
+    const command = converse(environment, words);
+    command.stopReading();
+    expect(await command.ended).toMatchObject(unread);
+  }
+  const watch = converse(environment, ["job", "watch", jobId]);
+  await watch.said("step.waiting");
+  watch.stopReading();
+  await run(environment, "event", "send", jobId, "approved");
+  expect(await watch.ended).toMatchObject(unread);
 });
 
 test.concurrent("deploy with --dry-run changes nothing and says what it would, and --strict deploys no warning", async () => {

@@ -231,6 +231,18 @@ describe("on the embedded store", () => {
     expect(existsSync(keyFile)).toBe(false);
   });
 
+  test("a store that `init` made has no secret key before its first start, which is no problem", async () => {
+    const dataDir = join(directory, "initialized");
+    await layEmbeddedStore(dataDir);
+    const environment = { STEPWELL_DATA_DIR: dataDir };
+    const made = await run(environment, "init", "--email", "ann@example.com", "--organization", "acme");
+    expect(made).toMatchObject({ code: 0 });
+    expect((await examine(environment)).filter(({ check }) => check === "secret key")).toEqual([
+      { check: "secret key", level: "ok", detail: `The first start makes the key, in ${join(dataDir, "secret.key")}.` },
+    ]);
+    expect(existsSync(join(dataDir, "secret.key"))).toBe(false);
+  });
+
   test("where there is no store the doctor makes none", async () => {
     const dataDir = join(directory, "nothing");
     const findings = await examine({ STEPWELL_DATA_DIR: dataDir });

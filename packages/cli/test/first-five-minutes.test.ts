@@ -280,6 +280,8 @@ async function beginInProject(shell: Shell): Promise<void> {
   const { jobId } = JSON.parse(await shell.succeed(`${submit} --wait 5 --json`));
   await shell.succeed(`npx stepwell event ${jobId} manager-approved`);
   expect(JSON.parse(await shell.succeed(`npx stepwell job ${jobId}`))).toMatchObject({ status: "SUCCEEDED" });
+  const { baseUrl } = devFileIn("project");
+  expect(await (await fetch(`${baseUrl}/docs/api`)).text()).toContain('id="SubmitJob"');
   await running.interrupt();
 }
 

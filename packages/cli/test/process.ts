@@ -21,6 +21,8 @@ export interface Conversation {
   said(wanted: string | RegExp): Promise<string>;
   /** Answers with all that was complained of once `wanted` is in it. */
   complained(wanted: RegExp): Promise<string>;
+  /** Reads nothing more of what it prints, as `head` does. */
+  stopReading(): void;
   end(signal: NodeJS.Signals): void;
 }
 
@@ -48,6 +50,7 @@ export function converse(environment: Record<string, string>, words: readonly st
     ended,
     said: (wanted) => until(child.stdout, wanted, () => output),
     complained: (wanted) => until(child.stderr, wanted, () => complaint),
+    stopReading: () => child.stdout?.destroy(),
     end: (signal) => child.kill(signal),
   };
 }
@@ -62,7 +65,7 @@ const started = new Set<ChildProcess>();
 
 export function start(environment: Record<string, string>, ...words: string[]): ChildProcess {
   const child = spawn(process.execPath, [entry, ...words], {
-    // What the tests' own Node.js is told by NODE_OPTIONS holds for the programs that they try.
+    // The options of the tests' own Node.js hold for the programs that they try.
     env: {
       PATH: process.env.PATH ?? "",
       NODE_OPTIONS: process.env.NODE_OPTIONS ?? "",

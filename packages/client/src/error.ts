@@ -36,11 +36,11 @@ export class StepwellError extends Error {
   readonly detail: string;
   /** A URN that names the kind of error. It is more precise than `code` where a program can ask a person for what is missing (`…:password-needed`). */
   readonly type: string | undefined;
-  /** By which the service's log knows the request. */
+  /** The id of the request in the log of the service. */
   readonly requestId: string | undefined;
-  /** All that is wrong in the input. */
+  /** Everything that is wrong in the input. */
   readonly errors: readonly InputProblem[];
-  /** After how many seconds the service wants to be asked again, where it says so. */
+  /** The number of seconds after which the service wants to be asked again, where it says so. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(problem: Problem, cause?: unknown, retryAfterSeconds?: number) {
@@ -105,7 +105,7 @@ export function tooLate(timeoutMs: number | undefined, cause?: unknown): Stepwel
   return new StepwellError({ title: "Too late", status: 0, detail, code: "TimeoutError" }, cause);
 }
 
-/** The same request may succeed a moment later: the service is out of reach, or asks for fewer requests. */
+/** Whether the request may succeed a moment later: the service is out of reach, or asks for fewer requests. */
 export function isPassing(error: unknown): error is StepwellError {
   return isUnreachable(error) || hasStatus(error, 429);
 }

@@ -78,7 +78,7 @@ async function* eventsOf(
       yield* events.read(decoder.decode(value, { stream: true }));
     }
   } finally {
-    // Whoever stops looking ends the connection.
+    // A caller that stops reading ends the connection.
     await reader.cancel().catch(() => {});
   }
 }

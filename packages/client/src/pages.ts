@@ -1,4 +1,4 @@
-/** As many as one request of an iteration asks for where nothing is said. */
+/** The number of items that one request of an iteration asks for by default. */
 const usualPageSize = 100;
 
 /** The query of a list. */

@@ -29,7 +29,7 @@ export interface CallOptions {
   readonly maxAttempts?: number | undefined;
 }
 
-/** How an operation is reached. */
+/** The method and the path of an operation. */
 export interface Route {
   readonly method: string;
   readonly path: string;

@@ -284,7 +284,7 @@ function isTemporary(error: unknown): error is StepwellError {
   return error instanceof StepwellError && (error.status === 0 || error.status === 429 || error.status >= 500);
 }
 
-/** As long as the service asks for, or as the number of failures makes it. */
+/** The pause that the service asks for, or one that grows with the number of failures. */
 function pauseAfter(error: unknown, failures: number): number {
   const askedSeconds = error instanceof StepwellError ? (error.retryAfterSeconds ?? 0) : 0;
   return Math.max(Math.min(askedSeconds, maxAskedSeconds) * 1000, backoffMs(failures));

@@ -255,7 +255,7 @@ test("who gives up waiting for a job is told so, and asks no more", async () => 
   await expect.poll(() => server.received.length).toBeGreaterThan(1);
   giveUp.abort(new Error("enough"));
   await expect(waiting).rejects.toThrow("enough");
-  // What was under way may still come in.
+  // A request that was under way may still come in.
   await client.getJob("o", "j");
   const asked = server.received.length;
   await client.getJob("o", "j");

@@ -1,5 +1,5 @@
 import "./theme/base.css";
-// What index.html shows until the pages are there.
+// The styles of the bar that index.html shows until the pages are there.
 import "./shell/TopBar.css";
 import { session } from "./session/session.ts";
 import { applyTheme } from "./theme/theme.ts";

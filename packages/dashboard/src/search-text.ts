@@ -1,5 +1,5 @@
 /**
- * What stands behind the question mark of a page's address, as text and nothing else. The router's own way reads `7` as a number and `true` as
+ * The part of a page's address behind the question mark, with all values as texts. The router's own way reads `7` as a number and `true` as
  * a truth, and writes quotes around a text that looks like one; an event may be called either.
  */
 export function parseSearchText(search: string): Record<string, string> {

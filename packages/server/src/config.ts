@@ -319,7 +319,7 @@ export const settings = {
     1_500_000,
     0,
     maxPerMinute,
-    "Requests of one organization, all its callers together; 0: no limit. More than one node answers: by default it stops what has run wild and no honest load. `stepwell organization limits` sets another for one organization.",
+    "Requests of one organization, all its callers together; 0: no limit. More than one node answers: by default it stops what has run wild and no honest load. `stepwell org limits` sets another for one organization.",
   ),
   organizationSubmitsPerMinute: integer(
     "STEPWELL_ORGANIZATION_SUBMITS_PER_MINUTE",

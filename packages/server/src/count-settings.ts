@@ -90,7 +90,7 @@ export const countSettings = {
 
 /**
  * The maximums that the operator can also set for one organization alone, and the setting that holds for the others. The API, the dashboard and
- * `stepwell organization limits` know them by these names.
+ * `stepwell org limits` know them by these names.
  */
 export const maximumSettings = {
   apiTokens: "maxApiTokens",

@@ -43,6 +43,11 @@ describe("deploy/Dockerfile", () => {
     }
   });
 
+  test("builds with every folder from which `npm run build` makes something", () => {
+    const letIn = [...read(".dockerignore").matchAll(/^!(.+)$/gm)].map(([, path = ""]) => path);
+    expect(letIn).toEqual(expect.arrayContaining(["docs", "examples", "packages", "scripts"]));
+  });
+
   test("installs with the manifest of every package, which `npm ci` wants", () => {
     const { workspaces } = JSON.parse(read("package.json")) as { workspaces: readonly string[] };
     expect(copied).toEqual(expect.arrayContaining(workspaces.map((name) => `${name}/package.json`)));

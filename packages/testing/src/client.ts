@@ -69,7 +69,7 @@ export class Client {
     const document = await readDocument(this.#baseUrl);
     const { method, path } = document.operation(operationId);
     const answer = await this.#send<Body>(method, fill(path, { ...this.#bound, ...options.params }), options);
-    document.check(operationId, answer.status, answer.headers.get("content-type"), answer.body);
+    document.check(operationId, answer);
     return answer;
   }
 

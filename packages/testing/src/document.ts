@@ -15,16 +15,23 @@ interface OperationDeclaration {
   /** The cost of a request among the requests of a minute; none where no credential is needed. */
   readonly "x-cost"?: number;
   readonly summary?: string;
+  readonly description?: string;
   readonly tags: readonly string[];
   readonly security: readonly object[];
   readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema: Schema }[];
   readonly requestBody?: {
     readonly required: boolean;
-    readonly content: Readonly<Record<string, { readonly schema: Schema }>>;
+    readonly content: Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>>;
   };
-  readonly responses: Readonly<
-    Record<string, { readonly description: string; readonly content?: Record<string, object> }>
-  >;
+  readonly responses: Readonly<Record<string, ResponseDeclaration>>;
+}
+
+/** An answer, or where it stands. */
+interface ResponseDeclaration {
+  readonly $ref?: string;
+  readonly description?: string;
+  readonly headers?: Readonly<Record<string, { readonly $ref: string }>>;
+  readonly content?: Readonly<Record<string, { readonly schema?: Schema; readonly example?: unknown }>>;
 }
 
 /** The part of a JSON schema that the document uses in requests. */
@@ -42,7 +49,35 @@ export interface Schema {
 
 interface RawDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, OperationDeclaration>>>>;
-  readonly components?: { readonly schemas: Readonly<Record<string, Schema>> };
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly headers: Readonly<Record<string, { readonly required?: boolean; readonly schema: Schema }>>;
+    readonly responses: Readonly<Record<string, ResponseDeclaration>>;
+  };
+}
+
+/** Headers of the HTTP framework, of caches, compression and CORS, and those of `answer-headers.ts`: every answer may have them, and the document names none. */
+const commonHeaders: ReadonlySet<string> = new Set([
+  "access-control-allow-origin",
+  "access-control-expose-headers",
+  "cache-control",
+  "connection",
+  "content-encoding",
+  "content-length",
+  "content-type",
+  "date",
+  "keep-alive",
+  "strict-transport-security",
+  "transfer-encoding",
+  "vary",
+  "x-accel-buffering",
+  "x-content-type-options",
+]);
+
+interface CheckedAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: unknown;
 }
 
 /** The served document, as a test asks it. */
@@ -65,6 +100,7 @@ export class ApiDocument {
     );
     this.#ajv.addFormat("uuid", /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/);
     this.#ajv.addFormat("date-time", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    this.#ajv.addFormat("uri-reference", /^\S+$/);
     this.#ajv.addSchema(closeObjects(raw) as object, "document");
   }
 
@@ -75,23 +111,69 @@ export class ApiDocument {
   }
 
   /** Fails the test when the answer is not one that the document describes. */
-  check(operationId: string, status: number, contentType: string | null, body: unknown): void {
-    const { path, method, declaration } = this.operation(operationId);
+  check(operationId: string, { status, headers, body }: CheckedAnswer): void {
+    const { declaration } = this.operation(operationId);
     const response = declaration.responses[status];
     expect(
       response,
       `${operationId} answered ${status}, which the document does not know: ${JSON.stringify(body)}`,
     ).toBeDefined();
-    const [mediaType] = contentType?.split(";") ?? [];
-    if (response?.content === undefined) {
+    this.#checkHeaders(operationId, status, headers);
+    const { content } = this.answerOf(operationId, status);
+    if (content === undefined) {
       expect(body, `${operationId} ${status} has no body`).toBe("");
       return;
     }
-    expect(Object.keys(response.content), `${operationId} ${status}`).toContain(mediaType);
-    const pointer = ["paths", path, method.toLowerCase(), "responses", status, "content", mediaType, "schema"];
-    const validate = this.#validatorAt(pointer.map((part) => pointerToken(String(part))).join("/"));
-    const errors = validate(body) ? [] : validate.errors;
+    const [mediaType = ""] = headers.get("content-type")?.split(";") ?? [];
+    expect(Object.keys(content), `${operationId} ${status}`).toContain(mediaType);
+    const errors = this.errorsOfAnswer(operationId, status, mediaType, body);
     expect(errors, `${operationId} ${status} answered ${JSON.stringify(body)}`).toEqual([]);
+  }
+
+  /** The answer with this status, also where the document has it once for all operations. */
+  answerOf(operationId: string, status: number | string): ResponseDeclaration {
+    const response = this.operation(operationId).declaration.responses[status] ?? {};
+    return response.$ref === undefined ? response : (this.raw.components.responses[nameIn(response.$ref)] ?? {});
+  }
+
+  /** What is wrong with the body of an answer. */
+  errorsOfAnswer(operationId: string, status: number | string, mediaType: string, body: unknown): readonly object[] {
+    const { path, method, declaration } = this.operation(operationId);
+    const { $ref } = declaration.responses[status] ?? {};
+    const place =
+      $ref === undefined
+        ? ["paths", path, method.toLowerCase(), "responses", String(status)]
+        : ["components", "responses", nameIn($ref)];
+    return this.#errorsAt([...place, "content", mediaType, "schema"], body);
+  }
+
+  /** What is wrong with the body of a request. */
+  errorsOfRequest(operationId: string, body: unknown): readonly object[] {
+    const { path, method } = this.operation(operationId);
+    const place = ["paths", path, method.toLowerCase(), "requestBody", "content", "application/json", "schema"];
+    return this.#errorsAt(place, body);
+  }
+
+  #errorsAt(place: readonly string[], value: unknown): readonly object[] {
+    const validate = this.#validatorAt(place.map(pointerToken).join("/"));
+    return validate(value) ? [] : (validate.errors ?? []);
+  }
+
+  /** Every header is one that the document names for this answer, and those that it says are always there are there. */
+  #checkHeaders(operationId: string, status: number, headers: Headers): void {
+    const named = Object.entries(this.answerOf(operationId, status).headers ?? {});
+    const names = new Set(named.map(([name]) => name.toLowerCase()));
+    const unknown = [...headers.keys()].filter((name) => !commonHeaders.has(name) && !names.has(name));
+    expect(unknown, `${operationId} ${status} has headers that the document does not name`).toEqual([]);
+    const missing = named.filter(
+      ([name, { $ref }]) => this.raw.components.headers[nameIn($ref)]?.required === true && !headers.has(name),
+    );
+    expect(missing, `${operationId} ${status} lacks headers that the document says it has`).toEqual([]);
+    for (const [name, { $ref }] of named) {
+      const value = headers.get(name);
+      const errors = value === null ? [] : this.#errorsAt(["components", "headers", nameIn($ref), "schema"], value);
+      expect(errors, `${operationId} ${status}: ${name}: ${value}`).toEqual([]);
+    }
   }
 
   #validatorAt(pointer: string): ValidateFunction {
@@ -126,6 +208,11 @@ function closeObjects(value: unknown): unknown {
   );
   const isObjectSchema = copy.type === "object" && typeof copy.properties === "object";
   return isObjectSchema && copy.additionalProperties === undefined ? { ...copy, additionalProperties: false } : copy;
+}
+
+/** The name of the component to which a reference leads. */
+function nameIn(reference: string): string {
+  return reference.split("/").at(-1) ?? "";
 }
 
 function pointerToken(part: string): string {

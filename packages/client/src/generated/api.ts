@@ -13,13 +13,13 @@ export interface paths {
         };
         /**
          * List your organizations
-         * @description The organizations that the caller may read, newest first. For an API token and an OAuth client, their own one.
+         * @description The answer lists the organizations that the caller may read, the newest first. An API token and an OAuth client may read only their own.
          */
         get: operations["ListOrganizations"];
         put?: never;
         /**
          * Create an organization
-         * @description The caller becomes its owner. Every user may do this, as often as the operator of the service lets them; an API token, which lives in one organization, may not. A `key` that another organization has is a conflict.
+         * @description The caller becomes the owner of the organization. Every user may create organizations, as many as the operator of the service allows. An API token may not, since it belongs to one organization. A `key` that another organization has is a conflict.
          */
         post: operations["CreateOrganization"];
         delete?: never;
@@ -35,20 +35,23 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get an organization */
+        /**
+         * Get an organization
+         * @description The answer has the names of the organization and whether it demands a second factor.
+         */
         get: operations["GetOrganization"];
         put?: never;
         post?: never;
         /**
          * Delete an organization
-         * @description A conflict while it has jobs that are not finished. Afterwards nothing in it can be reached, and its tokens are not valid any more. Its key is free for another organization.
+         * @description Afterwards nothing in the organization can be reached, its tokens are not valid any more, and its key is free for another organization. While the organization has jobs that are not finished, this is a conflict.
          */
         delete: operations["DeleteOrganization"];
         options?: never;
         head?: never;
         /**
          * Change an organization
-         * @description Its names, and whether it demands a second factor of its members. Only a person who has one can demand it; that is a conflict for everybody else. It holds on every node within a second.
+         * @description You can change the names of the organization, and whether it demands a second factor of its members. Only a person who has a second factor can demand one; for everybody else this is a conflict. The demand takes effect on every node within a second.
          */
         patch: operations["UpdateOrganization"];
         trace?: never;
@@ -62,11 +65,14 @@ export interface paths {
         };
         /**
          * List workflows
-         * @description By name, compared byte by byte.
+         * @description The answer lists the workflows in the order of their names, compared byte by byte.
          */
         get: operations["ListWorkflows"];
         put?: never;
-        /** Register a workflow */
+        /**
+         * Register a workflow
+         * @description The workflow has no version yet, so no job can be submitted to it. A name that another workflow of the organization has is a conflict.
+         */
         post: operations["RegisterWorkflow"];
         delete?: never;
         options?: never;
@@ -81,13 +87,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a workflow */
+        /**
+         * Get a workflow
+         * @description The answer has the name of the workflow and its tags.
+         */
         get: operations["GetWorkflow"];
         put?: never;
         post?: never;
         /**
          * Delete a workflow
-         * @description No job can be submitted to it any more, and its name is free again. Jobs that run go on, and all its jobs can still be read.
+         * @description No job can be submitted to the workflow any more, and its name is free again. Jobs that run go on, and all jobs of the workflow can still be read.
          */
         delete: operations["DeleteWorkflow"];
         options?: never;
@@ -104,7 +113,7 @@ export interface paths {
         };
         /**
          * List the executors
-         * @description What steps can do on this service: every executor that a definition can name, with the schema of its config. The list is short and comes whole. It is the same for everybody.
+         * @description The answer lists every executor that a definition can name on this service, with the schema of its config. The list is short and has no pages. It is the same for everybody.
          */
         get: operations["ListExecutors"];
         put?: never;
@@ -124,7 +133,7 @@ export interface paths {
         };
         /**
          * List the functions of expressions
-         * @description Everything that an expression in a definition can call: functions, and the macros that go through a list. The list is short and comes whole. It is the same for everybody.
+         * @description The answer lists everything that an expression in a definition can call: functions, and the macros that go through a list. The list is short and has no pages. It is the same for everybody.
          */
         get: operations["ListExpressionFunctions"];
         put?: never;
@@ -144,13 +153,13 @@ export interface paths {
         };
         /**
          * List versions
-         * @description Newest first, without their definitions.
+         * @description The answer lists the versions without their definitions, the newest first.
          */
         get: operations["ListWorkflowVersions"];
         put?: never;
         /**
          * Register a version
-         * @description Checks the definition and keeps it, never to be changed. A definition that is not valid is refused with everything that is wrong with it. With `ifChanged=true` a definition that is equal to the newest version's, as a JSON value, registers nothing: the answer is 200 and that version.
+         * @description The service checks the definition and keeps it as a version, which never changes. A definition that is not valid is rejected, and the answer lists everything that is wrong with it. With `ifChanged=true`, a definition that is equal to that of the newest version, as a JSON value, registers nothing; the answer is then 200 with that version.
          */
         post: operations["RegisterWorkflowVersion"];
         delete?: never;
@@ -170,7 +179,7 @@ export interface paths {
         put?: never;
         /**
          * Check a definition
-         * @description Says all that registering it would say, and keeps nothing. It takes no Idempotency-Key, since it does nothing.
+         * @description The answer has everything that RegisterWorkflowVersion would say about the definition, and nothing is kept. Since the operation changes nothing, it takes no Idempotency-Key.
          */
         post: operations["ValidateWorkflowVersion"];
         delete?: never;
@@ -186,7 +195,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a version */
+        /**
+         * Get a version
+         * @description The answer has the definition of the version, exactly as it was sent.
+         */
         get: operations["GetWorkflowVersion"];
         put?: never;
         post?: never;
@@ -203,17 +215,20 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the version that a tag points at */
+        /**
+         * Get the version that a tag points at
+         * @description The answer has the version with its definition.
+         */
         get: operations["GetTaggedWorkflowVersion"];
         /**
          * Point a tag at a version
-         * @description Jobs submitted from now on by this tag run that version; those submitted before keep theirs.
+         * @description Jobs that are submitted by this tag from now on run that version. Jobs that were submitted before keep their version.
          */
         put: operations["SetWorkflowVersionTag"];
         post?: never;
         /**
          * Delete a tag
-         * @description Its version stays, and so do the jobs that were submitted by it.
+         * @description The version of the tag stays, and so do the jobs that were submitted by the tag.
          */
         delete: operations["DeleteTag"];
         options?: never;
@@ -230,7 +245,7 @@ export interface paths {
         };
         /**
          * List tags
-         * @description In the order of their names.
+         * @description The answer lists the tags in the order of their names.
          */
         get: operations["ListTags"];
         put?: never;
@@ -249,8 +264,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List what a tag meant
-         * @description Newest first; also of a tag that was deleted.
+         * List the history of a tag
+         * @description The answer lists the versions at which the tag pointed, the newest first. It does so for a deleted tag too.
          */
         get: operations["ListTagHistory"];
         put?: never;
@@ -270,13 +285,13 @@ export interface paths {
         };
         /**
          * List jobs
-         * @description By the time of their submission, the newest first unless `order` says otherwise.
+         * @description The answer lists the jobs by the time of their submission, the newest first unless `order` says otherwise.
          */
         get: operations["ListJobs"];
         put?: never;
         /**
          * Submit a job
-         * @description Runs one version of the workflow with the input. Without `waitSeconds` the answer comes once the job is kept, and its `status` is `PENDING`, in which every job starts; GetJob tells how far it has come. With `waitSeconds` the answer comes when the job is finished, waits for events, or the time is up, and is the whole job (the short answer, where the job cannot be read at that moment); repeated under the same Idempotency-Key it is the first job, as it is by then.
+         * @description The job runs one version of the workflow with the input. Without `waitSeconds`, the answer comes once the job is stored, and its `status` is `PENDING`, with which every job starts; GetJob tells how far the job has come. With `waitSeconds`, the answer comes when the job is finished, when it waits for events, or when the time is up, and it is the whole job (or the short answer, if the job cannot be read at that moment). A repetition under the same Idempotency-Key answers with the first job, as it is by then.
          */
         post: operations["SubmitJob"];
         delete?: never;
@@ -294,7 +309,7 @@ export interface paths {
         };
         /**
          * Get a job
-         * @description With `waitSeconds` the answer comes when the job is finished, or the time is up.
+         * @description The answer is the whole job. With `waitSeconds`, it comes when the job is finished or the time is up.
          */
         get: operations["GetJob"];
         put?: never;
@@ -316,7 +331,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a job
-         * @description A call that is under way is given up, and child jobs for which the job waits are cancelled soon after it. Cancelling a cancelled job changes nothing; any other end is final.
+         * @description The service gives up a call that is under way, and soon afterwards it cancels the child jobs for which the job waits. To cancel a cancelled job changes nothing. A job that ended otherwise cannot be cancelled.
          */
         post: operations["CancelJob"];
         delete?: never;
@@ -336,7 +351,7 @@ export interface paths {
         put?: never;
         /**
          * Resume a failed or cancelled job
-         * @description It goes on from the step at which it ended, with a new attempt. In any other state it is a conflict.
+         * @description The job goes on from the step at which it ended, with a new attempt. A job that has not failed and was not cancelled is a conflict.
          */
         post: operations["ResumeJob"];
         delete?: never;
@@ -354,7 +369,7 @@ export interface paths {
         };
         /**
          * Get a job's history
-         * @description Every transition of the job, in order.
+         * @description The answer lists every transition of the job, in order.
          */
         get: operations["GetJobHistory"];
         put?: never;
@@ -374,7 +389,7 @@ export interface paths {
         };
         /**
          * List a job's step runs
-         * @description Every run of a step, with its input and its output, in the order of their start. A page may hold fewer runs than were asked for, where their values are large or where few runs have the `status`: there are more as long as there is a `nextPageToken`.
+         * @description The answer lists every run of a step with its input and its output, in the order of their start. A page may have fewer runs than you asked for, where their values are large or where few runs have the `status`. There are more as long as there is a `nextPageToken`.
          */
         get: operations["ListJobSteps"];
         put?: never;
@@ -394,7 +409,7 @@ export interface paths {
         };
         /**
          * List the branches of a step of a job
-         * @description The branches of one visit of a parallel or forEach step, and how many of them are open, succeeded and failed: first those that failed, then those that are open, were cancelled and succeeded, each in the order of the list or of the definition. Those that have not begun are only counted.
+         * @description The answer lists the branches of one visit of a parallel or forEach step, and counts how many of them are open, succeeded and failed. Those that failed come first, then those that are open, were cancelled and succeeded, each in the order of the list or of the definition. Branches that have not begun are only counted.
          */
         get: operations["ListJobBranches"];
         put?: never;
@@ -414,7 +429,7 @@ export interface paths {
         };
         /**
          * Explain why a job is where it is
-         * @description One sentence that answers why the job does not move, or how it ended and what can be done, with the facts that it was made from.
+         * @description The answer has one sentence that says why the job does not move, or how it ended and what can be done, with the facts from which the sentence was made.
          */
         get: operations["ExplainJob"];
         put?: never;
@@ -434,7 +449,7 @@ export interface paths {
         };
         /**
          * Get a job's state
-         * @description The data of the job's steps, and its step runs: the newest 1,000, with 16 MB of values at most.
+         * @description The answer has the data of the job's steps and its newest 1,000 step runs, with 16 MB of values at most.
          */
         get: operations["GetJobState"];
         put?: never;
@@ -454,7 +469,7 @@ export interface paths {
         };
         /**
          * Get the size of a job's state
-         * @description The same as GetJobState, without the state.
+         * @description The answer is that of GetJobState without the state.
          */
         get: operations["GetJobStateMetadata"];
         put?: never;
@@ -474,7 +489,7 @@ export interface paths {
         };
         /**
          * Watch a job
-         * @description Server-sent events, one for each history entry: `id` is its sequence, `event` its type, `data` the entry as JSON. After an interruption go on with `Last-Event-ID`. The stream ends after the entry that finishes the job.
+         * @description The answer is a stream of server-sent events, one for each history entry: `id` is the sequence of the entry, `event` its type, and `data` the entry as JSON. After an interruption, go on with `Last-Event-ID`. The stream ends after the entry that finishes the job.
          */
         get: operations["WatchJob"];
         put?: never;
@@ -494,7 +509,7 @@ export interface paths {
         };
         /**
          * Watch many jobs
-         * @description Server-sent events for up to 50 jobs on one connection. Needs `job:read` in the organization of each job. There is one event for each history entry: `event` is its type, `data` is `{organizationId, jobId, entry}`, where `entry` is what GetJobHistory answers. The `id` of each event says how far the stream is in all of its jobs; after an interruption go on with `Last-Event-ID` and the same jobs. A job that is unknown or that you may not read does not stop the others: the event `job.unreadable` tells of it, with `data` `{organizationId, jobId, problem}`. The stream ends once all jobs are finished or unreadable. A comment comes about every 5 s.
+         * @description The answer is a stream of server-sent events for up to 50 jobs on one connection. It needs `job:read` in the organization of each job. There is one event for each history entry: `event` is its type, and `data` is `{organizationId, jobId, entry}`, where `entry` is what GetJobHistory answers. The `id` of each event says how far the stream is in all of its jobs. After an interruption, go on with `Last-Event-ID` and the same jobs. A job that is unknown or that you may not read does not stop the others: the event `job.unreadable` tells of it, with `data` `{organizationId, jobId, problem}`. The stream ends once all jobs are finished or unreadable. A comment comes about every 5 s.
          */
         get: operations["WatchJobs"];
         put?: never;
@@ -514,13 +529,13 @@ export interface paths {
         };
         /**
          * List a job's events
-         * @description Every event that was sent to the job, in the order in which they came, with what it did and why.
+         * @description The answer lists every event that was sent to the job, in the order in which they came, each with its outcome and the reason.
          */
         get: operations["ListJobEvents"];
         put?: never;
         /**
          * Send an event to a job
-         * @description An event may come before the job waits for it: it counts when that step is reached. With `step`, in a branch with `branch`, and perhaps with `visit`, it counts for that wait alone: it is kept while that is yet to come, and refused with 409 once it is over. A payload that does not fit what a step which lists the id defines for it is 400. A finished job takes no more events.
+         * @description An event may come before the job waits for it; it counts when the job reaches that step. With `step`, in a branch also with `branch`, and perhaps with `visit`, the event counts for that wait alone: it is kept while the wait is yet to come, and rejected with 409 once the wait is over. A payload that does not fit the definition that a step has for it is rejected with 400. A finished job takes no more events.
          */
         post: operations["SendJobEvent"];
         delete?: never;
@@ -538,13 +553,13 @@ export interface paths {
         };
         /**
          * List the tasks of a queue
-         * @description Tasks that workers hold come first, worker by worker, and then those that wait: the highest priority first, and among equals workflow by workflow; the longest due comes first. The inputs of tasks are not shown: they belong to the jobs.
+         * @description The answer lists the tasks that workers hold, worker by worker, and then those that wait, by priority from the highest down, then by workflow, then by the time at which they became due. It does not show the inputs of tasks, which belong to the jobs.
          */
         get: operations["ListTasks"];
         put?: never;
         /**
          * Submit a single task
-         * @description Puts a task into the queue, without a workflow of your own: it is a job of the built-in workflow `stepwell-task`, which has one step. With `waitSeconds` the answer comes when it is done, or the time is up, and is the whole job, with the worker's answer as its `output`.
+         * @description The task comes into the queue without a workflow of your own, as a job of the built-in workflow `stepwell-task`, which has one step. With `waitSeconds`, the answer comes when the task is done or the time is up, and it is the whole job, with the worker's answer as its `output`.
          */
         post: operations["SubmitTask"];
         delete?: never;
@@ -564,7 +579,7 @@ export interface paths {
         put?: never;
         /**
          * Take tasks from a queue
-         * @description Answers up to `maxTasks` tasks, which the worker then holds by their leases. With `waitSeconds` the answer comes as soon as there is a task, or, without one, when the time is up. It takes no Idempotency-Key: when the answer is lost, its tasks come again after their leases. Of the tasks that wait, those with the highest `priority` come first, and among these each workflow in its turn.
+         * @description The answer has up to `maxTasks` tasks, which the worker then holds by their leases. With `waitSeconds`, the answer comes as soon as there is a task, or when the time is up. Of the tasks that wait, those with the highest `priority` come first, and among these each workflow in its turn. The operation takes no Idempotency-Key: when the answer is lost, its tasks come again after their leases.
          */
         post: operations["PollTasks"];
         delete?: never;
@@ -584,7 +599,7 @@ export interface paths {
         put?: never;
         /**
          * Complete a task
-         * @description The work is done, and `output` is what the step gives. The answer comes once that is kept. It is a conflict when the task is not the worker's any more.
+         * @description The work is done, and `output` becomes the output of the step. The answer comes once it is stored. A task that the worker does not hold any more is a conflict.
          */
         post: operations["CompleteTask"];
         delete?: never;
@@ -604,7 +619,7 @@ export interface paths {
         put?: never;
         /**
          * Fail a task
-         * @description The work failed: the step is tried again as its `retry` says, unless `retryable` is false, and then fails with `ExecutorError`, this `message` and `type`. It is a conflict when the task is not the worker's any more.
+         * @description The work failed. The step is tried again as its `retry` says, unless `retryable` is false; in the end it fails with `ExecutorError`, this `message` and this `type`. A task that the worker does not hold any more is a conflict.
          */
         post: operations["FailTask"];
         delete?: never;
@@ -644,7 +659,7 @@ export interface paths {
         put?: never;
         /**
          * Hold a task
-         * @description The worker still works on the task, and holds it for another `heartbeatSeconds` from now. It is a conflict when the task is not the worker's any more, as after its job was cancelled: then the worker should stop.
+         * @description The worker still works on the task, and holds it for another `heartbeatSeconds` from now. A task that the worker does not hold any more is a conflict, for example after its job was cancelled; the worker should then stop.
          */
         post: operations["HeartbeatTask"];
         delete?: never;
@@ -662,7 +677,7 @@ export interface paths {
         };
         /**
          * List task queues
-         * @description The queues in which tasks wait, that workers have asked, or that somebody paused, in the order of their names.
+         * @description The answer lists the queues in which tasks wait, which workers have asked, or which somebody paused, in the order of their names.
          */
         get: operations["ListTaskQueues"];
         put?: never;
@@ -682,7 +697,7 @@ export interface paths {
         };
         /**
          * Get a task queue
-         * @description Every name is a queue: one that nobody has used is empty.
+         * @description The answer shows the queue and its workers. Every name is a queue, and one that nobody has used is empty.
          */
         get: operations["GetTaskQueue"];
         put?: never;
@@ -692,7 +707,7 @@ export interface paths {
         head?: never;
         /**
          * Pause a task queue, or let it go on
-         * @description No task of a paused queue is handed out; tasks still come into it, and their time counts. Workers keep the tasks that they hold, and may end them.
+         * @description The service hands out no task of a paused queue. Tasks still come into the queue, and their timeouts go on. Workers keep the tasks that they hold, and may complete them.
          */
         patch: operations["UpdateTaskQueue"];
         trace?: never;
@@ -706,7 +721,7 @@ export interface paths {
         };
         /**
          * Get a metric
-         * @description Counts, averages and maxima are exact, and include all that was acknowledged before the request. The quantiles are within 5 %.
+         * @description The answer has one value for each hour or day. Counts, averages and maxima are exact, and include everything that was acknowledged before the request. Quantiles are accurate to 5 %.
          */
         get: operations["GetMetrics"];
         put?: never;
@@ -726,7 +741,7 @@ export interface paths {
         };
         /**
          * Get the rate limits
-         * @description The limits per minute of the organization and of the caller, and how much of them was used in this minute. The operator of the service sets them.
+         * @description The answer has the limits per minute of the organization and of the caller, and how much of them was used in this minute. The operator of the service sets the limits.
          */
         get: operations["GetRateLimits"];
         put?: never;
@@ -746,7 +761,7 @@ export interface paths {
         };
         /**
          * Get the limits
-         * @description How many of each thing the organization may have, and how many it has. GetRateLimits answers what it may do in a minute. The operator of the service sets both.
+         * @description The answer says how many of each thing the organization may have, and how many it has. GetRateLimits says what the organization may do in a minute. The operator of the service sets both.
          */
         get: operations["GetLimits"];
         put?: never;
@@ -766,7 +781,7 @@ export interface paths {
         };
         /**
          * List API tokens
-         * @description Newest first, without those that were revoked.
+         * @description The answer lists the tokens that were not revoked, the newest first.
          */
         get: operations["ListApiTokens"];
         put?: never;
@@ -790,13 +805,13 @@ export interface paths {
         };
         /**
          * List API tokens
-         * @description Does the same as ListApiTokens, under another path. Newest first, without those that were revoked.
+         * @description This operation does the same as ListApiTokens under another path. The answer lists the tokens that were not revoked, the newest first.
          */
         get: operations["ListApiAuthTokens"];
         put?: never;
         /**
          * Create an API token
-         * @description Does the same as CreateApiToken, under another path. The token is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, revoke the token and create another.
+         * @description This operation does the same as CreateApiToken under another path. The token is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, revoke the token and create another.
          */
         post: operations["CreateApiAuthToken"];
         delete?: never;
@@ -812,13 +827,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get an API token */
+        /**
+         * Get an API token
+         * @description The answer has everything about the token except its secret.
+         */
         get: operations["GetApiToken"];
         put?: never;
         post?: never;
         /**
          * Revoke an API token
-         * @description The token ends for good, on every node within a second, and a secret that was rotated away with it. You must hold everything that the token may do.
+         * @description The token ends for good on every node within a second, and so does a secret of it that was rotated away. You must hold everything that the token may do.
          */
         delete: operations["RevokeApiToken"];
         options?: never;
@@ -839,21 +857,21 @@ export interface paths {
         };
         /**
          * Get an API token
-         * @description Does the same as GetApiToken, under another path.
+         * @description This operation does the same as GetApiToken under another path. The answer has everything about the token except its secret.
          */
         get: operations["GetApiAuthToken"];
         put?: never;
         post?: never;
         /**
          * Revoke an API token
-         * @description Does the same as RevokeApiToken, under another path. The token ends for good, on every node within a second, and a secret that was rotated away with it. You must hold everything that the token may do.
+         * @description This operation does the same as RevokeApiToken under another path. The token ends for good on every node within a second, and so does a secret of it that was rotated away. You must hold everything that the token may do.
          */
         delete: operations["RevokeApiAuthToken"];
         options?: never;
         head?: never;
         /**
          * Change an API token
-         * @description Does the same as UpdateApiToken, under another path. The change is in force on every node within a second. You must hold everything that the token may do, before and after it. When you call with a token that ends, a token which outlives it can be given nothing more.
+         * @description This operation does the same as UpdateApiToken under another path. The change is in force on every node within a second. You must hold everything that the token may do, before and after it. When you call with a token that ends, a token which outlives it can be given nothing more.
          */
         patch: operations["UpdateApiAuthToken"];
         trace?: never;
@@ -867,7 +885,7 @@ export interface paths {
         };
         /**
          * List the audit trail
-         * @description Lists who changed what, and what was denied to whom, newest first. What a job did by itself, and who submitted it, is in the job's history.
+         * @description The answer lists who changed what, and what was denied to whom, the newest first. The history of a job says what the job did and who submitted it.
          */
         get: operations["ListAudit"];
         put?: never;
@@ -887,7 +905,7 @@ export interface paths {
         };
         /**
          * Verify the audit trail
-         * @description Holds every entry against its seal, and every seal against the one before it. Keep `newestSeal` somewhere else and name it the next time: only then is it known when the newest entries were cut off together with their seals.
+         * @description The service compares every entry with its seal, and every seal with the one before it. Keep `newestSeal` somewhere else and send it as `expect` the next time: only this finds out that the newest entries were cut off together with their seals.
          */
         get: operations["VerifyAudit"];
         put?: never;
@@ -907,7 +925,7 @@ export interface paths {
         };
         /**
          * Export the audit trail
-         * @description All entries that the filters let through, oldest first, as JSON lines (each as ListAudit gives it) or as CSV. An answer that breaks off is not whole: ask again. In CSV a cell that a spreadsheet would take for a formula begins with an apostrophe.
+         * @description The answer has all entries that the filters match, the oldest first, as JSON lines (each as in ListAudit) or as CSV. An answer that breaks off is not complete, so ask again. In CSV, a cell that a spreadsheet would take for a formula begins with an apostrophe.
          */
         get: operations["ExportAudit"];
         put?: never;
@@ -925,14 +943,20 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get your account */
+        /**
+         * Get your account
+         * @description The answer has your name and e-mail address, and whether the account has a password and a second factor.
+         */
         get: operations["GetAccount"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /** Change your account */
+        /**
+         * Change your account
+         * @description You can change the name that other people see.
+         */
         patch: operations["UpdateAccount"];
         trace?: never;
     };
@@ -945,7 +969,7 @@ export interface paths {
         };
         /**
          * List what happened to your account
-         * @description Lists sign-ins, failed ones too, and changes of what you sign in with. Newest first.
+         * @description The answer lists sign-ins, including failed ones, and changes of what you sign in with, the newest first.
          */
         get: operations["ListAccountActivity"];
         put?: never;
@@ -965,7 +989,7 @@ export interface paths {
         };
         /**
          * Get the limits of your account
-         * @description How many of each thing you may make yourself, and how many you made. GetLimits answers the limits of an organization.
+         * @description The answer says how many of each thing you may make yourself, and how many you made. GetLimits answers the limits of an organization.
          */
         get: operations["GetAccountLimits"];
         put?: never;
@@ -987,7 +1011,7 @@ export interface paths {
         put?: never;
         /**
          * Change your password
-         * @description 12 to 256 characters, of any kind. All your other sessions and user tokens end; what you call with stays. If you forgot the password, ask an owner for a link that sets another.
+         * @description The new password has 12 to 256 characters of any kind. All your other sessions and user tokens end; the one that you call with stays. If you forgot the password, ask an owner for a link that sets another.
          */
         post: operations["ChangePassword"];
         delete?: never;
@@ -1007,7 +1031,7 @@ export interface paths {
         put?: never;
         /**
          * Start a second factor
-         * @description The answer holds the secret for an authenticator app (TOTP: SHA-1, 6 digits, 30 seconds). The factor is in force once ConfirmSecondFactor has accepted a code.
+         * @description The answer has the secret for an authenticator app (TOTP with SHA-1, 6 digits and 30 seconds). The second factor takes effect once ConfirmSecondFactor has accepted a code.
          */
         post: operations["StartSecondFactor"];
         delete?: never;
@@ -1026,8 +1050,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Put a second factor in force
-         * @description From now on each sign-in with your password needs a code as well.
+         * Confirm a second factor
+         * @description From now on, each sign-in with your password also needs a code.
          */
         post: operations["ConfirmSecondFactor"];
         delete?: never;
@@ -1045,7 +1069,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Remove your second factor */
+        /**
+         * Remove your second factor
+         * @description From now on, your password alone is enough to sign in. All recovery codes end.
+         */
         post: operations["DisableSecondFactor"];
         delete?: never;
         options?: never;
@@ -1064,7 +1091,7 @@ export interface paths {
         put?: never;
         /**
          * Get new recovery codes
-         * @description The earlier recovery codes stop working.
+         * @description The answer has new recovery codes. The earlier ones stop working.
          */
         post: operations["RenewRecoveryCodes"];
         delete?: never;
@@ -1082,7 +1109,7 @@ export interface paths {
         };
         /**
          * List your user tokens
-         * @description Newest first, without those that were revoked.
+         * @description The answer lists the tokens that were not revoked, the newest first.
          */
         get: operations["ListUserTokens"];
         put?: never;
@@ -1128,7 +1155,7 @@ export interface paths {
         put?: never;
         /**
          * Give an API token a new secret
-         * @description It stays the same token, with the same id, permissions, bounds and expiry. The secret that it had holds for `overlapSeconds` more, so that programs can be changed over one by one; a secret from a rotation before ends at once. The new secret is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, rotate again. The secret that was rotated away works during its overlap, but changes nothing of the organization, its tokens, members, roles, invitations and OAuth clients; a token that rotates itself repeats a lost attempt under the same `amz-sdk-invocation-id`. You must hold everything that the token may do, and a token that you call with must live as long as it.
+         * @description The token keeps its id, permissions, bounds and expiry. Its earlier secret stays valid for `overlapSeconds` more, so that programs can be changed over one by one; a secret from a rotation before ends at once. The new secret is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, rotate again. The earlier secret works during its overlap, but cannot change the organization, its tokens, members, roles, invitations and OAuth clients. A token that rotates itself repeats a lost attempt under the same `amz-sdk-invocation-id`. You must hold everything that the token may do, and a token that you call with must live as long as this one.
          */
         post: operations["RotateApiToken"];
         delete?: never;
@@ -1148,7 +1175,7 @@ export interface paths {
         put?: never;
         /**
          * Give an API token a new secret
-         * @description Does the same as RotateApiToken, under another path. It stays the same token, with the same id, permissions, bounds and expiry. The secret that it had holds for `overlapSeconds` more, so that programs can be changed over one by one; a secret from a rotation before ends at once. The new secret is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, rotate again. The secret that was rotated away works during its overlap, but changes nothing of the organization, its tokens, members, roles, invitations and OAuth clients; a token that rotates itself repeats a lost attempt under the same `amz-sdk-invocation-id`. You must hold everything that the token may do, and a token that you call with must live as long as it.
+         * @description This operation does the same as RotateApiToken under another path. The token keeps its id, permissions, bounds and expiry. Its earlier secret stays valid for `overlapSeconds` more, so that programs can be changed over one by one; a secret from a rotation before ends at once. The new secret is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, rotate again. The earlier secret works during its overlap, but cannot change the organization, its tokens, members, roles, invitations and OAuth clients. A token that rotates itself repeats a lost attempt under the same `amz-sdk-invocation-id`. You must hold everything that the token may do, and a token that you call with must live as long as this one.
          */
         post: operations["RotateApiAuthToken"];
         delete?: never;
@@ -1165,8 +1192,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Say who is calling
-         * @description Tells as whom the token that you send lets you act, and what it allows.
+         * Get the caller
+         * @description The answer says as whom the token that you send lets you act, and what it allows.
          */
         get: operations["WhoAmI"];
         put?: never;
@@ -1186,7 +1213,7 @@ export interface paths {
         };
         /**
          * List members
-         * @description By user id.
+         * @description The answer lists the members in the order of their user ids.
          */
         get: operations["ListMembers"];
         put?: never;
@@ -1204,20 +1231,23 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a member */
+        /**
+         * Get a member
+         * @description The answer has the name and the roles of the member, and how many API tokens they made.
+         */
         get: operations["GetMember"];
         put?: never;
         post?: never;
         /**
          * Remove a member
-         * @description Holds on every node within a second. You must hold all that the member may do. The last owner cannot be removed. API tokens that they made go on unless `revokeApiTokens` is true; GetMember counts them.
+         * @description The change takes effect on every node within a second. You must hold everything that the member may do. The last owner cannot be removed. API tokens that the member made stay valid unless `revokeApiTokens` is true; GetMember counts them.
          */
         delete: operations["RemoveMember"];
         options?: never;
         head?: never;
         /**
          * Change a member's roles
-         * @description Holds on every node within a second. You must hold all that the member may do, before and afterwards. The last owner stays one.
+         * @description The change takes effect on every node within a second. You must hold everything that the member may do, before and after it. The last owner of an organization stays an owner.
          */
         patch: operations["UpdateMember"];
         trace?: never;
@@ -1233,7 +1263,7 @@ export interface paths {
         put?: never;
         /**
          * Leave an organization
-         * @description Every member may, except the last owner. A repetition is answered with 404, since a person who left has nothing to do with the organization any more; therefore it takes no Idempotency-Key.
+         * @description Every member except the last owner may leave. A repetition is answered with 404, since a person who left has no access to the organization any more; therefore the operation takes no Idempotency-Key.
          */
         post: operations["LeaveOrganization"];
         delete?: never;
@@ -1253,7 +1283,7 @@ export interface paths {
         put?: never;
         /**
          * Make a link that sets a member's password
-         * @description For a member who forgot their password (the link works for 1 hour) or has none yet (72 hours). It works once, and ends the link before it. It ends no later than the token that you call with. You must hold all that the member may do, and the member must be in no other organization, now and when the link is used: nobody takes over an account there. It takes no Idempotency-Key, since the link is shown only once.
+         * @description The link is for a member who forgot their password (it then works for 1 hour) or has none yet (72 hours). It works once, and it replaces the link before it. It ends no later than the token that you call with. You must hold everything that the member may do, and the member must be in no other organization, now and when the link is used, so that nobody takes over an account there. The operation takes no Idempotency-Key, since the link is shown only once.
          */
         post: operations["CreatePasswordLink"];
         delete?: never;
@@ -1271,11 +1301,14 @@ export interface paths {
         };
         /**
          * List roles
-         * @description The built-in ones too. By name.
+         * @description The answer lists the roles in the order of their names, including the built-in ones.
          */
         get: operations["ListRoles"];
         put?: never;
-        /** Create a role */
+        /**
+         * Create a role
+         * @description You must hold everything that the role permits. A name that another role of the organization has or had is a conflict.
+         */
         post: operations["CreateRole"];
         delete?: never;
         options?: never;
@@ -1290,20 +1323,23 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a role */
+        /**
+         * Get a role
+         * @description The answer has the permissions of the role, which can be a built-in one.
+         */
         get: operations["GetRole"];
         put?: never;
         post?: never;
         /**
          * Delete a role
-         * @description A conflict while a member has it, or an invitation that can still be accepted gives it. You must hold all that it permits.
+         * @description You must hold everything that the role permits. While a member has the role, or an open invitation gives it, this is a conflict.
          */
         delete: operations["DeleteRole"];
         options?: never;
         head?: never;
         /**
          * Change a role
-         * @description Takes effect for all members who have it, on every node, within a second. You must hold all that the role permits, before and afterwards. A built-in role cannot be changed. With a new `name`, members and invitations keep the role under that name. So do the mappings of identity providers, which may go on using a former name; therefore no other role can have that name until the role is deleted.
+         * @description The change takes effect for all members with the role, on every node within a second. You must hold everything that the role permits, before and after it. A built-in role cannot be changed. With a new `name`, members and invitations keep the role under that name. So do the mappings of identity providers, which may go on using a former name; therefore no other role can have that name until the role is deleted.
          */
         patch: operations["UpdateRole"];
         trace?: never;
@@ -1317,13 +1353,13 @@ export interface paths {
         };
         /**
          * List invitations
-         * @description Newest first, without those that were revoked.
+         * @description The answer lists the tokens that were not revoked, the newest first.
          */
         get: operations["ListInvitations"];
         put?: never;
         /**
          * Invite somebody
-         * @description You must hold every permission of the roles, now and when the invitation is accepted. The answer holds the link, which is shown only once. Therefore the operation takes no Idempotency-Key: when the answer was lost, revoke the invitation and create another.
+         * @description You must hold every permission of the roles, now and when the invitation is accepted. The link is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, revoke the invitation and create another.
          */
         post: operations["CreateInvitation"];
         delete?: never;
@@ -1339,13 +1375,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get an invitation */
+        /**
+         * Get an invitation
+         * @description The answer has the roles and the status of the invitation, without its link.
+         */
         get: operations["GetInvitation"];
         put?: never;
         post?: never;
         /**
          * Revoke an invitation
-         * @description For good, and at once. A conflict when it was accepted: remove the member instead.
+         * @description The invitation ends for good and at once. An invitation that was accepted is a conflict: remove the member instead.
          */
         delete: operations["RevokeInvitation"];
         options?: never;
@@ -1364,7 +1403,7 @@ export interface paths {
         put?: never;
         /**
          * Accept an invitation
-         * @description The caller becomes a member of the organization. It works once. An invitation that was revoked, has expired or never existed is 404. One that was accepted already, or whose maker may not grant its roles any more, is a conflict.
+         * @description The caller becomes a member of the organization. An invitation works once. If it was revoked, has expired or never existed, the answer is 404. If it was accepted already, or if its maker may not grant its roles any more, this is a conflict.
          */
         post: operations["AcceptInvitation"];
         delete?: never;
@@ -1382,7 +1421,7 @@ export interface paths {
         };
         /**
          * List the sign-in providers
-         * @description The external issuers with which people sign in and become members of this organization. The operator of the service configures them in a file.
+         * @description The answer lists the external issuers with which people sign in and become members of this organization. The operator of the service configures them in a file.
          */
         get: operations["ListSignInProviders"];
         put?: never;
@@ -1402,13 +1441,13 @@ export interface paths {
         };
         /**
          * List OAuth clients
-         * @description Newest first.
+         * @description The answer lists the OAuth clients, the newest first.
          */
         get: operations["ListOAuthClients"];
         put?: never;
         /**
          * Create an OAuth client
-         * @description A browser application to which members of the organization sign in. It is a public client: it has no secret, and uses the authorization code flow with PKCE (`S256`). Its tokens are good in this organization only.
+         * @description An OAuth client is a browser application to which members of the organization sign in. It is a public client: it has no secret, and uses the authorization code flow with PKCE (`S256`). Its tokens are valid in this organization only.
          */
         post: operations["CreateOAuthClient"];
         delete?: never;
@@ -1424,13 +1463,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get an OAuth client */
+        /**
+         * Get an OAuth client
+         * @description The answer has the name of the client and its redirect addresses.
+         */
         get: operations["GetOAuthClient"];
         put?: never;
         post?: never;
         /**
          * Delete an OAuth client
-         * @description All that was issued to it ends, on every node within a second.
+         * @description Everything that was issued to the client ends on every node within a second.
          */
         delete: operations["DeleteOAuthClient"];
         options?: never;
@@ -1447,7 +1489,7 @@ export interface paths {
         };
         /**
          * List your sessions
-         * @description Lists every session that has not ended, newest first.
+         * @description The answer lists every session that has not ended, the newest first.
          */
         get: operations["ListSessions"];
         put?: never;
@@ -1485,7 +1527,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get your own permissions */
+        /**
+         * Get your own permissions
+         * @description The answer has everything that you may do in this organization, with what your permissions imply.
+         */
         get: operations["GetOwnPermissions"];
         put?: never;
         post?: never;
@@ -1506,7 +1551,7 @@ export interface paths {
         put?: never;
         /**
          * Check your own permissions
-         * @description Changes nothing, so it takes no Idempotency-Key.
+         * @description The answer says which of these permissions you have. Since the operation changes nothing, it takes no Idempotency-Key.
          */
         post: operations["CheckPermissions"];
         delete?: never;
@@ -1522,7 +1567,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the process runs */
+        /**
+         * Check whether the process runs
+         * @description The answer is 200 as long as the process runs. It says nothing about the store.
+         */
         get: operations["GetLiveness"];
         put?: never;
         post?: never;
@@ -1540,8 +1588,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Whether this node takes requests
-         * @description 503 while the store is out of reach or its disk is full, and while the node shuts down: send requests elsewhere.
+         * Check whether this node takes requests
+         * @description The answer is 503 while the store cannot be reached or its disk is full, and while the node shuts down. Then send requests to another node.
          */
         get: operations["GetReadiness"];
         put?: never;
@@ -1559,7 +1607,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** This document */
+        /**
+         * Get this document
+         * @description The document describes every operation of the service (OpenAPI 3.1). It is the same for everybody.
+         */
         get: operations["GetOpenApiDocument"];
         put?: never;
         post?: never;
@@ -1580,7 +1631,7 @@ export interface components {
              * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
              */
             organizationId: string;
-            /** @description No two organizations of the service have the same. */
+            /** @description The short name of the organization. No two organizations of the service have the same key. */
             key: string;
             name: string;
             displayName: string;
@@ -1589,7 +1640,7 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             createdAt: string;
-            /** @description true: members whose account has no second factor are refused here. API tokens are not concerned, nor is anybody who signs in by an issuer outside, which answers for it. */
+            /** @description True when the organization rejects members whose account has no second factor. This does not affect API tokens, nor people who sign in by an external issuer, which is responsible for its own second factor. */
             requiresSecondFactor: boolean;
         };
         /**
@@ -1597,30 +1648,30 @@ export interface components {
          * @description An error, as in RFC 9457.
          */
         Problem: {
-            /** @description A name of the kind of error, as a URN. Where a program can ask the person for what is missing, it ends with `password-needed`, `code-needed` or `fresh-sign-in-needed`. */
+            /** @description The kind of the error, as a URN. It ends with `password-needed`, `code-needed` or `fresh-sign-in-needed` where a program can ask the person for what is missing. */
             type: string;
             title: string;
             status: number;
-            /** @description What is wrong, and what to do about it. */
+            /** @description The error as a sentence, with what to do about it. */
             detail: string;
             /**
-             * @description Stable; also in the header `x-amzn-errortype`. Programs branch on it.
+             * @description The code of the error, for programs to branch on. It never changes, and it is also in the header `x-amzn-errortype`.
              * @enum {string}
              */
             code: "ValidationError" | "AuthenticationError" | "AuthorizationError" | "NotFoundError" | "MethodNotAllowedError" | "ConflictError" | "PreconditionFailedError" | "PayloadTooLargeError" | "UnsupportedMediaTypeError" | "RateLimitError" | "UnhandledError" | "UnavailableError";
             /**
              * Format: uuid
-             * @description Also in the header `x-request-id`, and in the service's log.
+             * @description The id of the request. It is also in the header `X-Request-Id` and in the service's log.
              */
             requestId: string;
-            /** @description Everything that is wrong with the input. `line`, `column` and `offset` are there for problems of a definition. */
+            /** @description The problems of the input, all of them. A problem of a definition also has `line`, `column` and `offset`. */
             errors?: {
-                /** @description JSON pointer into the body, the query or, where one was sent, the definition. Empty for the whole of it. */
+                /** @description The place of the problem, as a JSON pointer into the body, the query or, where one was sent, the definition. It is empty for a problem of the whole. */
                 pointer: string;
                 detail: string;
-                /** @description The line in the text of the definition, from 1. */
+                /** @description The line in the text of the definition, counted from 1. */
                 line?: number;
-                /** @description The column in the line, from 1, in UTF-16 code units. */
+                /** @description The column in the line, counted from 1 in UTF-16 code units. */
                 column?: number;
                 /** @description The offset in the text of the definition, in UTF-16 code units. */
                 offset?: number;
@@ -1631,7 +1682,7 @@ export interface components {
             errorType: string;
             /** @description The same as `status`. */
             statusCode: number;
-            /** @description The same as `errors`: what is wrong, by pointer. */
+            /** @description The same as `errors`, as an object: the pointers are its keys, and the details its values. */
             fields?: {
                 [key: string]: string;
             };
@@ -1676,31 +1727,31 @@ export interface components {
         /** Executor */
         Executor: {
             /**
-             * @description What a step's `integrationDetails.type` says.
+             * @description The name of the executor, which a step gives as `integrationDetails.type`.
              * @example /service/noop
              */
             type: string;
             /**
-             * @description Its name for people.
+             * @description The name of the executor for people.
              * @example No-op
              */
             title: string;
-            /** @description What a step with it does, in one sentence. */
+            /** @description One sentence that says what a step with this executor does. */
             summary: string;
             /**
-             * @description `pass`: the step is over at once. `wait`: it waits for events. `delay`: it sleeps. `call`: the service calls something outside. `task`: a worker that asks the service for tasks does it. `job`: another job does it. `fork`: it runs other steps of the definition side by side.
+             * @description The way in which a step runs. `pass`: the step is over at once. `wait`: the step waits for events. `delay`: the step sleeps. `call`: the service calls something outside. `task`: a worker that asks the service for tasks does the work. `job`: another job does the work. `fork`: the step runs other steps of the definition side by side.
              * @enum {string}
              */
             behaviour: "pass" | "wait" | "delay" | "call" | "task" | "job" | "fork";
-            /** @description The JSON Schema (2020-12) that registering a version checks the step's `config` with. Each property has a `description`. Registering also checks what no schema can say, such as that each event id is listed once. */
+            /** @description The JSON Schema (2020-12) of the step's `config`. Each property has a `description`. A version is checked against it when it is registered, and also for what no schema can say, such as that each event id is listed once. */
             configSchema: {
                 [key: string]: unknown;
             };
-            /** @description Config fields in whose texts expressions may stand, written `${ … }`. */
+            /** @description The fields of `config` in which texts may have expressions, written `${ … }`. */
             expressionFields: string[];
-            /** @description Whether a step with it must have an `input` that makes something. */
+            /** @description True when a step with this executor must have an `input`. */
             needsInput: boolean;
-            /** @description Config fields that the operator of this service does not allow; a definition that gives one is refused. */
+            /** @description The fields of `config` that the operator of this service does not allow. A definition that has one of them is rejected. */
             disallowedConfigFields: string[];
         };
         /** Executors */
@@ -1712,16 +1763,16 @@ export interface components {
             /** @example split */
             name: string;
             /**
-             * @description How it may be written: `function` is `size(x)`, `method` is `x.size()`.
+             * @description The way in which a call is written. `function`: like `size(x)`. `method`: like `x.size()`. `both`: like either of them.
              * @enum {string}
              */
             forms: "function" | "method" | "both";
             /**
-             * @description What it takes. What stands in brackets may be left out.
+             * @description The call with its arguments. An argument in brackets may be left out.
              * @example split(text, separator)
              */
             signature: string;
-            /** @description What it gives, in a sentence or two. */
+            /** @description One or two sentences that say what the call results in. */
             summary: string;
             /** @description An expression and its value. */
             example: {
@@ -1736,12 +1787,12 @@ export interface components {
         };
         /** DefinitionRemark */
         DefinitionRemark: {
-            /** @description JSON pointer into the definition. */
+            /** @description The place in the definition, as a JSON pointer. */
             pointer: string;
             detail: string;
-            /** @description The line in the text of the definition, from 1. */
+            /** @description The line in the text of the definition, counted from 1. */
             line: number;
-            /** @description The column in the line, from 1, in UTF-16 code units. */
+            /** @description The column in the line, counted from 1 in UTF-16 code units. */
             column: number;
             /** @description The offset in the text of the definition, in UTF-16 code units. */
             offset: number;
@@ -1764,14 +1815,14 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             createdAt: string;
-            /** @description False only with `ifChanged`, when the newest version has this definition already: it is that version. */
+            /** @description True when a version was registered. It is false only with `ifChanged`, when the newest version has an equal definition; the answer then shows that version. */
             created: boolean;
-            /** @description What may go wrong when a job runs. */
+            /** @description Warnings of what may go wrong when a job runs. */
             warnings: components["schemas"]["DefinitionRemark"][];
         };
         /**
          * Actor
-         * @description Who did something.
+         * @description The user, API token or service that did something.
          */
         Actor: {
             /** @enum {string} */
@@ -1790,9 +1841,9 @@ export interface components {
              * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
              */
             versionId: string;
-            /** @description 1, 2, … within the workflow. */
+            /** @description The number of the version within the workflow, counted from 1. */
             versionNumber: number;
-            /** @description The tags that point at it now. */
+            /** @description The tags that point at the version now. */
             tags: string[];
             createdBy: components["schemas"]["Actor"];
             /**
@@ -1813,9 +1864,9 @@ export interface components {
              * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
              */
             versionId: string;
-            /** @description 1, 2, … within the workflow. */
+            /** @description The number of the version within the workflow, counted from 1. */
             versionNumber: number;
-            /** @description The tags that point at it now. */
+            /** @description The tags that point at the version now. */
             tags: string[];
             createdBy: components["schemas"]["Actor"];
             /**
@@ -1823,7 +1874,7 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             createdAt: string;
-            /** @description The very text that was sent. */
+            /** @description The text of the definition, exactly as it was sent. */
             definition: string;
         };
         /** WorkflowTag */
@@ -1897,7 +1948,7 @@ export interface components {
         };
         /**
          * ParentJob
-         * @description The step of another job that began this one; left out where none did.
+         * @description The step of another job that began this one. It is left out where no step did.
          */
         ParentJob: {
             /**
@@ -1905,7 +1956,7 @@ export interface components {
              * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
              */
             jobId: string;
-            /** @description The path of the branch, such as `each-order:1[4211]`; left out for the main line. */
+            /** @description The path of the branch, such as `each-order:1[4211]`. It is left out for the main line. */
             branch?: string;
             step: string;
             visit: number;
@@ -1915,7 +1966,7 @@ export interface components {
              * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
              */
             rootJobId: string;
-            /** @description 1 for a child of the job at the top. */
+            /** @description The number of steps down from the job at the top, which is 1 for a child of that job. */
             depth: number;
         };
         /**
@@ -1923,36 +1974,36 @@ export interface components {
          * @description The failure of a step in a branch, or in a child job.
          */
         BranchError: {
-            /** @description Stable, for example `InputMismatch`, `ExecutorError`, `Timeout`. */
+            /** @description The code of the failure, for example `InputMismatch`, `ExecutorError` or `Timeout`. A code never changes. */
             code: string;
             message: string;
-            /** @description What the called side named its error; `JobTimeout` where the whole job took too long. */
+            /** @description The name that the called side gave to its error, or `JobTimeout` when the whole job took too long. */
             type?: string;
-            /** @description The child job that failed, if it was one. */
+            /** @description The child job that failed. It is left out where none did. */
             jobId?: string;
             step: string;
-            /** @description The path of the branch, such as `each-order:1[4211]`; left out for the main line. */
+            /** @description The path of the branch, such as `each-order:1[4211]`. It is left out for the main line. */
             branch?: string;
         };
         /** JobError */
         JobError: {
-            /** @description Stable, for example `InputMismatch`, `ExecutorError`, `Timeout`. */
+            /** @description The code of the failure, for example `InputMismatch`, `ExecutorError` or `Timeout`. A code never changes. */
             code: string;
             message: string;
-            /** @description What the called side named its error; `JobTimeout` where the whole job took too long. */
+            /** @description The name that the called side gave to its error, or `JobTimeout` when the whole job took too long. */
             type?: string;
             cause?: components["schemas"]["BranchError"];
             step: string;
             attempt: number;
-            /** @description The path of the branch, such as `each-order:1[4211]`; left out for the main line. */
+            /** @description The path of the branch, such as `each-order:1[4211]`. It is left out for the main line. */
             branch?: string;
         };
         /** StepError */
         StepError: {
-            /** @description Stable, for example `InputMismatch`, `ExecutorError`, `Timeout`. */
+            /** @description The code of the failure, for example `InputMismatch`, `ExecutorError` or `Timeout`. A code never changes. */
             code: string;
             message: string;
-            /** @description What the called side named its error; `JobTimeout` where the whole job took too long. */
+            /** @description The name that the called side gave to its error, or `JobTimeout` when the whole job took too long. */
             type?: string;
             cause?: components["schemas"]["BranchError"];
         };
@@ -1969,18 +2020,18 @@ export interface components {
         };
         /**
          * CurrentJobStep
-         * @description The latest step of a job that is not finished; where branches wait for events, the first such wait.
+         * @description The latest step of a job that is not finished. Where branches wait for events, it is the first of these waits.
          */
         CurrentJobStep: {
             name: string;
             /** @description The executor, for example `/service/noop`. */
             type: string;
-            /** @description The path of the branch, such as `each-order:1[4211]`; left out for the main line. */
+            /** @description The path of the branch, such as `each-order:1[4211]`. It is left out for the main line. */
             branch?: string;
-            /** @description The n-th time that the job, or the branch, entered this step. */
+            /** @description The number of times that the job, or the branch, has entered this step, this time included. */
             visit: number;
             /**
-             * @description `successful_but_incomplete`: the step waits for events or sleeps, or did when the job was cancelled; then it has a `finishedAt`.
+             * @description The status of the run. `successful_but_incomplete`: the step waits for events or sleeps. If it also has a `finishedAt`, the step waited or slept when the job was cancelled.
              * @enum {string}
              */
             status: "running" | "success" | "failure" | "successful_but_incomplete";
@@ -1990,7 +2041,7 @@ export interface components {
             /** @description Any JSON value. */
             output?: unknown;
             /**
-             * @description The job's steps hold more than one answer should: of this one `input` is null and `output` is left out. ListJobSteps has them.
+             * @description True when the values of this run are not in the answer, because the steps of the job hold too much for one answer: `input` is null, and `output` is left out. ListJobSteps answers them.
              * @enum {boolean}
              */
             valuesLeftOut?: true;
@@ -2007,15 +2058,15 @@ export interface components {
             finishedAt?: string;
             /**
              * Format: date-time
-             * @description When the next attempt is due.
+             * @description The time at which the next attempt is due.
              */
             retryAt?: string;
             /**
              * Format: date-time
-             * @description While it sleeps: until when.
+             * @description The time at which a step that sleeps goes on.
              */
             delayEndsAt?: string;
-            /** @description How many branches the step has, if it has some. */
+            /** @description The number of branches of the step. It is left out for a step without branches. */
             branchCount?: number;
             awaiting?: components["schemas"]["AwaitedEvents"];
         };
@@ -2024,12 +2075,12 @@ export interface components {
             name: string;
             /** @description The executor, for example `/service/noop`. */
             type: string;
-            /** @description The path of the branch, such as `each-order:1[4211]`; left out for the main line. */
+            /** @description The path of the branch, such as `each-order:1[4211]`. It is left out for the main line. */
             branch?: string;
-            /** @description The n-th time that the job, or the branch, entered this step. */
+            /** @description The number of times that the job, or the branch, has entered this step, this time included. */
             visit: number;
             /**
-             * @description `successful_but_incomplete`: the step waits for events or sleeps, or did when the job was cancelled; then it has a `finishedAt`.
+             * @description The status of the run. `successful_but_incomplete`: the step waits for events or sleeps. If it also has a `finishedAt`, the step waited or slept when the job was cancelled.
              * @enum {string}
              */
             status: "running" | "success" | "failure" | "successful_but_incomplete";
@@ -2039,7 +2090,7 @@ export interface components {
             /** @description Any JSON value. */
             output?: unknown;
             /**
-             * @description The job's steps hold more than one answer should: of this one `input` is null and `output` is left out. ListJobSteps has them.
+             * @description True when the values of this run are not in the answer, because the steps of the job hold too much for one answer: `input` is null, and `output` is left out. ListJobSteps answers them.
              * @enum {boolean}
              */
             valuesLeftOut?: true;
@@ -2056,15 +2107,15 @@ export interface components {
             finishedAt?: string;
             /**
              * Format: date-time
-             * @description When the next attempt is due.
+             * @description The time at which the next attempt is due.
              */
             retryAt?: string;
             /**
              * Format: date-time
-             * @description While it sleeps: until when.
+             * @description The time at which a step that sleeps goes on.
              */
             delayEndsAt?: string;
-            /** @description How many branches the step has, if it has some. */
+            /** @description The number of branches of the step. It is left out for a step without branches. */
             branchCount?: number;
         };
         /** ChildJob */
@@ -2082,7 +2133,7 @@ export interface components {
             workflowId: string;
             workflowName: string;
             versionNumber: number;
-            /** @description The path of the branch, such as `each-order:1[4211]`; left out for the main line. */
+            /** @description The path of the branch, such as `each-order:1[4211]`. It is left out for the main line. */
             branch?: string;
             step: string;
             visit: number;
@@ -2099,12 +2150,12 @@ export interface components {
         };
         /**
          * ChildJobs
-         * @description The jobs that steps of this one began; left out where there are none.
+         * @description The jobs that steps of this one began. They are left out where there are none.
          */
         ChildJobs: {
-            /** @description How many there are. A token that is bound to workflows counts those of its workflows, up to 100. */
+            /** @description The number of child jobs. A token that is bound to workflows counts those of its workflows, up to 100. */
             count: number;
-            /** @description The newest 100, the newest first; left out in lists. ListJobs with `parentJobId` pages all of them. */
+            /** @description The newest 100 child jobs, the newest first. They are left out in lists. ListJobs with `parentJobId` lists all of them. */
             newest?: components["schemas"]["ChildJob"][];
         };
         /** JobSummary */
@@ -2123,7 +2174,7 @@ export interface components {
             workflowName: string;
             workflowVersion: components["schemas"]["JobWorkflowVersion"];
             submittedBy: components["schemas"]["Actor"];
-            /** @description If a person submitted it: their name, to be shown, or their id if no name is known. */
+            /** @description The name of the person who submitted the job, or their id if no name is known. It is left out where no person did. */
             submittedByUser?: string;
             /**
              * Format: date-time
@@ -2149,7 +2200,7 @@ export interface components {
         };
         /**
          * WaitedJob
-         * @description With `waitSeconds`: the whole job.
+         * @description The whole job, which is the answer with `waitSeconds`.
          */
         WaitedJob: {
             /**
@@ -2166,7 +2217,7 @@ export interface components {
             workflowName: string;
             workflowVersion: components["schemas"]["JobWorkflowVersion"];
             submittedBy: components["schemas"]["Actor"];
-            /** @description If a person submitted it: their name, to be shown, or their id if no name is known. */
+            /** @description The name of the person who submitted the job, or their id if no name is known. It is left out where no person did. */
             submittedByUser?: string;
             /**
              * Format: date-time
@@ -2191,18 +2242,18 @@ export interface components {
             parentJob?: components["schemas"]["ParentJob"];
             /** @description Any JSON value. */
             input: unknown;
-            /** @description The output of the last step; null until the job has SUCCEEDED. */
+            /** @description The output of the last step. It is null until the job has SUCCEEDED. */
             output: unknown;
             error?: components["schemas"]["JobError"];
             /**
              * Format: date-time
-             * @description When the job fails with `Timeout`, if it runs and its definition has `timeoutSeconds`.
+             * @description The time at which the job fails with `Timeout`. It is there while the job runs, if its definition has `timeoutSeconds`.
              */
             timeoutAt?: string;
             currentStep?: components["schemas"]["CurrentJobStep"];
             /** @description The newest 1,000 step runs, in the order of their start. */
             steps: components["schemas"]["JobStep"][];
-            /** @description How many earlier runs each step had that are not in `steps`, by its name. Left out when all are there. ListJobSteps has them. */
+            /** @description The number of earlier runs that are not in `steps`, by the name of the step. It is left out when `steps` has all runs. ListJobSteps answers all of them. */
             earlierStepRuns?: {
                 [key: string]: number;
             };
@@ -2231,7 +2282,7 @@ export interface components {
             workflowName: string;
             workflowVersion: components["schemas"]["JobWorkflowVersion"];
             submittedBy: components["schemas"]["Actor"];
-            /** @description If a person submitted it: their name, to be shown, or their id if no name is known. */
+            /** @description The name of the person who submitted the job, or their id if no name is known. It is left out where no person did. */
             submittedByUser?: string;
             /**
              * Format: date-time
@@ -2254,9 +2305,9 @@ export interface components {
              */
             finishedAt?: string;
             parentJob?: components["schemas"]["ParentJob"];
-            /** @description The step that a RUNNING job is in. */
+            /** @description The step in which a RUNNING job is. */
             stepName?: string;
-            /** @description Of a job that waits: the events that are not there yet. */
+            /** @description The events for which the job waits and which are not there yet. */
             awaitingEventIds?: string[];
             error?: components["schemas"]["JobError"];
             childJobs?: components["schemas"]["ChildJobs"];
@@ -2277,7 +2328,7 @@ export interface components {
             workflowName: string;
             workflowVersion: components["schemas"]["JobWorkflowVersion"];
             submittedBy: components["schemas"]["Actor"];
-            /** @description If a person submitted it: their name, to be shown, or their id if no name is known. */
+            /** @description The name of the person who submitted the job, or their id if no name is known. It is left out where no person did. */
             submittedByUser?: string;
             /**
              * Format: date-time
@@ -2302,18 +2353,18 @@ export interface components {
             parentJob?: components["schemas"]["ParentJob"];
             /** @description Any JSON value. */
             input: unknown;
-            /** @description The output of the last step; null until the job has SUCCEEDED. */
+            /** @description The output of the last step. It is null until the job has SUCCEEDED. */
             output: unknown;
             error?: components["schemas"]["JobError"];
             /**
              * Format: date-time
-             * @description When the job fails with `Timeout`, if it runs and its definition has `timeoutSeconds`.
+             * @description The time at which the job fails with `Timeout`. It is there while the job runs, if its definition has `timeoutSeconds`.
              */
             timeoutAt?: string;
             currentStep?: components["schemas"]["CurrentJobStep"];
             /** @description The newest 1,000 step runs, in the order of their start. */
             steps: components["schemas"]["JobStep"][];
-            /** @description How many earlier runs each step had that are not in `steps`, by its name. Left out when all are there. ListJobSteps has them. */
+            /** @description The number of earlier runs that are not in `steps`, by the name of the step. It is left out when `steps` has all runs. ListJobSteps answers all of them. */
             earlierStepRuns?: {
                 [key: string]: number;
             };
@@ -2322,10 +2373,10 @@ export interface components {
         };
         /**
          * HistoryEntry
-         * @description One transition of a job. Which fields there are depends on the type.
+         * @description One transition of a job. The type decides which fields there are.
          */
         HistoryEntry: {
-            /** @description Counts from 1 without gaps. */
+            /** @description The number of the entry within the job, counted from 1 without gaps. */
             sequence: number;
             /**
              * Format: date-time
@@ -2335,24 +2386,24 @@ export interface components {
             /** @enum {string} */
             type: "job.submitted" | "job.started" | "step.started" | "step.attemptStarted" | "step.attemptFailed" | "step.interrupted" | "step.handedBack" | "step.waiting" | "step.delayed" | "step.forked" | "step.succeeded" | "step.failed" | "event.received" | "job.succeeded" | "job.failed" | "job.cancelled" | "job.resumed" | "job.awaited";
             by?: components["schemas"]["Actor"];
-            /** @description The path of the step's branch; left out for the main line. */
+            /** @description The path of the branch of the step. It is left out for the main line. */
             branch?: string;
             step?: string;
             visit?: number;
             attempt?: number;
-            /** @description How many branches the step has. */
+            /** @description The number of branches of the step. */
             branchCount?: number;
-            /** @description The items of a forEach step. */
+            /** @description The items of the list of a forEach step. */
             items?: unknown;
             /** @description Any JSON value. */
             input?: unknown;
             /** @description Any JSON value. */
             output?: unknown;
             error?: {
-                /** @description Stable, for example `InputMismatch`, `ExecutorError`, `Timeout`. */
+                /** @description The code of the failure, for example `InputMismatch`, `ExecutorError` or `Timeout`. A code never changes. */
                 code: string;
                 message: string;
-                /** @description What the called side named its error; `JobTimeout` where the whole job took too long. */
+                /** @description The name that the called side gave to its error, or `JobTimeout` when the whole job took too long. */
                 type?: string;
                 cause?: components["schemas"]["BranchError"];
                 step?: string;
@@ -2364,9 +2415,9 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             retryAt?: string;
-            /** @description The step that takes over after a failure, or to which a choice led after a success; null where the choice ended the job. */
+            /** @description The step that takes over after a failure, or to which a choice led after a success. It is null where the choice ended the job. */
             next?: string | null;
-            /** @description What the step waits for. */
+            /** @description The events for which the step waits. */
             eventIds?: string[];
             /**
              * Format: date-time
@@ -2375,10 +2426,10 @@ export interface components {
             timeoutAt?: string;
             /**
              * Format: date-time
-             * @description Until when the step sleeps.
+             * @description The time until which the step sleeps.
              */
             delayEndsAt?: string;
-            /** @description Numbers of the events that the step consumed. */
+            /** @description The numbers of the events that the step consumed. */
             consumed?: number[];
             eventId?: string;
             eventNumber?: number;
@@ -2389,10 +2440,10 @@ export interface components {
         JobBranch: {
             /** @description The path of the branch, such as `each-order:1[4211]`. */
             branch: string;
-            /** @description The place of the branch among those of the step, from 0; in a forEach, the place of its item in the list. */
+            /** @description The place of the branch among those of the step, counted from 0. In a forEach it is the place of the item in the list. */
             place: number;
             /**
-             * @description `cancelled`: the step around it, or the job, ended while it was open.
+             * @description The status of the branch. `cancelled`: the step around the branch, or the job, ended while the branch was open.
              * @enum {string}
              */
             status: "failed" | "open" | "cancelled" | "succeeded";
@@ -2419,50 +2470,50 @@ export interface components {
              */
             jobId: string;
             /**
-             * @description `due`: it goes on at once. `roomFull`: no node has room for another call of the organization. `queued`: a node holds its call and has not begun it. `calling`: the call is under way. `nodeLost`: the node that holds the call is not heard of any more. `retrying`: the next attempt has its time. `delayed`: the step sleeps. `forked`: the branches of the step run. `waitingForWorker`: the task waits in its queue. `working`: a worker holds the task. `waitingForJob`: the job that the step began is under way. `parked`: the node that answers cannot go on with it, and tries again at `retryAt`; other nodes may be able to.
+             * @description The state of the job. `due`: the job goes on at once. `roomFull`: no node has room for another call of the organization. `queued`: a node holds the call and has not begun it. `calling`: the call is under way. `nodeLost`: the node that holds the call does not answer any more. `retrying`: the next attempt is due later. `delayed`: the step sleeps. `forked`: the branches of the step run. `waitingForWorker`: the task waits in its queue. `working`: a worker holds the task. `waitingForJob`: the job that the step began is under way. `parked`: the node that answers cannot go on with the job, and tries again at `retryAt`; other nodes may be able to.
              * @enum {string}
              */
             state: "due" | "roomFull" | "queued" | "calling" | "nodeLost" | "retrying" | "delayed" | "forked" | "waitingForWorker" | "working" | "waitingForJob" | "parked" | "waitingForEvents" | "succeeded" | "failed" | "cancelled";
-            /** @description For people; its words may change. Names stand between backticks. */
+            /** @description The explanation for people. Its words may change. Names stand between backticks. */
             sentence: string;
-            /** @description What the sentence was made from. Which fields there are depends on the state. */
+            /** @description The facts from which the sentence was made. The state decides which fields there are. */
             facts: {
                 /**
                  * Format: date-time
-                 * @description Since when the job is in this state.
+                 * @description The time since which the job is in this state.
                  * @example 2026-01-31T12:00:00.000Z
                  */
                 since: string;
                 step?: string;
-                /** @description The n-th time that the job entered the step. */
+                /** @description The number of times that the job has entered the step, this time included. */
                 visit?: number;
-                /** @description The attempt that is under way, comes next, or was the last. */
+                /** @description The attempt that is under way, comes next or was the last, counted from 1. */
                 attempt?: number;
-                /** @description After which attempt the step gives up, as its retry policy stands now. */
+                /** @description The number of attempts after which the step gives up, as its retry policy says now. */
                 maxAttempts?: number;
                 /**
                  * Format: date-time
-                 * @description When the next attempt starts.
+                 * @description The time at which the next attempt starts.
                  */
                 nextAttemptAt?: string;
                 /**
                  * Format: date-time
-                 * @description When the node that parked the job tries to go on with it again.
+                 * @description The time at which the node that parked the job tries to go on with it again.
                  */
                 retryAt?: string;
                 /**
                  * Format: date-time
-                 * @description Until when the step sleeps.
+                 * @description The time until which the step sleeps.
                  */
                 delayEndsAt?: string;
                 /**
                  * Format: date-time
-                 * @description When the call or the wait is given up.
+                 * @description The time at which the call or the wait is given up.
                  */
                 timeoutAt?: string;
                 /**
                  * Format: date-time
-                 * @description When the whole job fails, of a definition with `timeoutSeconds`.
+                 * @description The time at which the whole job fails, if its definition has `timeoutSeconds`.
                  */
                 jobTimeoutAt?: string;
                 lastError?: components["schemas"]["StepError"];
@@ -2470,23 +2521,23 @@ export interface components {
                 branch?: string;
                 /** @description The step in which that branch is. */
                 branchStep?: string;
-                /** @description The n-th time that the branch entered that step. */
+                /** @description The number of times that the branch has entered that step, this time included. */
                 branchVisit?: number;
-                /** @description How many branches the step has. */
+                /** @description The number of branches of the step. */
                 branchCount?: number;
-                /** @description How many of them are open. */
+                /** @description The number of these branches that are open. */
                 openCount?: number;
-                /** @description How many of them have succeeded. */
+                /** @description The number of these branches that have succeeded. */
                 succeededCount?: number;
-                /** @description How many of them have failed without failing the step. */
+                /** @description The number of these branches that have failed without failing the step. */
                 failedCount?: number;
-                /** @description What the step waits for. */
+                /** @description The events for which the step waits. */
                 eventIds?: string[];
-                /** @description Those of them that are not here. */
+                /** @description The events among these that are not there yet. */
                 missingEventIds?: string[];
-                /** @description How many of the missing ones are enough. */
+                /** @description The number of missing events that is enough to go on. */
                 missingCount?: number;
-                /** @description Unmatched events whose id is nearly one that is missing, the latest first. */
+                /** @description The unmatched events with an id that is nearly a missing one, the latest first. */
                 misspelledEvents?: {
                     eventId: string;
                     meantEventId: string;
@@ -2496,7 +2547,7 @@ export interface components {
                      */
                     receivedAt: string;
                 }[];
-                /** @description Events that are kept for another step. */
+                /** @description The events that are kept for another step. */
                 bufferedEventIds?: string[];
                 /** @description The node that holds the call. */
                 node?: {
@@ -2505,31 +2556,31 @@ export interface components {
                      * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
                      */
                     nodeId: string;
-                    /** @description Left out for a node that is forgotten already. */
+                    /** @description The name of the node. It is left out for a node that is forgotten already. */
                     name?: string;
-                    /** @description Whether it was heard of within its lease. */
+                    /** @description True when the node gave a sign of life within its lease. */
                     isAlive: boolean;
                     /**
                      * Format: date-time
-                     * @description When it was heard of last.
+                     * @description The time of the node's latest sign of life.
                      */
                     heartbeatAt?: string;
                 };
                 /** @description The queue of the task. */
                 queue?: {
                     name: string;
-                    /** @description Tasks that wait in it, counted up to 10,000. */
+                    /** @description The number of tasks that wait in the queue, counted up to 10,000. */
                     waitingCount: number;
                     /**
                      * Format: date-time
-                     * @description The last time that a worker asked for tasks, accurate to a few seconds. Left out: no worker ever asked.
+                     * @description The last time that a worker asked for tasks, accurate to a few seconds. It is left out when no worker ever asked.
                      */
                     polledAt?: string;
-                    /** @description Workers that asked in the last five minutes. */
+                    /** @description The number of workers that asked in the last five minutes. */
                     workerCount: number;
                     /**
                      * Format: date-time
-                     * @description The time at which the queue was paused. Left out: it is not paused.
+                     * @description The time at which the queue was paused. It is left out for a queue that is not paused.
                      */
                     pausedAt?: string;
                 };
@@ -2544,7 +2595,7 @@ export interface components {
                     takenAt: string;
                     /**
                      * Format: date-time
-                     * @description When another worker gets the task, unless this one is heard of.
+                     * @description The time at which another worker gets the task, unless this one sends a heartbeat before.
                      * @example 2026-01-31T12:00:00.000Z
                      */
                     leaseUntil: string;
@@ -2561,9 +2612,9 @@ export interface components {
                     workflowName: string;
                     status: components["schemas"]["JobStatus"];
                 };
-                /** @description How many calls of the organization nodes hold: that node, or all together. */
+                /** @description The number of calls of the organization that are held by the node, or by all nodes together. */
                 callCount?: number;
-                /** @description How many of them a node runs at once. */
+                /** @description The number of these calls that a node runs at once. */
                 maxCallsPerNode?: number;
                 error?: components["schemas"]["JobError"];
                 cancelledBy?: {
@@ -2572,22 +2623,22 @@ export interface components {
                     id: string;
                     name?: string;
                 };
-                /** @description What helps from here. */
+                /** @description The operations that help from here. */
                 operations: ("SendJobEvent" | "CancelJob" | "ResumeJob" | "SubmitJob")[];
             };
         };
         /**
          * StepExecution
-         * @description One run of a step: one visit, with all its attempts.
+         * @description One run of a step, which is one visit with all its attempts.
          */
         StepExecution: {
-            /** @description `<step>:<visit>`, in a branch `<step>:<visit>:<branch>`: unique in the job. */
+            /** @description The id of the run, which is unique in the job: `<step>:<visit>`, or `<step>:<visit>:<branch>` in a branch. */
             id: string;
             stepName: string;
-            /** @description For example `/service/noop`. */
+            /** @description The executor, for example `/service/noop`. */
             stepExecutorType: string;
             /**
-             * @description What ends the run: its executor, or the events that it waits for.
+             * @description The cause that ends the run: its executor, or the events for which it waits.
              * @enum {string}
              */
             historySource: "executor" | "event";
@@ -2595,11 +2646,11 @@ export interface components {
             input: unknown;
             output: {
                 /**
-                 * @description `successful_but_incomplete`: the step waits for events or sleeps, or did when the job was cancelled.
+                 * @description The status of the run. `successful_but_incomplete`: the step waits for events or sleeps, or did so when the job was cancelled.
                  * @enum {string}
                  */
                 status: "running" | "successful" | "failed" | "successful_but_incomplete";
-                /** @description The step's output, once it is `successful`. */
+                /** @description The output of the step, once it is `successful`. */
                 payload?: unknown;
             };
             /**
@@ -2612,18 +2663,18 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             endTimestamp?: string;
-            /** @description How it failed, or how its latest attempt did. */
+            /** @description The errors with which the run, or its latest attempt, failed. */
             errors: components["schemas"]["StepError"][];
-            /** @description Says so when the run's values are left out. */
+            /** @description The warnings of the run, such as that its values are left out. */
             warnings: string[];
-            /** @description With the source `event`: the last of the events that it took. */
+            /** @description The last of the events that the run took, if its source is `event`. */
             eventId?: string;
         };
         /** JobState */
         JobState: {
-            /** @description The step that the job is in or goes on with; of a FAILED or CANCELLED job, when it is resumed. Left out once it has SUCCEEDED. It never tells where a choice will lead: that is decided when its step succeeds. */
+            /** @description The step in which the job is or with which it goes on. A FAILED or CANCELLED job goes on with it when it is resumed. The field is left out once the job has SUCCEEDED. It never says where a choice will lead, since that is decided when the step of the choice succeeds. */
             nextStepName?: string;
-            /** @description The job's input as `workflowInput`, and of each step's latest visit `<step>Input` and, once it succeeded, `<step>Output`. */
+            /** @description The values of the job: its input as `workflowInput`, and of the latest visit of each step the input as `<step>Input` and, once it succeeded, the output as `<step>Output`. */
             executionData: {
                 /** @description Any JSON value. */
                 workflowInput: unknown;
@@ -2643,19 +2694,19 @@ export interface components {
             status: components["schemas"]["JobStatus"];
             /**
              * Format: date-time
-             * @description When the job changed last, and its state with it.
+             * @description The time of the latest change of the job and its state.
              * @example 2026-01-31T12:00:00.000Z
              */
             updatedAt: string;
-            /** @description Length of the state, as JSON text in UTF-8. */
+            /** @description The length of the state as JSON text in UTF-8. */
             contentLengthBytes: number;
-            /** @description What the state leaves out, since there is too much of it. */
+            /** @description Warnings of what the state leaves out, because there is too much of it. */
             warnings: string[];
             state: components["schemas"]["JobState"];
         };
         /**
          * JobStateMetadata
-         * @description What a client needs to decide whether to fetch the state.
+         * @description The facts by which a client decides whether to fetch the state.
          */
         JobStateMetadata: {
             /**
@@ -2666,37 +2717,37 @@ export interface components {
             status: components["schemas"]["JobStatus"];
             /**
              * Format: date-time
-             * @description When the job changed last, and its state with it.
+             * @description The time of the latest change of the job and its state.
              * @example 2026-01-31T12:00:00.000Z
              */
             updatedAt: string;
-            /** @description Length of the state, as JSON text in UTF-8. */
+            /** @description The length of the state as JSON text in UTF-8. */
             contentLengthBytes: number;
-            /** @description What the state leaves out, since there is too much of it. */
+            /** @description Warnings of what the state leaves out, because there is too much of it. */
             warnings: string[];
         };
         /** EventRemark */
         EventRemark: {
-            /** @description JSON pointer into the body. */
+            /** @description The place in the body, as a JSON pointer. */
             pointer: string;
             detail: string;
         };
         /** JobEvent */
         JobEvent: {
-            /** @description Counts from 1 in the order of arrival. */
+            /** @description The number of the event within the job, counted from 1 in the order of arrival. */
             eventNumber: number;
             eventId: string;
-            /** @description As it was sent; left out when none was. */
+            /** @description The payload as it was sent. It is left out when none was sent. */
             payload?: unknown;
             /** @enum {string} */
             outcome: "matched" | "buffered" | "unmatched";
-            /** @description The only step that it is for, where it was sent for one. */
+            /** @description The only step that the event is for. It is left out when the event was sent for no step. */
             step?: string;
-            /** @description The branch of that step; left out for the main line. */
+            /** @description The branch of that step. It is left out for the main line. */
             branch?: string;
-            /** @description The only visit of `step` that it is for. */
+            /** @description The only visit of `step` that the event is for. */
             visit?: number;
-            /** @description Why, and what became of it. */
+            /** @description The reason of the outcome, and what became of the event. */
             reason: string;
             sentBy: components["schemas"]["Actor"];
             /**
@@ -2704,14 +2755,14 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             receivedAt: string;
-            /** @description How often it was sent again before it was consumed. */
+            /** @description The number of times that the event was sent again before it was consumed. */
             duplicateCount: number;
             /**
              * Format: date-time
              * @example 2026-01-31T12:00:00.000Z
              */
             lastDuplicateAt?: string;
-            /** @description The branch of the step that consumed it; left out for the main line. */
+            /** @description The branch of the step that consumed the event. It is left out for the main line. */
             consumedByBranch?: string;
             consumedByStep?: string;
             consumedByVisit?: number;
@@ -2723,10 +2774,10 @@ export interface components {
         };
         /** QueuedTask */
         QueuedTask: {
-            /** @description Names the task in the operations of workers. */
+            /** @description The id of the task in the operations of workers. */
             taskId: string;
             /**
-             * @description `waiting`: the task waits for a worker. `held`: a worker holds it.
+             * @description The status of the task. `waiting`: the task waits for a worker. `held`: a worker holds the task.
              * @enum {string}
              */
             status: "held" | "waiting";
@@ -2743,7 +2794,7 @@ export interface components {
             workflowName: string;
             step: string;
             visit: number;
-            /** @description The path of the branch; empty on the main line. */
+            /** @description The path of the branch. It is empty on the main line. */
             branch: string;
             priority: number;
             /**
@@ -2758,17 +2809,17 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             timeoutAt?: string;
-            /** @description The worker that holds it. */
+            /** @description The worker that holds the task. */
             worker?: string;
             /**
              * Format: date-time
-             * @description When the worker took it.
+             * @description The time at which the worker took the task.
              * @example 2026-01-31T12:00:00.000Z
              */
             takenAt?: string;
             /**
              * Format: date-time
-             * @description Until when the worker holds it. In the past: the worker is lost, and another one gets the task at once.
+             * @description The time until which the worker holds the task. When it is in the past, the worker is lost, and another one gets the task at once.
              * @example 2026-01-31T12:00:00.000Z
              */
             leaseUntil?: string;
@@ -2777,9 +2828,9 @@ export interface components {
         };
         /** Task */
         Task: {
-            /** @description Names the task in the operations below. Another attempt has another id. */
+            /** @description The id of the task in the other operations of workers. Another attempt has another id. */
             taskId: string;
-            /** @description The same for every attempt of this visit of the step, whichever worker has it: by it the worker, or what it calls, can tell a repetition. */
+            /** @description A key that is the same for every attempt of this visit of the step, on whichever worker. The worker, or what it calls, recognizes a repetition by it. */
             idempotencyKey: string;
             queue: string;
             /**
@@ -2801,10 +2852,10 @@ export interface components {
             versionNumber: number;
             step: string;
             visit: number;
-            /** @description The path of the branch; empty on the main line. */
+            /** @description The path of the branch. It is empty on the main line. */
             branch: string;
             attempt: number;
-            /** @description What the step receives. */
+            /** @description The input of the step. */
             input: unknown;
             /**
              * Format: date-time
@@ -2814,11 +2865,11 @@ export interface components {
             dueAt: string;
             /**
              * Format: date-time
-             * @description Until when the worker holds the task. A heartbeat holds it for another `heartbeatSeconds`.
+             * @description The time until which the worker holds the task. A heartbeat holds it for another `heartbeatSeconds`.
              * @example 2026-01-31T12:00:00.000Z
              */
             leaseUntil: string;
-            /** @description The time for which the worker holds the task after it took it, and after each heartbeat. */
+            /** @description The number of seconds for which the worker holds the task after it took the task, and after each heartbeat. */
             heartbeatSeconds: number;
             /**
              * Format: date-time
@@ -2858,27 +2909,27 @@ export interface components {
         /** TaskQueue */
         TaskQueue: {
             queue: string;
-            /** @description Tasks that wait for a worker, counted up to 10,000. */
+            /** @description The number of tasks that wait for a worker, counted up to 10,000. */
             waitingCount: number;
-            /** @description Tasks that workers hold, counted up to 10,000. */
+            /** @description The number of tasks that workers hold, counted up to 10,000. */
             heldCount: number;
             /**
              * Format: date-time
-             * @description The time at which the oldest of the waiting tasks became due. Left out: none waits.
+             * @description The time at which the oldest of the waiting tasks became due. It is left out when none waits.
              * @example 2026-01-31T12:00:00.000Z
              */
             oldestDueAt?: string;
             /**
              * Format: date-time
-             * @description The last time that a worker asked, accurate to a few seconds. Left out: no worker ever asked.
+             * @description The last time that a worker asked, accurate to a few seconds. It is left out when no worker ever asked.
              * @example 2026-01-31T12:00:00.000Z
              */
             polledAt?: string;
-            /** @description Workers that asked in the last five minutes. */
+            /** @description The number of workers that asked in the last five minutes. */
             workerCount: number;
             /**
              * Format: date-time
-             * @description The time at which the queue was paused. Left out: it is not paused.
+             * @description The time at which the queue was paused. It is left out for a queue that is not paused.
              * @example 2026-01-31T12:00:00.000Z
              */
             pausedAt?: string;
@@ -2899,33 +2950,33 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             polledAt: string;
-            /** @description Tasks of the queue that the worker holds, counted up to 10,000. */
+            /** @description The number of tasks of the queue that the worker holds, counted up to 10,000. */
             heldCount: number;
         };
         /** WholeTaskQueue */
         WholeTaskQueue: {
             queue: string;
-            /** @description Tasks that wait for a worker, counted up to 10,000. */
+            /** @description The number of tasks that wait for a worker, counted up to 10,000. */
             waitingCount: number;
-            /** @description Tasks that workers hold, counted up to 10,000. */
+            /** @description The number of tasks that workers hold, counted up to 10,000. */
             heldCount: number;
             /**
              * Format: date-time
-             * @description The time at which the oldest of the waiting tasks became due. Left out: none waits.
+             * @description The time at which the oldest of the waiting tasks became due. It is left out when none waits.
              * @example 2026-01-31T12:00:00.000Z
              */
             oldestDueAt?: string;
             /**
              * Format: date-time
-             * @description The last time that a worker asked, accurate to a few seconds. Left out: no worker ever asked.
+             * @description The last time that a worker asked, accurate to a few seconds. It is left out when no worker ever asked.
              * @example 2026-01-31T12:00:00.000Z
              */
             polledAt?: string;
-            /** @description Workers that asked in the last five minutes. */
+            /** @description The number of workers that asked in the last five minutes. */
             workerCount: number;
             /**
              * Format: date-time
-             * @description The time at which the queue was paused. Left out: it is not paused.
+             * @description The time at which the queue was paused. It is left out for a queue that is not paused.
              * @example 2026-01-31T12:00:00.000Z
              */
             pausedAt?: string;
@@ -2941,13 +2992,13 @@ export interface components {
              */
             scope: "organization" | "token" | "user";
             /**
-             * @description The requests that are counted. SubmitJob counts in both: among the submits as one, among the requests as its `x-cost` says, like every request.
+             * @description The requests that are counted. SubmitJob counts twice: as one among the submits, and like every request as its `x-cost` says among the requests.
              * @enum {string}
              */
             policy: "requests" | "submits";
-            /** @description Left out where there is no limit. */
+            /** @description The limit per minute. It is left out where there is no limit. */
             limitPerMinute?: number;
-            /** @description Used in this minute, on all nodes; where the limit is far away, on the node that answers. Exact to a few per cent. */
+            /** @description The use in this minute on all nodes, accurate to a few per cent. Where the limit is far away, it is the use on the node that answers. */
             usedCount: number;
         };
         /** RateLimits */
@@ -2962,19 +3013,19 @@ export interface components {
         /** Limit */
         Limit: {
             /**
-             * @description What is limited. `members` counts open invitations too; `waitingRequests` are requests with `waitSeconds` and streams; `storedMb` is what jobs and versions store, in megabytes; `planMemoryMb` is the memory for compiled definitions, in megabytes: when it is full, those that were used longest ago make room.
+             * @description The name of the limit. `members` counts open invitations too. `waitingRequests` counts requests with `waitSeconds` and streams. `storedMb` is what jobs and versions store, in megabytes. `planMemoryMb` is the memory for compiled definitions, in megabytes; when it is full, those that were used longest ago make room.
              * @enum {string}
              */
             name: "apiTokens" | "oauthClients" | "members" | "openInvitations" | "roles" | "workflows" | "versionsPerWorkflow" | "tagsPerWorkflow" | "waitingRequests" | "storedMb" | "planMemoryMb";
             maximum: number;
-            /** @description How much of it is used. A limit for each workflow answers the use of the workflow that has most, and a limit on one node the use of the node that answers. `storedMb` is an estimate, and some seconds old. */
+            /** @description The part of the limit that is used. A limit of each workflow shows the use of the workflow that has most, and a limit of each node shows the use of the node that answers. `storedMb` is an estimate, and some seconds old. */
             usedCount: number;
             /**
-             * @description Whether the limit is one of the whole organization, of each of its workflows, or of the organization on each node.
+             * @description The scope of the limit: the whole organization, each of its workflows, or the organization on each node.
              * @enum {string}
              */
             scope: "organization" | "workflow" | "node";
-            /** @description Whether the operator of the service set this limit for this organization alone. */
+            /** @description True when the operator of the service set this limit for this organization alone. */
             isOwn: boolean;
         };
         /** Limits */
@@ -2988,7 +3039,7 @@ export interface components {
         Permission: "organization:create" | "account:manage" | "invitation:accept" | "organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "task:work" | "task-queue:read" | "task-queue:update" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read";
         /**
          * TokenBounds
-         * @description What the token is bound to, beside its permissions. If left out, it is bound to nothing.
+         * @description The bounds of the token, beside its permissions. A token without this field is bound to nothing.
          */
         TokenBounds: {
             workflowIds?: string[];
@@ -3011,7 +3062,7 @@ export interface components {
             tokenId: string;
             /**
              * Format: uuid
-             * @description The value of `tokenId`, under the name that other clients know.
+             * @description The same as `tokenId`, under the name that other clients know.
              * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
              */
             apiAuthTokenId: string;
@@ -3043,7 +3094,7 @@ export interface components {
             tokenId: string;
             /**
              * Format: uuid
-             * @description The value of `tokenId`, under the name that other clients know.
+             * @description The same as `tokenId`, under the name that other clients know.
              * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
              */
             apiAuthTokenId: string;
@@ -3070,17 +3121,17 @@ export interface components {
             updatedAt: string;
             /**
              * Format: date-time
-             * @description When the token was last used, by its secret or the one before, to the minute.
+             * @description The minute in which the token was last used, by its secret or the one before.
              */
             lastUsedAt?: string;
             /**
              * Format: date-time
-             * @description When it got its present secret.
+             * @description The time at which the token got its present secret.
              */
             rotatedAt?: string;
             /**
              * Format: date-time
-             * @description When the secret before that one ends, or ended.
+             * @description The time at which the secret before the present one ends or ended.
              */
             previousExpiresAt?: string;
         };
@@ -3100,28 +3151,28 @@ export interface components {
                 /** @enum {string} */
                 type: "user" | "apiToken" | "service";
                 id: string;
-                /** @description As it was then. */
+                /** @description The name that the actor had at that time. */
                 name?: string;
             };
-            /** @description The operation. */
+            /** @description The name of the operation. */
             action: string;
             /** @enum {string} */
             outcome: "accepted" | "denied";
             target: {
                 /** @enum {string} */
                 type: "organization" | "member" | "invitation" | "role" | "apiToken" | "oauthClient" | "workflow" | "version" | "tag" | "taskQueue" | "job";
-                /** @description An id, or the name of a tag or role. */
+                /** @description The id of the thing, or the name of a tag or role. */
                 id?: string;
             };
-            /** @description As in the answer's header `x-request-id`; empty where no request was made. */
+            /** @description The id of the request, as in the answer's header `X-Request-Id`. It is empty where there was no request. */
             requestId: string;
-            /** @description Where the request came from; empty when the client had gone by then. */
+            /** @description The network address from which the request came. It is empty when the client had gone by then. */
             address: string;
-            /** @description What changed: fields of something new, `{field: {from, to}}` of a change, the reason of what was denied. */
+            /** @description The details of the change: the fields of something new, `{field: {from, to}}` for something changed, or the reason why it was denied. */
             details: {
                 [key: string]: unknown;
             };
-            /** @description The seal that covers the entry. Left out until there is one, some seconds later. */
+            /** @description The seal that covers the entry. It is left out until there is one, some seconds later. */
             seal?: {
                 number: number;
             };
@@ -3141,20 +3192,20 @@ export interface components {
         };
         /**
          * AuditVerification
-         * @description What was found.
+         * @description The result of the verification.
          */
         AuditVerification: {
             isIntact: boolean;
-            /** @description Entries that a seal covers. */
+            /** @description The number of entries that a seal covers. */
             checkedEntries: number;
             checkedSeals: number;
-            /** @description Entries that wait for a seal, and so cannot be checked yet. */
+            /** @description The number of entries that wait for a seal and cannot be checked yet. */
             unsealedEntries: number;
             newestSeal?: {
                 number: number;
                 hash: string;
             };
-            /** @description The findings, the first hundred of them. */
+            /** @description The findings, at most the first hundred. */
             findings: components["schemas"]["AuditFinding"][];
         };
         /** Account */
@@ -3166,14 +3217,14 @@ export interface components {
             userId: string;
             email: string;
             displayName: string;
-            /** @description True when the account can be signed in to with a password. */
+            /** @description True when the account has a password. */
             hasPassword: boolean;
             /**
              * Format: date-time
              * @example 2026-01-31T12:00:00.000Z
              */
             secondFactorEnabledAt?: string;
-            /** @description Recovery codes that were not used yet. */
+            /** @description The number of recovery codes that were not used yet. */
             recoveryCodesLeft: number;
             /**
              * Format: date-time
@@ -3193,9 +3244,9 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             happenedAt: string;
-            /** @description What happened, for example `sign-in-refused` or `password-changed`. */
+            /** @description The name of what happened, for example `sign-in-refused` or `password-changed`. */
             action: string;
-            /** @description Where the request came from. */
+            /** @description The network address from which the request came. */
             address?: string;
             details: {
                 [key: string]: string;
@@ -3204,13 +3255,13 @@ export interface components {
         /** AccountLimit */
         AccountLimit: {
             /**
-             * @description What is limited: the organizations that you created, except deleted ones, or your user tokens that hold.
+             * @description The name of the limit: the organizations that you created, except deleted ones, or your valid user tokens.
              * @enum {string}
              */
             name: "organizations" | "userTokens";
             maximum: number;
             usedCount: number;
-            /** @description Whether the operator of the service set this limit for your account alone. */
+            /** @description True when the operator of the service set this limit for your account alone. */
             isOwn: boolean;
         };
         /** AccountLimits */
@@ -3226,7 +3277,7 @@ export interface components {
         };
         /** RecoveryCodes */
         RecoveryCodes: {
-            /** @description Each code replaces a code of the app once. They are shown only in this answer: keep them apart from the app. */
+            /** @description The recovery codes. Each of them replaces a code of the app once. They are shown only in this answer: keep them apart from the app. */
             recoveryCodes: string[];
         };
         /** NewUserToken */
@@ -3274,7 +3325,7 @@ export interface components {
             expiresAt?: string;
             /**
              * Format: date-time
-             * @description When the token was last used, to the minute.
+             * @description The minute in which the token was last used.
              */
             lastUsedAt?: string;
         };
@@ -3287,7 +3338,7 @@ export interface components {
             tokenId: string;
             /**
              * Format: uuid
-             * @description The value of `tokenId`, under the name that other clients know.
+             * @description The same as `tokenId`, under the name that other clients know.
              * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
              */
             apiAuthTokenId: string;
@@ -3314,17 +3365,17 @@ export interface components {
             updatedAt: string;
             /**
              * Format: date-time
-             * @description When the token was last used, by its secret or the one before, to the minute.
+             * @description The minute in which the token was last used, by its secret or the one before.
              */
             lastUsedAt?: string;
             /**
              * Format: date-time
-             * @description When it got its present secret.
+             * @description The time at which the token got its present secret.
              */
             rotatedAt?: string;
             /**
              * Format: date-time
-             * @description When the secret before that one ends, or ended.
+             * @description The time at which the secret before the present one ends or ended.
              */
             previousExpiresAt?: string;
             /** @description The token with its new secret. It is shown only in this answer and stored nowhere. */
@@ -3340,29 +3391,29 @@ export interface components {
              */
             id: string;
             name: string;
-            /** @description Only for a user. */
+            /** @description The e-mail address of a user. It is left out for an API token. */
             email?: string;
             /**
              * Format: uuid
-             * @description Only for an API token and an OAuth client: the organization that they belong to.
+             * @description The organization to which an API token or an OAuth client belongs. It is left out for others.
              * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
              */
             organizationId?: string;
-            /** @description Only for a user who calls through an OAuth client of an organization: that client. */
+            /** @description The OAuth client through which a user calls. It is left out for others. */
             clientId?: string;
-            /** @description Only for an API token: everything that it may do there, with what its permissions imply. */
+            /** @description The permissions of an API token, with what they imply. They are left out for a user. */
             permissions?: components["schemas"]["Permission"][];
             boundTo?: components["schemas"]["TokenBounds"];
             /**
              * Format: date-time
-             * @description When the token that you sent ends. For a secret that was rotated away: when that secret ends.
+             * @description The time at which the token that you sent ends. For a secret that was rotated away, it is the end of that secret.
              */
             expiresAt?: string;
             /** @description The beginning of the token that you sent. */
             tokenPrefix?: string;
             /**
              * Format: uuid
-             * @description Only for a user who signed in: the session, as `ListSessions` names it.
+             * @description The session of a user who signed in, as `ListSessions` names it. It is left out for others.
              * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
              */
             sessionId?: string;
@@ -3379,15 +3430,15 @@ export interface components {
             roles: string[];
             /**
              * Format: date-time
-             * @description When they became a member.
+             * @description The time at which they became a member.
              */
             createdAt: string;
-            /** @description Only from GetMember: how many valid API tokens of this organization they made, themselves or by another token of theirs. */
+            /** @description The number of valid API tokens of this organization that they made, themselves or by another token of theirs. Only GetMember answers it. */
             apiTokenCount?: number;
         };
         /** PasswordLink */
         PasswordLink: {
-            /** @description Give it to the member in a way that nobody else can read. It is shown this once and kept nowhere. */
+            /** @description The link. Give it to the member in a way that nobody else can read. It is shown only in this answer and stored nowhere. */
             link: string;
             /**
              * Format: date-time
@@ -3399,7 +3450,7 @@ export interface components {
         Role: {
             /**
              * Format: uuid
-             * @description Stays when the role is renamed.
+             * @description The id of the role, which stays the same when the role is renamed.
              */
             roleId: string;
             name: string;
@@ -3426,7 +3477,7 @@ export interface components {
              */
             invitationId: string;
             roles: string[];
-            /** @description The address that it is for. Left out: it is for anybody who has the link. */
+            /** @description The e-mail address for which the invitation is. It is left out for an invitation that anybody with the link can accept. */
             email?: string;
             createdBy: components["schemas"]["Actor"];
             /**
@@ -3439,9 +3490,9 @@ export interface components {
              * @example 2026-01-31T12:00:00.000Z
              */
             expiresAt: string;
-            /** @description The page on which it is accepted. Shown this once and kept nowhere. */
+            /** @description The address of the page on which a person accepts the invitation. It is shown only in this answer and stored nowhere. */
             link: string;
-            /** @description The link's end: what AcceptInvitation takes. Shown this once and kept nowhere. */
+            /** @description The end of the link, which AcceptInvitation takes. It is shown only in this answer and stored nowhere. */
             code: string;
         };
         /** Invitation */
@@ -3452,7 +3503,7 @@ export interface components {
              */
             invitationId: string;
             roles: string[];
-            /** @description The address that it is for. Left out: it is for anybody who has the link. */
+            /** @description The e-mail address for which the invitation is. It is left out for an invitation that anybody with the link can accept. */
             email?: string;
             createdBy: components["schemas"]["Actor"];
             /**
@@ -3474,7 +3525,7 @@ export interface components {
             acceptedAt?: string;
             /**
              * Format: uuid
-             * @description The user who became a member by it.
+             * @description The user who became a member by this invitation.
              */
             acceptedBy?: string;
         };
@@ -3489,21 +3540,21 @@ export interface components {
         };
         /** SignInProvider */
         SignInProvider: {
-            /** @description In addresses, and in sessions as `sso:<id>`. */
+            /** @description The id of the provider. It stands in addresses, and in sessions as `sso:<id>`. */
             id: string;
-            /** @description For people. */
+            /** @description The name of the provider for people. */
             name: string;
             issuer: string;
-            /** @description The id of this service there. */
+            /** @description The id of this service at the issuer. */
             clientId: string;
-            /** @description The address to which people come back. It must be registered there. */
+            /** @description The address to which people come back. It must be registered at the issuer. */
             redirectUri: string;
             scopes: string[];
-            /** @description The e-mail domains of the people who sign in there. No password is accepted for them. */
+            /** @description The e-mail domains of the people who sign in at the issuer. The service accepts no password from them. */
             emailDomains: string[];
-            /** @description True when addresses count although the issuer does not say that it verified them. */
+            /** @description True when the service trusts e-mail addresses although the issuer does not say that it verified them. */
             trustsEmail: boolean;
-            /** @description The claim's name, or a JSON pointer to it. */
+            /** @description The name of the claim that gives roles, or a JSON pointer to it. */
             roleClaim?: string;
             /** @description The roles that each value of the claim gives. */
             roles: {
@@ -3511,7 +3562,7 @@ export interface components {
             };
             /** @description The roles of people to whom the claim gives none. Without a default role they are rejected. */
             defaultRoles: string[];
-            /** @description Access tokens of the issuer for this audience are accepted as the Bearer value. */
+            /** @description The audience for which the service accepts access tokens of the issuer as the Bearer value. */
             bearer?: {
                 audience: string;
             };
@@ -3519,7 +3570,7 @@ export interface components {
         /** SignInProviders */
         SignInProviders: {
             signInProviders: components["schemas"]["SignInProvider"][];
-            /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
+            /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
             nextPageToken?: string;
         };
         /** OAuthClient */
@@ -3549,9 +3600,9 @@ export interface components {
             sessionId: string;
             /** @description True for the session of this request. */
             isCurrent: boolean;
-            /** @description `password`, `link` for a link of `stepwell dev` or an invitation, `device` for a command line and `application` for an OAuth client that was let in from a browser, or an issuer outside. */
+            /** @description The way of the sign-in. `password`: with a password. `link`: by a link of `stepwell dev` or an invitation. `device`: a command line that was let in from a browser. `application`: an OAuth client that was let in from a browser. `sso:<id>`: at an external issuer. */
             signedInBy: string;
-            /** @description Only for a session in an OAuth client of an organization. */
+            /** @description The OAuth client of the session. It is left out for a session in no OAuth client. */
             application?: {
                 /**
                  * Format: uuid
@@ -3562,9 +3613,9 @@ export interface components {
                 /** @description The client's name when the session began. */
                 name: string;
             };
-            /** @description What the browser or the device calls itself. */
+            /** @description The name that the browser or the device gives itself. */
             userAgent: string;
-            /** @description Where the sign-in came from. */
+            /** @description The network address from which the sign-in came. */
             address: string;
             /**
              * Format: date-time
@@ -3573,12 +3624,12 @@ export interface components {
             createdAt: string;
             /**
              * Format: date-time
-             * @description When the session was last used, to the minute.
+             * @description The minute in which the session was last used.
              */
             lastSeenAt: string;
             /**
              * Format: date-time
-             * @description When it ends at the latest.
+             * @description The time at which the session ends at the latest.
              */
             expiresAt: string;
         };
@@ -3590,18 +3641,212 @@ export interface components {
         };
         /** PermissionCheck */
         PermissionCheck: {
-            /** @description For each permission that was asked for, whether you have it. */
+            /** @description The permissions that you asked for, each with true when you have it. */
             allowed: {
                 [key: string]: boolean;
             };
-            /** @description Whether you have every one of them. */
+            /** @description True when you have every one of them. */
             all: boolean;
         };
     };
-    responses: never;
+    responses: {
+        /** @description The request is not valid. The problem's `code` is `ValidationError`. */
+        ValidationError: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                traceresponse: components["headers"]["traceresponse"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
+                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The request has no valid credential. The problem's `code` is `AuthenticationError`. */
+        AuthenticationError: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                traceresponse: components["headers"]["traceresponse"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
+                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
+                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The caller is not allowed to do this. The problem's `code` is `AuthorizationError`. */
+        AuthorizationError: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                traceresponse: components["headers"]["traceresponse"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
+                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The thing does not exist, or the caller cannot see it. The problem's `code` is `NotFoundError`. */
+        NotFoundError: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                traceresponse: components["headers"]["traceresponse"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
+                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The request is in conflict with the current state. The problem's `code` is `ConflictError`. */
+        ConflictError: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                traceresponse: components["headers"]["traceresponse"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
+                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The thing was changed since the caller read it. The problem's `code` is `PreconditionFailedError`. */
+        PreconditionFailedError: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                traceresponse: components["headers"]["traceresponse"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
+                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The request is larger than the service takes. The problem's `code` is `PayloadTooLargeError`. */
+        PayloadTooLargeError: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                traceresponse: components["headers"]["traceresponse"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
+                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The body is not plain JSON. The problem's `code` is `UnsupportedMediaTypeError`. */
+        UnsupportedMediaTypeError: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                traceresponse: components["headers"]["traceresponse"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
+                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A limit on requests is reached. The problem's `code` is `RateLimitError`. */
+        RateLimitError: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                traceresponse: components["headers"]["traceresponse"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
+                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The service failed for a reason that nobody expected. The problem's `code` is `UnhandledError`. */
+        UnhandledError: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                traceresponse: components["headers"]["traceresponse"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
+                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The service cannot carry out the request at the moment. The problem's `code` is `UnavailableError`. */
+        UnavailableError: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                traceresponse: components["headers"]["traceresponse"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
+                "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+    };
     parameters: never;
     requestBodies: never;
-    headers: never;
+    headers: {
+        /** @description The id of this attempt of the request. It is also in the service's log and in the audit trail. */
+        "X-Request-Id": string;
+        /** @description The trace of the request and the span of the service's work on it (W3C Trace Context). The header is there when the request has a valid `traceparent`. */
+        traceresponse: string;
+        /** @description What is left of the limit that is nearest, and in how many seconds all of it is there again. After a request that made something, it also says what is left of the maximum for such things. The header is there while a limit is in force, once the caller is known. */
+        RateLimit: string;
+        /** @description The limits to which `RateLimit` refers. */
+        "RateLimit-Policy": string;
+        /** @description The header is there when this answer is the one that the same request got before. */
+        "Idempotency-Replayed": "true";
+        /** @description The state that this answer shows. Send it back in `If-Match` or `If-None-Match`. */
+        ETag: string;
+        /** @description The path of what the request made. */
+        Location: string;
+        /** @description The name under which a browser saves the answer. */
+        "Content-Disposition": string;
+        /** @description The number of seconds to wait before the next attempt. */
+        "Retry-After": string;
+        /** @description The way to authenticate, which is always `Bearer`. */
+        "WWW-Authenticate": "Bearer";
+        /** @description The `code` of the problem, for clients that are generated from a REST-JSON model. */
+        "x-amzn-errortype": string;
+        /** @description The same as `X-Request-Id`, for clients that are generated from a REST-JSON model. */
+        "x-amzn-requestid": string;
+    };
     pathItems: never;
 }
 export type $defs = Record<string, never>;
@@ -3609,9 +3854,9 @@ export interface operations {
     ListOrganizations: {
         parameters: {
             query?: {
-                /** @description How many at most in one answer. Left out: the first 1,000. */
+                /** @description The maximum number of things in one answer. If it is left out, the answer has the first 1,000. */
                 pageSize?: number;
-                /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
+                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -3623,77 +3868,47 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "organizations": [
+                     *         {
+                     *           "organizationId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a01",
+                     *           "key": "acme",
+                     *           "name": "acme",
+                     *           "displayName": "Acme",
+                     *           "createdAt": "2026-03-02T09:00:00.000Z",
+                     *           "requiresSecondFactor": false
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         organizations: components["schemas"]["Organization"][];
-                        /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
                         nextPageToken?: string;
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     CreateOrganization: {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repetition safe: the same key with the same request answers as the first time did, and does nothing again. With another request it is a conflict. A key is kept for 24 hours, and apart for each organization. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and a key is kept for 24 hours. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -3701,13 +3916,20 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "acme",
+                 *       "displayName": "Acme",
+                 *       "key": "acme"
+                 *     }
+                 */
                 "application/json": {
-                    /** @description A short name. Not unique: an organization is known by its id. */
+                    /** @description A short name. It need not be unique, since the id identifies the organization. */
                     name: string;
                     /** @description The name that people see. */
                     displayName: string;
                     /**
-                     * @description A short text that no other organization has. If you leave it out, it is made from the name, with an ending where that is taken. It never changes.
+                     * @description A short text that no other organization of the service has. It never changes. If it is left out, the service makes one from the name, with an ending if that is taken.
                      * @example acme
                      */
                     key?: string;
@@ -3718,93 +3940,38 @@ export interface operations {
             /** @description The organization. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "organizationId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a01",
+                     *       "key": "acme",
+                     *       "name": "acme",
+                     *       "displayName": "Acme",
+                     *       "createdAt": "2026-03-02T09:00:00.000Z",
+                     *       "requiresSecondFactor": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["Organization"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetOrganization: {
@@ -3822,82 +3989,41 @@ export interface operations {
             /** @description The organization. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "organizationId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a01",
+                     *       "key": "acme",
+                     *       "name": "acme",
+                     *       "displayName": "Acme",
+                     *       "createdAt": "2026-03-02T09:00:00.000Z",
+                     *       "requiresSecondFactor": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["Organization"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     DeleteOrganization: {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*` it must only exist. */
+                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*`, the thing must only exist. */
                 "If-Match"?: string;
             };
             path: {
@@ -3908,101 +4034,33 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is deleted. */
+            /** @description The thing is deleted. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Changed since it was read (`PreconditionFailedError`). */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            412: components["responses"]["PreconditionFailedError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     UpdateOrganization: {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*` it must only exist. */
+                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*`, the thing must only exist. */
                 "If-Match"?: string;
             };
             path: {
@@ -4013,8 +4071,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "displayName": "Acme"
+                 *     }
+                 */
                 "application/json": {
-                    /** @description A short name. Not unique: an organization is known by its id. */
+                    /** @description A short name. It need not be unique, since the id identifies the organization. */
                     name?: string;
                     /** @description The name that people see. */
                     displayName?: string;
@@ -4026,121 +4089,48 @@ export interface operations {
             /** @description The organization as it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "organizationId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a01",
+                     *       "key": "acme",
+                     *       "name": "acme",
+                     *       "displayName": "Acme",
+                     *       "createdAt": "2026-03-02T09:00:00.000Z",
+                     *       "requiresSecondFactor": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["Organization"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Changed since it was read (`PreconditionFailedError`). */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            412: components["responses"]["PreconditionFailedError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListWorkflows: {
         parameters: {
             query?: {
-                /** @description Only the workflow with exactly this name. */
+                /** @description A name, to get only the workflow with exactly this name. */
                 name?: string;
-                /** @description How many at most in one answer. Left out: the first 1,000. */
+                /** @description The maximum number of things in one answer. If it is left out, the answer has the first 1,000. */
                 pageSize?: number;
-                /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
+                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -4155,86 +4145,52 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "workflows": [
+                     *         {
+                     *           "workflowId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a04",
+                     *           "name": "order-approval",
+                     *           "createdAt": "2026-03-02T09:00:00.378Z",
+                     *           "tags": [
+                     *             {
+                     *               "tag": "$LIVE",
+                     *               "versionId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a05",
+                     *               "versionNumber": 1
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         workflows: components["schemas"]["Workflow"][];
-                        /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
                         nextPageToken?: string;
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     RegisterWorkflow: {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repetition safe: the same key with the same request answers as the first time did, and does nothing again. With another request it is a conflict. A key is kept for 24 hours, and apart for each organization. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and a key is kept for 24 hours. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4245,8 +4201,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "order-approval"
+                 *     }
+                 */
                 "application/json": {
-                    /** @description Unique in the organization, compared byte by byte. */
+                    /** @description The name of the workflow. It is unique in the organization, compared byte by byte. */
                     name: string;
                 };
             };
@@ -4255,102 +4216,35 @@ export interface operations {
             /** @description The workflow. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "workflowId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a04",
+                     *       "name": "order-approval",
+                     *       "createdAt": "2026-03-02T09:00:00.378Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["NewWorkflow"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetWorkflow: {
@@ -4370,75 +4264,37 @@ export interface operations {
             /** @description The workflow. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "workflowId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a04",
+                     *       "name": "order-approval",
+                     *       "createdAt": "2026-03-02T09:00:00.378Z",
+                     *       "tags": [
+                     *         {
+                     *           "tag": "$LIVE",
+                     *           "versionId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a05",
+                     *           "versionNumber": 1
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Workflow"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     DeleteWorkflow: {
@@ -4455,76 +4311,24 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is deleted. */
+            /** @description The thing is deleted. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListExecutors: {
@@ -4536,24 +4340,95 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description All of them. */
+            /** @description The whole list. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "executors": [
+                     *         {
+                     *           "type": "/service/waitForEventIds",
+                     *           "title": "Wait for events",
+                     *           "summary": "Waits until the events that it lists have been sent; the output is the input and what the events brought.",
+                     *           "behaviour": "wait",
+                     *           "configSchema": {
+                     *             "type": "object",
+                     *             "properties": {
+                     *               "eventIds": {
+                     *                 "description": "The ids of the events that the step waits for, each once.",
+                     *                 "type": "array",
+                     *                 "items": {
+                     *                   "type": "string",
+                     *                   "minLength": 1,
+                     *                   "maxLength": 256,
+                     *                   "pattern": "^[^\\x00-\\x1f\\x7f-\\x9f]*$"
+                     *                 },
+                     *                 "minItems": 1,
+                     *                 "maxItems": 100
+                     *               },
+                     *               "match": {
+                     *                 "description": "How many of the events it takes: all (the default), any, or a number.",
+                     *                 "anyOf": [
+                     *                   {
+                     *                     "enum": [
+                     *                       "all",
+                     *                       "any"
+                     *                     ]
+                     *                   },
+                     *                   {
+                     *                     "type": "integer",
+                     *                     "minimum": 1,
+                     *                     "maximum": 100
+                     *                   }
+                     *                 ]
+                     *               },
+                     *               "payloadDefinitions": {
+                     *                 "description": "For each event id, the definition that the event's payload must fit.",
+                     *                 "type": "object",
+                     *                 "additionalProperties": {
+                     *                   "type": "object",
+                     *                   "properties": {
+                     *                     "$ref": {
+                     *                       "type": "string",
+                     *                       "description": "The definition: #/definitions/<name>."
+                     *                     }
+                     *                   },
+                     *                   "required": [
+                     *                     "$ref"
+                     *                   ],
+                     *                   "additionalProperties": false
+                     *                 }
+                     *               },
+                     *               "timeoutSeconds": {
+                     *                 "description": "The wait fails with Timeout after this time; without it, it waits for ever.",
+                     *                 "type": "number",
+                     *                 "exclusiveMinimum": 0,
+                     *                 "maximum": 31536000
+                     *               }
+                     *             },
+                     *             "required": [
+                     *               "eventIds"
+                     *             ],
+                     *             "additionalProperties": false
+                     *           },
+                     *           "expressionFields": [
+                     *             "eventIds"
+                     *           ],
+                     *           "needsInput": false,
+                     *           "disallowedConfigFields": []
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Executors"];
                 };
             };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            500: components["responses"]["UnhandledError"];
         };
     };
     ListExpressionFunctions: {
@@ -4565,32 +4440,42 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description All of them. */
+            /** @description The whole list. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "functions": [
+                     *         {
+                     *           "name": "size",
+                     *           "forms": "both",
+                     *           "signature": "size(value)",
+                     *           "summary": "How many characters a text has, how many items a list, how many properties a map.",
+                     *           "example": {
+                     *             "expression": "size(\"😀\") + size([1, 2])",
+                     *             "value": 3
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["ExpressionFunctions"];
                 };
             };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            500: components["responses"]["UnhandledError"];
         };
     };
     ListWorkflowVersions: {
         parameters: {
             query?: {
-                /** @description How many at most in one answer. Left out: the first 1,000. */
+                /** @description The maximum number of things in one answer. If it is left out, the answer has the first 1,000. */
                 pageSize?: number;
-                /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
+                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -4607,89 +4492,56 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "versions": [
+                     *         {
+                     *           "workflowId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a04",
+                     *           "versionId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a05",
+                     *           "versionNumber": 1,
+                     *           "tags": [
+                     *             "$LIVE"
+                     *           ],
+                     *           "createdBy": {
+                     *             "type": "user",
+                     *             "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *           },
+                     *           "createdAt": "2026-03-02T09:00:01.012Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         versions: components["schemas"]["WorkflowVersionSummary"][];
-                        /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
                         nextPageToken?: string;
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     RegisterWorkflowVersion: {
         parameters: {
             query?: {
-                /** @description Registers a version only if the definition is not equal to the newest version's. */
+                /** @description True to register a version only if the definition is not equal to that of the newest version. */
                 ifChanged?: boolean;
             };
             header?: {
-                /** @description Makes a repetition safe: the same key with the same request answers as the first time did, and does nothing again. With another request it is a conflict. A key is kept for 24 hours, and apart for each organization. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and a key is kept for 24 hours. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -4702,16 +4554,26 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "definition": "{\"workflowName\":\"order-approval\",\"steps\":[{\"name\":\"check-order\",\"integrationDetails\":{\"type\":\"/service/noop\",\"inputDefinition\":{\"$ref\":\"#/definitions/order\"},\"outputDefinition\":{\"$ref\":\"#/definitions/order\"}},\"transitionToStep\":\"approve\"},{\"name\":\"approve\",\"integrationDetails\":{\"type\":\"/service/waitForEventIds\",\"config\":{\"eventIds\":[\"manager-approved\"]},\"inputDefinition\":{\"$ref\":\"#/definitions/order\"},\"outputDefinition\":{\"$ref\":\"#/definitions/decided-order\"}},\"transitionToStep\":\"ship\"},{\"name\":\"ship\",\"integrationDetails\":{\"type\":\"/service/noop\",\"inputDefinition\":{\"$ref\":\"#/definitions/decided-order\"},\"outputDefinition\":{\"$ref\":\"#/definitions/decided-order\"}},\"transitionToStep\":null}],\"definitions\":{\"order\":{\"type\":\"object\",\"properties\":{\"sku\":{\"type\":\"string\"},\"count\":{\"type\":\"integer\",\"minimum\":1}},\"required\":[\"sku\",\"count\"],\"additionalProperties\":false},\"decided-order\":{\"type\":\"object\",\"properties\":{\"sku\":{\"type\":\"string\"},\"count\":{\"type\":\"integer\",\"minimum\":1},\"approved\":{\"type\":\"boolean\"},\"comment\":{\"type\":\"string\"}},\"required\":[\"sku\",\"count\"],\"additionalProperties\":false}}}"
+                 *     }
+                 */
                 "application/json": {
-                    /** @description The definition: a JSON document, as a string. */
+                    /** @description The definition, which is a JSON document as a string. */
                     definition: string;
                 };
             };
         };
         responses: {
-            /** @description With `ifChanged`: the newest version, whose definition is equal. Nothing was registered. */
+            /** @description The newest version, which has an equal definition. Nothing was registered, because the request has `ifChanged`. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -4721,102 +4583,38 @@ export interface operations {
             /** @description The new version. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "workflowId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a04",
+                     *       "versionId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a05",
+                     *       "versionNumber": 1,
+                     *       "createdAt": "2026-03-02T09:00:01.012Z",
+                     *       "created": true,
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["NewWorkflowVersion"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ValidateWorkflowVersion: {
@@ -4833,109 +4631,54 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "definition": "{\"workflowName\":\"order-approval\",\"steps\":[{\"name\":\"check-order\",\"integrationDetails\":{\"type\":\"/service/noop\",\"inputDefinition\":{\"$ref\":\"#/definitions/order\"},\"outputDefinition\":{\"$ref\":\"#/definitions/order\"}},\"transitionToStep\":\"approve\"},{\"name\":\"approve\",\"integrationDetails\":{\"type\":\"/service/waitForEventIds\",\"config\":{\"eventIds\":[\"manager-approved\"]},\"inputDefinition\":{\"$ref\":\"#/definitions/order\"},\"outputDefinition\":{\"$ref\":\"#/definitions/decided-order\"}},\"transitionToStep\":\"ship\"},{\"name\":\"ship\",\"integrationDetails\":{\"type\":\"/service/noop\",\"inputDefinition\":{\"$ref\":\"#/definitions/decided-order\"},\"outputDefinition\":{\"$ref\":\"#/definitions/decided-order\"}},\"transitionToStep\":null}],\"definitions\":{\"order\":{\"type\":\"object\",\"properties\":{\"sku\":{\"type\":\"string\"},\"count\":{\"type\":\"integer\",\"minimum\":1}},\"required\":[\"sku\",\"count\"],\"additionalProperties\":false},\"decided-order\":{\"type\":\"object\",\"properties\":{\"sku\":{\"type\":\"string\"},\"count\":{\"type\":\"integer\",\"minimum\":1},\"approved\":{\"type\":\"boolean\"},\"comment\":{\"type\":\"string\"}},\"required\":[\"sku\",\"count\"],\"additionalProperties\":false}}}"
+                 *     }
+                 */
                 "application/json": {
-                    /** @description The definition: a JSON document, as a string. */
+                    /** @description The definition, which is a JSON document as a string. */
                     definition: string;
                 };
             };
         };
         responses: {
-            /** @description What is wrong with it; with `valid: true`, nothing. */
+            /** @description The problems of the definition. There are none when `valid` is true. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "valid": true,
+                     *       "errors": [],
+                     *       "warnings": [],
+                     *       "messages": []
+                     *     }
+                     */
                     "application/json": {
                         valid: boolean;
                         errors: components["schemas"]["DefinitionRemark"][];
                         warnings: components["schemas"]["DefinitionRemark"][];
-                        /** @description Errors and then warnings as sentences, one for each, to be shown to people. */
+                        /** @description The errors and then the warnings, each as a sentence for people. */
                         messages: string[];
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetWorkflowVersion: {
@@ -4957,75 +4700,39 @@ export interface operations {
             /** @description The version. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "workflowId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a04",
+                     *       "versionId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a05",
+                     *       "versionNumber": 1,
+                     *       "tags": [
+                     *         "$LIVE"
+                     *       ],
+                     *       "createdBy": {
+                     *         "type": "user",
+                     *         "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *       },
+                     *       "createdAt": "2026-03-02T09:00:01.012Z",
+                     *       "definition": "{\"workflowName\":\"order-approval\",\"steps\":[{\"name\":\"check-order\",\"integrationDetails\":{\"type\":\"/service/noop\",\"inputDefinition\":{\"$ref\":\"#/definitions/order\"},\"outputDefinition\":{\"$ref\":\"#/definitions/order\"}},\"transitionToStep\":\"approve\"},{\"name\":\"approve\",\"integrationDetails\":{\"type\":\"/service/waitForEventIds\",\"config\":{\"eventIds\":[\"manager-approved\"]},\"inputDefinition\":{\"$ref\":\"#/definitions/order\"},\"outputDefinition\":{\"$ref\":\"#/definitions/decided-order\"}},\"transitionToStep\":\"ship\"},{\"name\":\"ship\",\"integrationDetails\":{\"type\":\"/service/noop\",\"inputDefinition\":{\"$ref\":\"#/definitions/decided-order\"},\"outputDefinition\":{\"$ref\":\"#/definitions/decided-order\"}},\"transitionToStep\":null}],\"definitions\":{\"order\":{\"type\":\"object\",\"properties\":{\"sku\":{\"type\":\"string\"},\"count\":{\"type\":\"integer\",\"minimum\":1}},\"required\":[\"sku\",\"count\"],\"additionalProperties\":false},\"decided-order\":{\"type\":\"object\",\"properties\":{\"sku\":{\"type\":\"string\"},\"count\":{\"type\":\"integer\",\"minimum\":1},\"approved\":{\"type\":\"boolean\"},\"comment\":{\"type\":\"string\"}},\"required\":[\"sku\",\"count\"],\"additionalProperties\":false}}}"
+                     *     }
+                     */
                     "application/json": components["schemas"]["WorkflowVersion"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetTaggedWorkflowVersion: {
@@ -5047,84 +4754,49 @@ export interface operations {
             /** @description The version. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "workflowId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a04",
+                     *       "versionId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a05",
+                     *       "versionNumber": 1,
+                     *       "tags": [
+                     *         "$LIVE"
+                     *       ],
+                     *       "createdBy": {
+                     *         "type": "user",
+                     *         "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *       },
+                     *       "createdAt": "2026-03-02T09:00:01.012Z",
+                     *       "definition": "{\"workflowName\":\"order-approval\",\"steps\":[{\"name\":\"check-order\",\"integrationDetails\":{\"type\":\"/service/noop\",\"inputDefinition\":{\"$ref\":\"#/definitions/order\"},\"outputDefinition\":{\"$ref\":\"#/definitions/order\"}},\"transitionToStep\":\"approve\"},{\"name\":\"approve\",\"integrationDetails\":{\"type\":\"/service/waitForEventIds\",\"config\":{\"eventIds\":[\"manager-approved\"]},\"inputDefinition\":{\"$ref\":\"#/definitions/order\"},\"outputDefinition\":{\"$ref\":\"#/definitions/decided-order\"}},\"transitionToStep\":\"ship\"},{\"name\":\"ship\",\"integrationDetails\":{\"type\":\"/service/noop\",\"inputDefinition\":{\"$ref\":\"#/definitions/decided-order\"},\"outputDefinition\":{\"$ref\":\"#/definitions/decided-order\"}},\"transitionToStep\":null}],\"definitions\":{\"order\":{\"type\":\"object\",\"properties\":{\"sku\":{\"type\":\"string\"},\"count\":{\"type\":\"integer\",\"minimum\":1}},\"required\":[\"sku\",\"count\"],\"additionalProperties\":false},\"decided-order\":{\"type\":\"object\",\"properties\":{\"sku\":{\"type\":\"string\"},\"count\":{\"type\":\"integer\",\"minimum\":1},\"approved\":{\"type\":\"boolean\"},\"comment\":{\"type\":\"string\"}},\"required\":[\"sku\",\"count\"],\"additionalProperties\":false}}}"
+                     *     }
+                     */
                     "application/json": components["schemas"]["WorkflowVersion"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     SetWorkflowVersionTag: {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*` it must only exist. */
+                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*`, the thing must only exist. */
                 "If-Match"?: string;
-                /** @description With `*` the thing is only created: where it exists, the answer is 412, and nothing is done. */
+                /** @description The value `*`, with which the thing is only created. If it exists already, the answer is 412, and nothing is done. */
                 "If-None-Match"?: string;
             };
             path: {
@@ -5139,6 +4811,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "versionId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a05"
+                 *     }
+                 */
                 "application/json": {
                     /**
                      * Format: uuid
@@ -5149,12 +4826,26 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It points there. */
+            /** @description The tag points at the version. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "tag": "$LIVE",
+                     *       "versionId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a05",
+                     *       "versionNumber": 1,
+                     *       "success": true
+                     *     }
+                     */
                     "application/json": {
                         tag: string;
                         /**
@@ -5168,112 +4859,24 @@ export interface operations {
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Changed since it was read (`PreconditionFailedError`). */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            412: components["responses"]["PreconditionFailedError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     DeleteTag: {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*` it must only exist. */
+                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*`, the thing must only exist. */
                 "If-Match"?: string;
             };
             path: {
@@ -5288,93 +4891,34 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is deleted. */
+            /** @description The thing is deleted. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Changed since it was read (`PreconditionFailedError`). */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            412: components["responses"]["PreconditionFailedError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListTags: {
         parameters: {
             query?: {
-                /** @description How many at most in one answer. Left out: the first 1,000. */
+                /** @description The maximum number of things in one answer. If it is left out, the answer has the first 1,000. */
                 pageSize?: number;
-                /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
+                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -5391,87 +4935,51 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "tags": [
+                     *         {
+                     *           "tag": "$LIVE",
+                     *           "versionId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a05",
+                     *           "versionNumber": 1,
+                     *           "updatedBy": {
+                     *             "type": "user",
+                     *             "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *           },
+                     *           "updatedAt": "2026-03-02T09:00:01.031Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         tags: components["schemas"]["WorkflowTag"][];
-                        /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
                         nextPageToken?: string;
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListTagHistory: {
         parameters: {
             query?: {
-                /** @description How many at most in one answer. Left out: the first 1,000. */
+                /** @description The maximum number of things in one answer. If it is left out, the answer has the first 1,000. */
                 pageSize?: number;
-                /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
+                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -5490,112 +4998,76 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "changes": [
+                     *         {
+                     *           "change": "set",
+                     *           "versionId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a05",
+                     *           "versionNumber": 1,
+                     *           "changedBy": {
+                     *             "type": "user",
+                     *             "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *           },
+                     *           "changedAt": "2026-03-02T09:00:01.031Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         changes: components["schemas"]["WorkflowTagChange"][];
-                        /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
                         nextPageToken?: string;
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListJobs: {
         parameters: {
             query?: {
                 status?: components["schemas"]["JobStatus"];
-                /** @description Only jobs of this workflow. */
+                /** @description A workflow, to get only its jobs. */
                 workflowId?: string;
-                /** @description Only jobs of the workflow with exactly this name, or of deleted ones that had it. */
+                /** @description A name, to get only jobs of the workflow with exactly this name, or of deleted workflows that had it. */
                 workflowName?: string;
-                /** @description Only jobs of this version. */
+                /** @description A version, to get only its jobs. */
                 versionId?: string;
-                /** @description Only jobs of versions with this number; of one version, where a workflow is named too. */
+                /** @description A number, to get only jobs of versions with this number. */
                 workflowVersionNumber?: number;
-                /** @description Only jobs that no other job began, or all, which is the default. */
+                /** @description `all` jobs, which is the default, or only those that no other job began. */
                 jobHierarchy?: "TOP_LEVEL_ONLY" | "ALL";
-                /** @description Only jobs that steps of this job began. */
+                /** @description A job, to get only the jobs that its steps began. */
                 parentJobId?: string;
-                /** @description Only jobs created at this time or later. */
+                /** @description A time, to get only jobs that were created then or later. */
                 createdAfter?: string;
-                /** @description Only jobs created before this time. */
+                /** @description A time, to get only jobs that were created before it. */
                 createdBefore?: string;
-                /** @description Only jobs that wait for this event now. */
+                /** @description An event id, to get only jobs that wait for this event now. */
                 awaitingEventId?: string;
-                /** @description Only jobs that wait for events now, or only those that do not. */
+                /** @description True to get only jobs that wait for events now, or false to get only those that do not. */
                 isWaiting?: boolean;
-                /** @description Which come first. */
+                /** @description The order of the jobs. */
                 order?: "newest" | "oldest";
-                /** @description Also count the jobs that the filters let through, up to 10000. */
+                /** @description True to count also the jobs that the filters match, up to 10000. */
                 includeTotal?: boolean;
-                /** @description How many at most in one answer. */
+                /** @description The maximum number of things in one answer. */
                 pageSize?: number;
-                /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
+                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -5610,93 +5082,70 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "jobs": [
+                     *         {
+                     *           "jobId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a06",
+                     *           "status": "RUNNING",
+                     *           "workflowId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a04",
+                     *           "workflowName": "order-approval",
+                     *           "workflowVersion": {
+                     *             "versionId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a05",
+                     *             "versionNumber": 1,
+                     *             "tag": "$LIVE"
+                     *           },
+                     *           "submittedBy": {
+                     *             "type": "user",
+                     *             "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *           },
+                     *           "createdAt": "2026-03-02T09:00:01.095Z",
+                     *           "updatedAt": "2026-03-02T09:00:01.095Z",
+                     *           "startedAt": "2026-03-02T09:00:01.095Z",
+                     *           "submittedByUser": "Ada",
+                     *           "stepName": "approve",
+                     *           "awaitingEventIds": [
+                     *             "manager-approved"
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         jobs: components["schemas"]["ListedJob"][];
-                        /** @description Only with `includeTotal=true`. */
+                        /** @description The number of jobs that the filters match. It is there only with `includeTotal=true`. */
                         totalCount?: number;
-                        /** @description True where more jobs than `totalCount` match: counting ended there. */
+                        /** @description True when more jobs than `totalCount` match, because counting ended there. */
                         totalCountIsMinimum?: boolean;
-                        /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
                         nextPageToken?: string;
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     SubmitJob: {
         parameters: {
             query?: {
-                /** @description Holds the answer until there is something to say, or for this long. */
+                /** @description The number of seconds for which the answer may wait until there is something to say. */
                 waitSeconds?: number;
             };
             header?: {
-                /** @description Makes a repetition safe: the same key with the same request answers as the first time did, and does nothing again. With another request it is a conflict. A key is kept for 24 hours, and apart for each organization. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and a key is kept for 24 hours. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -5707,13 +5156,25 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "workflowId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a04",
+                 *       "workflowVersion": {
+                 *         "tag": "$LIVE"
+                 *       },
+                 *       "inputJson": {
+                 *         "sku": "STEP-2",
+                 *         "count": 1
+                 *       }
+                 *     }
+                 */
                 "application/json": {
                     /**
                      * Format: uuid
                      * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
                      */
                     workflowId: string;
-                    /** @description Exactly one of the three. Left out: the tag `$LIVE`. */
+                    /** @description The version to run, by exactly one of the three fields. If it is left out, it is the version at which the tag `$LIVE` points. */
                     workflowVersion?: {
                         tag?: string;
                         /**
@@ -5723,7 +5184,7 @@ export interface operations {
                         versionId?: string;
                         versionNumber?: number;
                     };
-                    /** @description The job's input. Left out: `{}`. */
+                    /** @description The input of the job. If it is left out, it is `{}`. */
                     inputJson?: {
                         [key: string]: unknown;
                     };
@@ -5734,108 +5195,43 @@ export interface operations {
             /** @description The job is accepted and will run. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "jobId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a06",
+                     *       "status": "PENDING",
+                     *       "workflowId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a04",
+                     *       "versionId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a05",
+                     *       "versionNumber": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["SubmittedJob"] | components["schemas"]["WaitedJob"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetJob: {
         parameters: {
             query?: {
-                /** @description Holds the answer until there is something to say, or for this long. */
+                /** @description The number of seconds for which the answer may wait until there is something to say. */
                 waitSeconds?: number;
             };
             header?: never;
@@ -5852,82 +5248,128 @@ export interface operations {
             /** @description The job. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "jobId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a06",
+                     *       "status": "RUNNING",
+                     *       "workflowId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a04",
+                     *       "workflowName": "order-approval",
+                     *       "workflowVersion": {
+                     *         "versionId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a05",
+                     *         "versionNumber": 1,
+                     *         "tag": "$LIVE"
+                     *       },
+                     *       "submittedBy": {
+                     *         "type": "user",
+                     *         "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *       },
+                     *       "createdAt": "2026-03-02T09:00:01.168Z",
+                     *       "updatedAt": "2026-03-02T09:00:01.168Z",
+                     *       "startedAt": "2026-03-02T09:00:01.168Z",
+                     *       "submittedByUser": "Ada",
+                     *       "input": {
+                     *         "sku": "STEP-2",
+                     *         "count": 1
+                     *       },
+                     *       "output": null,
+                     *       "currentStep": {
+                     *         "name": "approve",
+                     *         "type": "/service/waitForEventIds",
+                     *         "visit": 1,
+                     *         "status": "successful_but_incomplete",
+                     *         "attempts": 1,
+                     *         "input": {
+                     *           "sku": "STEP-2",
+                     *           "count": 1
+                     *         },
+                     *         "startedAt": "2026-03-02T09:00:01.168Z",
+                     *         "awaiting": {
+                     *           "eventIds": [
+                     *             "manager-approved"
+                     *           ],
+                     *           "receivedEventIds": [],
+                     *           "missingEventIds": [
+                     *             "manager-approved"
+                     *           ],
+                     *           "since": "2026-03-02T09:00:01.168Z"
+                     *         }
+                     *       },
+                     *       "steps": [
+                     *         {
+                     *           "name": "check-order",
+                     *           "type": "/service/noop",
+                     *           "visit": 1,
+                     *           "status": "success",
+                     *           "attempts": 1,
+                     *           "input": {
+                     *             "sku": "STEP-2",
+                     *             "count": 1
+                     *           },
+                     *           "startedAt": "2026-03-02T09:00:01.168Z",
+                     *           "output": {
+                     *             "sku": "STEP-2",
+                     *             "count": 1
+                     *           },
+                     *           "finishedAt": "2026-03-02T09:00:01.168Z"
+                     *         },
+                     *         {
+                     *           "name": "approve",
+                     *           "type": "/service/waitForEventIds",
+                     *           "visit": 1,
+                     *           "status": "successful_but_incomplete",
+                     *           "attempts": 1,
+                     *           "input": {
+                     *             "sku": "STEP-2",
+                     *             "count": 1
+                     *           },
+                     *           "startedAt": "2026-03-02T09:00:01.168Z"
+                     *         }
+                     *       ],
+                     *       "job": {
+                     *         "jobId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a06",
+                     *         "status": "RUNNING",
+                     *         "workflowId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a04",
+                     *         "workflowName": "order-approval",
+                     *         "workflowVersion": {
+                     *           "versionId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a05",
+                     *           "versionNumber": 1,
+                     *           "tag": "$LIVE"
+                     *         },
+                     *         "submittedBy": {
+                     *           "type": "user",
+                     *           "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *         },
+                     *         "createdAt": "2026-03-02T09:00:01.168Z",
+                     *         "updatedAt": "2026-03-02T09:00:01.168Z",
+                     *         "startedAt": "2026-03-02T09:00:01.168Z",
+                     *         "submittedByUser": "Ada"
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["Job"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     CancelJob: {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repetition safe: the same key with the same request answers as the first time did, and does nothing again. With another request it is a conflict. A key is kept for 24 hours, and apart for each organization. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and a key is kept for 24 hours. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -5938,9 +5380,10 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description No body is needed. */
+        /** @description The body, which may be left out. */
         requestBody?: {
             content: {
+                /** @example {} */
                 "application/json": Record<string, never> | null;
             };
         };
@@ -5948,109 +5391,56 @@ export interface operations {
             /** @description The job as it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "jobId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a06",
+                     *       "status": "CANCELLED",
+                     *       "workflowId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a04",
+                     *       "workflowName": "order-approval",
+                     *       "workflowVersion": {
+                     *         "versionId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a05",
+                     *         "versionNumber": 1,
+                     *         "tag": "$LIVE"
+                     *       },
+                     *       "submittedBy": {
+                     *         "type": "user",
+                     *         "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *       },
+                     *       "createdAt": "2026-03-02T09:00:01.342Z",
+                     *       "updatedAt": "2026-03-02T09:00:01.353Z",
+                     *       "startedAt": "2026-03-02T09:00:01.342Z",
+                     *       "finishedAt": "2026-03-02T09:00:01.353Z",
+                     *       "submittedByUser": "Ada"
+                     *     }
+                     */
                     "application/json": components["schemas"]["JobSummary"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ResumeJob: {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repetition safe: the same key with the same request answers as the first time did, and does nothing again. With another request it is a conflict. A key is kept for 24 hours, and apart for each organization. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and a key is kept for 24 hours. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -6061,9 +5451,10 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description No body is needed. */
+        /** @description The body, which may be left out. */
         requestBody?: {
             content: {
+                /** @example {} */
                 "application/json": Record<string, never> | null;
             };
         };
@@ -6071,110 +5462,56 @@ export interface operations {
             /** @description The job as it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "jobId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a06",
+                     *       "status": "PENDING",
+                     *       "workflowId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a04",
+                     *       "workflowName": "order-approval",
+                     *       "workflowVersion": {
+                     *         "versionId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a05",
+                     *         "versionNumber": 1,
+                     *         "tag": "$LIVE"
+                     *       },
+                     *       "submittedBy": {
+                     *         "type": "user",
+                     *         "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *       },
+                     *       "createdAt": "2026-03-02T09:00:01.342Z",
+                     *       "updatedAt": "2026-03-02T09:00:01.368Z",
+                     *       "startedAt": "2026-03-02T09:00:01.342Z",
+                     *       "submittedByUser": "Ada"
+                     *     }
+                     */
                     "application/json": components["schemas"]["JobSummary"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetJobHistory: {
         parameters: {
             query?: {
-                /** @description How many at most in one answer. */
+                /** @description The maximum number of things in one answer. */
                 pageSize?: number;
-                /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
+                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -6191,91 +5528,83 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "entries": [
+                     *         {
+                     *           "sequence": 1,
+                     *           "at": "2026-03-02T09:00:01.168Z",
+                     *           "type": "job.submitted",
+                     *           "by": {
+                     *             "type": "user",
+                     *             "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *           }
+                     *         },
+                     *         {
+                     *           "sequence": 2,
+                     *           "at": "2026-03-02T09:00:01.168Z",
+                     *           "type": "job.started"
+                     *         },
+                     *         {
+                     *           "sequence": 3,
+                     *           "at": "2026-03-02T09:00:01.168Z",
+                     *           "type": "step.started",
+                     *           "step": "check-order",
+                     *           "visit": 1,
+                     *           "input": {
+                     *             "sku": "STEP-2",
+                     *             "count": 1
+                     *           }
+                     *         },
+                     *         {
+                     *           "sequence": 4,
+                     *           "at": "2026-03-02T09:00:01.168Z",
+                     *           "type": "step.succeeded",
+                     *           "step": "check-order",
+                     *           "visit": 1,
+                     *           "attempt": 1,
+                     *           "output": {
+                     *             "sku": "STEP-2",
+                     *             "count": 1
+                     *           }
+                     *         }
+                     *       ],
+                     *       "nextPageToken": "OWdVcWsxc2N6d3FFNA"
+                     *     }
+                     */
                     "application/json": {
                         entries: components["schemas"]["HistoryEntry"][];
-                        /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
                         nextPageToken?: string;
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListJobSteps: {
         parameters: {
             query?: {
-                /** @description Only runs that have this status now. */
+                /** @description A status, to get only runs that have it now. */
                 status?: "running" | "success" | "failure" | "successful_but_incomplete";
-                /** @description Only runs in this branch, or in branches inside of it, by its path. */
+                /** @description The path of a branch, to get only runs in it or in branches inside of it. */
                 branch?: string;
-                /** @description How many at most in one answer. */
+                /** @description The maximum number of things in one answer. */
                 pageSize?: number;
-                /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
+                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -6292,95 +5621,78 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "steps": [
+                     *         {
+                     *           "name": "check-order",
+                     *           "type": "/service/noop",
+                     *           "visit": 1,
+                     *           "status": "success",
+                     *           "attempts": 1,
+                     *           "input": {
+                     *             "sku": "STEP-2",
+                     *             "count": 1
+                     *           },
+                     *           "startedAt": "2026-03-02T09:00:01.168Z",
+                     *           "output": {
+                     *             "sku": "STEP-2",
+                     *             "count": 1
+                     *           },
+                     *           "finishedAt": "2026-03-02T09:00:01.168Z"
+                     *         },
+                     *         {
+                     *           "name": "approve",
+                     *           "type": "/service/waitForEventIds",
+                     *           "visit": 1,
+                     *           "status": "successful_but_incomplete",
+                     *           "attempts": 1,
+                     *           "input": {
+                     *             "sku": "STEP-2",
+                     *             "count": 1
+                     *           },
+                     *           "startedAt": "2026-03-02T09:00:01.168Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         steps: components["schemas"]["JobStep"][];
-                        /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
                         nextPageToken?: string;
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListJobBranches: {
         parameters: {
             query?: {
-                /** @description The step that has the branches. Left out: the latest one. */
+                /** @description The step that has the branches. If it is left out, it is the latest one. */
                 step?: string;
-                /** @description The visit of that step. Left out: the latest. */
+                /** @description The visit of that step. If it is left out, it is the latest one. */
                 visit?: number;
-                /** @description The path of the branch in which the step stands. Left out: the main line. */
+                /** @description The path of the branch in which the step is. If it is left out, it is the main line. */
                 branch?: string;
-                /** @description Only branches that have this status now. */
+                /** @description A status, to get only branches that have it now. */
                 status?: "failed" | "open" | "cancelled" | "succeeded";
-                /** @description How many at most in one answer. */
+                /** @description The maximum number of things in one answer. */
                 pageSize?: number;
-                /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
+                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -6397,93 +5709,72 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "step": "each-order",
+                     *       "visit": 1,
+                     *       "branchCount": 2,
+                     *       "openCount": 0,
+                     *       "succeededCount": 2,
+                     *       "failedCount": 0,
+                     *       "cancelledCount": 0,
+                     *       "branches": [
+                     *         {
+                     *           "place": 0,
+                     *           "step": "pack",
+                     *           "visit": 1,
+                     *           "status": "succeeded",
+                     *           "branch": "each-order:1[0]",
+                     *           "startedAt": "2026-03-02T09:00:01.410Z",
+                     *           "finishedAt": "2026-03-02T09:00:01.410Z"
+                     *         },
+                     *         {
+                     *           "place": 1,
+                     *           "step": "pack",
+                     *           "visit": 1,
+                     *           "status": "succeeded",
+                     *           "branch": "each-order:1[1]",
+                     *           "startedAt": "2026-03-02T09:00:01.410Z",
+                     *           "finishedAt": "2026-03-02T09:00:01.410Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
-                        /** @description The step that has the branches. Left out: the job came to none. */
+                        /** @description The step that has the branches. It is left out when the job has come to no such step. */
                         step?: string;
                         visit?: number;
-                        /** @description How many branches it has, those included that have not begun. */
+                        /** @description The number of branches, including those that have not begun. */
                         branchCount: number;
-                        /** @description How many of them are open. */
+                        /** @description The number of these branches that are open. */
                         openCount: number;
-                        /** @description How many have succeeded. */
+                        /** @description The number of branches that have succeeded. */
                         succeededCount: number;
-                        /** @description How many have failed. */
+                        /** @description The number of branches that have failed. */
                         failedCount: number;
-                        /** @description How many were cancelled. */
+                        /** @description The number of branches that were cancelled. */
                         cancelledCount: number;
                         /** @description One page of the branches that have begun. */
                         branches: components["schemas"]["JobBranch"][];
-                        /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
                         nextPageToken?: string;
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ExplainJob: {
@@ -6503,75 +5794,47 @@ export interface operations {
             /** @description The explanation. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "jobId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a06",
+                     *       "state": "waitingForEvents",
+                     *       "sentence": "`approve` has waited 4 s for the event `manager-approved`.",
+                     *       "facts": {
+                     *         "since": "2026-03-02T09:00:01.168Z",
+                     *         "step": "approve",
+                     *         "visit": 1,
+                     *         "attempt": 1,
+                     *         "eventIds": [
+                     *           "manager-approved"
+                     *         ],
+                     *         "missingEventIds": [
+                     *           "manager-approved"
+                     *         ],
+                     *         "missingCount": 1,
+                     *         "operations": [
+                     *           "SendJobEvent",
+                     *           "CancelJob"
+                     *         ]
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["JobExplanation"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetJobState: {
@@ -6591,75 +5854,92 @@ export interface operations {
             /** @description The state. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "jobId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a06",
+                     *       "status": "RUNNING",
+                     *       "updatedAt": "2026-03-02T09:00:01.168Z",
+                     *       "contentLengthBytes": 833,
+                     *       "warnings": [],
+                     *       "state": {
+                     *         "nextStepName": "approve",
+                     *         "executionData": {
+                     *           "check-orderInput": {
+                     *             "sku": "STEP-2",
+                     *             "count": 1
+                     *           },
+                     *           "check-orderOutput": {
+                     *             "sku": "STEP-2",
+                     *             "count": 1
+                     *           },
+                     *           "approveInput": {
+                     *             "sku": "STEP-2",
+                     *             "count": 1
+                     *           },
+                     *           "workflowInput": {
+                     *             "sku": "STEP-2",
+                     *             "count": 1
+                     *           }
+                     *         },
+                     *         "executionHistory": [
+                     *           {
+                     *             "id": "check-order:1",
+                     *             "stepName": "check-order",
+                     *             "stepExecutorType": "/service/noop",
+                     *             "historySource": "executor",
+                     *             "input": {
+                     *               "sku": "STEP-2",
+                     *               "count": 1
+                     *             },
+                     *             "output": {
+                     *               "status": "successful",
+                     *               "payload": {
+                     *                 "sku": "STEP-2",
+                     *                 "count": 1
+                     *               }
+                     *             },
+                     *             "startTimestamp": "2026-03-02T09:00:01.168Z",
+                     *             "endTimestamp": "2026-03-02T09:00:01.168Z",
+                     *             "errors": [],
+                     *             "warnings": []
+                     *           },
+                     *           {
+                     *             "id": "approve:1",
+                     *             "stepName": "approve",
+                     *             "stepExecutorType": "/service/waitForEventIds",
+                     *             "historySource": "event",
+                     *             "input": {
+                     *               "sku": "STEP-2",
+                     *               "count": 1
+                     *             },
+                     *             "output": {
+                     *               "status": "successful_but_incomplete"
+                     *             },
+                     *             "startTimestamp": "2026-03-02T09:00:01.168Z",
+                     *             "errors": [],
+                     *             "warnings": []
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
                     "application/json": components["schemas"]["JobStateAnswer"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetJobStateMetadata: {
@@ -6676,78 +5956,35 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What there is to know before the state is fetched. */
+            /** @description The facts about the state. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "jobId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a06",
+                     *       "status": "RUNNING",
+                     *       "updatedAt": "2026-03-02T09:00:01.168Z",
+                     *       "contentLengthBytes": 833,
+                     *       "warnings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["JobStateMetadata"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     WatchJob: {
@@ -6770,92 +6007,53 @@ export interface operations {
             /** @description The stream. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example id: 1
+                     *     event: job.submitted
+                     *     data: {"sequence":1,"at":"2026-03-02T09:00:01.168Z","type":"job.submitted","by":{"type":"user","id":"019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"}}
+                     *
+                     *     id: 2
+                     *     event: job.started
+                     *     data: {"sequence":2,"at":"2026-03-02T09:00:01.168Z","type":"job.started"}
+                     */
                     "text/event-stream": string;
                 };
             };
-            /** @description The job is finished and there is nothing after `Last-Event-ID`: do not connect again. */
+            /** @description The job is finished, and there is nothing after `Last-Event-ID`. Do not connect again. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     WatchJobs: {
         parameters: {
             query: {
-                /** @description `<organizationId>/<jobId>`; give the parameter once for each job. */
+                /** @description A job, as `<organizationId>/<jobId>`. Give the parameter once for each job. */
                 job: string[];
             };
             header?: {
-                /** @description The `id` of the last event that was received: for each job, in the order of the request, the sequence of the last entry that was received (0 for none), with dots in between. */
+                /** @description The `id` of the last event that was received. It has the sequence of the last entry of each job (0 for none), in the order of the request, with dots in between. */
                 "Last-Event-ID"?: string;
             };
             path?: never;
@@ -6866,81 +6064,46 @@ export interface operations {
             /** @description The stream. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example id: 1
+                     *     event: job.submitted
+                     *     data: {"organizationId":"019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a01","jobId":"019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a06","entry":{"sequence":1,"at":"2026-03-02T09:00:01.168Z","type":"job.submitted","by":{"type":"user","id":"019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"}}}
+                     */
                     "text/event-stream": string;
                 };
             };
-            /** @description All jobs are finished, and there is nothing after `Last-Event-ID`: do not connect again. */
+            /** @description All jobs are finished, and there is nothing after `Last-Event-ID`. Do not connect again. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListJobEvents: {
         parameters: {
             query?: {
-                /** @description How many at most in one answer. */
+                /** @description The maximum number of things in one answer. */
                 pageSize?: number;
-                /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
+                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -6957,86 +6120,59 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "events": [
+                     *         {
+                     *           "eventNumber": 1,
+                     *           "eventId": "manager-approved",
+                     *           "outcome": "matched",
+                     *           "reason": "A step waited for it when it came; `approve` consumed it.",
+                     *           "sentBy": {
+                     *             "type": "user",
+                     *             "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *           },
+                     *           "receivedAt": "2026-03-02T09:00:01.285Z",
+                     *           "duplicateCount": 0,
+                     *           "payload": {
+                     *             "approved": true,
+                     *             "comment": "Both are in stock."
+                     *           },
+                     *           "consumedByStep": "approve",
+                     *           "consumedByVisit": 1,
+                     *           "consumedAt": "2026-03-02T09:00:01.285Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         events: components["schemas"]["JobEvent"][];
-                        /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
                         nextPageToken?: string;
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     SendJobEvent: {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repetition safe: the same key with the same request answers as the first time did, and does nothing again. With another request it is a conflict. A key is kept for 24 hours, and apart for each organization. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and a key is kept for 24 hours. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -7049,27 +6185,49 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "eventId": "manager-approved",
+                 *       "payload": {
+                 *         "approved": true,
+                 *         "comment": "Both are in stock."
+                 *       }
+                 *     }
+                 */
                 "application/json": {
-                    /** @description Compared byte by byte with the ids that steps list. */
+                    /** @description The id of the event. It is compared byte by byte with the ids that steps list. */
                     eventId: string;
                     /** @description Any JSON value. */
                     payload?: unknown;
-                    /** @description The only step that it is for. It must list the id. */
+                    /** @description The only step that the event is for. The step must list the id. */
                     step?: string;
-                    /** @description The branch of `step` for which it is, by its path, as in a job's `steps`. Left out: the main line. A step of a branch needs it. */
+                    /** @description The path of the branch in which `step` is, as in a job's `steps`. If it is left out, it is the main line. A step of a branch needs it. */
                     branch?: string;
-                    /** @description The only visit of `step` that it is for, as in a job's `steps`. Left out: the visit that waits now, otherwise the next one. */
+                    /** @description The only visit of `step` that the event is for, as in a job's `steps`. If it is left out, it is the visit that waits now, otherwise the next one. */
                     visit?: number;
                 };
             };
         };
         responses: {
-            /** @description The event is kept and will not be lost. */
+            /** @description The event is stored and will not be lost. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "warnings": [],
+                     *       "jobId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a06",
+                     *       "eventId": "manager-approved",
+                     *       "outcome": "matched"
+                     *     }
+                     */
                     "application/json": {
                         /**
                          * Format: uuid
@@ -7078,115 +6236,35 @@ export interface operations {
                         jobId: string;
                         eventId: string;
                         /**
-                         * @description `matched`: the current step waits for it. `buffered`: kept, a later step may wait for it. `unmatched`: kept, but no step of this version lists this id; probably a typo. `duplicate`: it is here already and not consumed; nothing was done again.
+                         * @description The effect of the event. `matched`: the current step waits for it. `buffered`: it is kept, and a later step may wait for it. `unmatched`: it is kept, but no step of this version lists this id, which is probably a typo. `duplicate`: it is there already and not consumed, and nothing was done again.
                          * @enum {string}
                          */
                         outcome: "matched" | "buffered" | "unmatched" | "duplicate";
-                        /** @description What of the payload reaches no step, and where to declare it. */
+                        /** @description Warnings of what in the payload reaches no step, and where to declare it. */
                         warnings: components["schemas"]["EventRemark"][];
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListTasks: {
         parameters: {
             query?: {
-                /** @description Only tasks that are held, or only those that wait. */
+                /** @description A status, to get only tasks that have it. */
                 status?: "held" | "waiting";
-                /** @description How many at most in one answer. */
+                /** @description The maximum number of things in one answer. */
                 pageSize?: number;
-                /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
+                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -7203,89 +6281,61 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "tasks": [
+                     *         {
+                     *           "taskId": "WyIwMTljYThiMi01YzAwLTdhMTAtOGYzZS0yYjZkNGM5ZTFiMDIiLDEsMSwidGFzayIsIiJd",
+                     *           "status": "held",
+                     *           "jobId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b02",
+                     *           "workflowId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b03",
+                     *           "workflowName": "stepwell-task",
+                     *           "step": "task",
+                     *           "visit": 1,
+                     *           "branch": "",
+                     *           "priority": 5,
+                     *           "dueAt": "2026-03-02T09:00:01.446Z",
+                     *           "worker": "packer-1",
+                     *           "takenAt": "2026-03-02T09:00:01.487Z",
+                     *           "leaseUntil": "2026-03-02T09:01:01.500Z",
+                     *           "progress": {
+                     *             "packed": 1
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         tasks: components["schemas"]["QueuedTask"][];
-                        /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
                         nextPageToken?: string;
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     SubmitTask: {
         parameters: {
             query?: {
-                /** @description Holds the answer until there is something to say, or for this long. */
+                /** @description The number of seconds for which the answer may wait until there is something to say. */
                 waitSeconds?: number;
             };
             header?: {
-                /** @description Makes a repetition safe: the same key with the same request answers as the first time did, and does nothing again. With another request it is a conflict. A key is kept for 24 hours, and apart for each organization. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and a key is kept for 24 hours. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -7298,10 +6348,19 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "input": {
+                 *         "sku": "STEP-2",
+                 *         "count": 1
+                 *       },
+                 *       "priority": 5
+                 *     }
+                 */
                 "application/json": {
-                    /** @description What the worker receives: any JSON value. Left out: `{}`. */
+                    /** @description The input of the task, which can be any JSON value. If it is left out, it is `{}`. */
                     input?: unknown;
-                    /** @description Tasks with a higher priority are handed out first. Left out: 0. */
+                    /** @description The priority of the task. Tasks with a higher priority are handed out first. If it is left out, it is 0. */
                     priority?: number;
                 };
             };
@@ -7310,108 +6369,43 @@ export interface operations {
             /** @description The job is accepted and will run. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "jobId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b02",
+                     *       "status": "PENDING",
+                     *       "workflowId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b03",
+                     *       "versionId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b04",
+                     *       "versionNumber": 1
+                     *     }
+                     */
                     "application/json": components["schemas"]["SubmittedJob"] | components["schemas"]["WaitedJob"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     PollTasks: {
         parameters: {
             query?: {
-                /** @description Holds the answer until there is something to say, or for this long. */
+                /** @description The number of seconds for which the answer may wait until there is something to say. */
                 waitSeconds?: number;
             };
             header?: never;
@@ -7425,10 +6419,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "maxTasks": 1,
+                 *       "worker": "packer-1"
+                 *     }
+                 */
                 "application/json": {
-                    /** @description How many tasks the worker takes at once. Left out: 1. */
+                    /** @description The maximum number of tasks that the worker takes at once. If it is left out, it is 1. */
                     maxTasks?: number;
-                    /** @description The worker's name for people, such as its host and process. Left out: the id of the token or user. */
+                    /** @description The name of the worker for people, such as its host and process. If it is left out, it is the id of the token or user. */
                     worker?: string;
                 };
             };
@@ -7437,100 +6437,59 @@ export interface operations {
             /** @description The tasks. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "tasks": [
+                     *         {
+                     *           "taskId": "WyIwMTljYThiMi01YzAwLTdhMTAtOGYzZS0yYjZkNGM5ZTFiMDIiLDEsMSwidGFzayIsIiJd",
+                     *           "idempotencyKey": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b02:task:1",
+                     *           "queue": "packing",
+                     *           "jobId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b02",
+                     *           "workflowId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b03",
+                     *           "workflowName": "stepwell-task",
+                     *           "versionId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b04",
+                     *           "versionNumber": 1,
+                     *           "step": "task",
+                     *           "visit": 1,
+                     *           "branch": "",
+                     *           "attempt": 1,
+                     *           "input": {
+                     *             "sku": "STEP-2",
+                     *             "count": 1
+                     *           },
+                     *           "dueAt": "2026-03-02T09:00:01.446Z",
+                     *           "leaseUntil": "2026-03-02T09:01:01.487Z",
+                     *           "heartbeatSeconds": 60
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["PolledTasks"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     CompleteTask: {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repetition safe: the same key with the same request answers as the first time did, and does nothing again. With another request it is a conflict. A key is kept for 24 hours, and apart for each organization. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and a key is kept for 24 hours. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -7543,6 +6502,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "output": {
+                 *         "parcel": "P-1001"
+                 *       }
+                 *     }
+                 */
                 "application/json": {
                     /** @description Any JSON value. */
                     output: unknown;
@@ -7553,109 +6519,40 @@ export interface operations {
             /** @description The answer is committed, and the job goes on. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "taskId": "WyIwMTljYThiMi01YzAwLTdhMTAtOGYzZS0yYjZkNGM5ZTFiMDIiLDEsMSwidGFzayIsIiJd",
+                     *       "jobId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b02"
+                     *     }
+                     */
                     "application/json": components["schemas"]["AnsweredTask"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     FailTask: {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repetition safe: the same key with the same request answers as the first time did, and does nothing again. With another request it is a conflict. A key is kept for 24 hours, and apart for each organization. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and a key is kept for 24 hours. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -7668,14 +6565,22 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "message": "The printer is out of labels.",
+                 *       "type": "NoLabels",
+                 *       "retryable": true,
+                 *       "retryAfterSeconds": 60
+                 *     }
+                 */
                 "application/json": {
-                    /** @description What went wrong. */
+                    /** @description The reason of the failure. */
                     message: string;
-                    /** @description A name for the error, by which `retry.on` and `onFailure` know it. */
+                    /** @description The name of the error, which `retry.on` and `onFailure` can name. */
                     type?: string;
-                    /** @description False where another attempt would fail as well. Left out: true. */
+                    /** @description False when another attempt would fail as well. If it is left out, it is true. */
                     retryable?: boolean;
-                    /** @description The least time before the next attempt, where there is one. */
+                    /** @description The minimum number of seconds before the next attempt, if there is one. */
                     retryAfterSeconds?: number;
                 };
             };
@@ -7684,109 +6589,40 @@ export interface operations {
             /** @description The answer is committed, and the job goes on. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "taskId": "WyIwMTljYThiMi01YzAwLTdhMTAtOGYzZS0yYjZkNGM5ZTFiMDIiLDEsMSwidGFzayIsIiJd",
+                     *       "jobId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b02"
+                     *     }
+                     */
                     "application/json": components["schemas"]["AnsweredTask"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ReleaseTask: {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repetition safe: the same key with the same request answers as the first time did, and does nothing again. With another request it is a conflict. A key is kept for 24 hours, and apart for each organization. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and a key is kept for 24 hours. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -7797,9 +6633,10 @@ export interface operations {
             };
             cookie?: never;
         };
-        /** @description No body is needed. */
+        /** @description The body, which may be left out. */
         requestBody?: {
             content: {
+                /** @example {} */
                 "application/json": Record<string, never> | null;
             };
         };
@@ -7807,102 +6644,33 @@ export interface operations {
             /** @description The answer is committed, and the job goes on. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "taskId": "WyIwMTljYThiMi01YzAwLTdhMTAtOGYzZS0yYjZkNGM5ZTFiMDIiLDEsMSwidGFzayIsIiJd",
+                     *       "jobId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b02"
+                     *     }
+                     */
                     "application/json": components["schemas"]["AnsweredTask"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     HeartbeatTask: {
@@ -7919,8 +6687,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "progress": {
+                 *         "packed": 1
+                 *       }
+                 *     }
+                 */
                 "application/json": {
-                    /** @description How far the work has come, for people: any JSON value of 4096 bytes at most. Left out: as it was. */
+                    /** @description The progress of the work, for people. It can be any JSON value of at most 4096 bytes. If it is left out, it stays as it was. */
                     progress?: unknown;
                 };
             };
@@ -7929,110 +6704,40 @@ export interface operations {
             /** @description The task is held. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "taskId": "WyIwMTljYThiMi01YzAwLTdhMTAtOGYzZS0yYjZkNGM5ZTFiMDIiLDEsMSwidGFzayIsIiJd",
+                     *       "leaseUntil": "2026-03-02T09:01:01.500Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["HeldTask"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListTaskQueues: {
         parameters: {
             query?: {
-                /** @description How many at most in one answer. */
+                /** @description The maximum number of things in one answer. */
                 pageSize?: number;
-                /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
+                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -8047,79 +6752,39 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "queues": [
+                     *         {
+                     *           "queue": "packing",
+                     *           "waitingCount": 0,
+                     *           "heldCount": 1,
+                     *           "workerCount": 0
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         queues: components["schemas"]["TaskQueue"][];
-                        /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
                         nextPageToken?: string;
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetTaskQueue: {
@@ -8139,75 +6804,32 @@ export interface operations {
             /** @description The queue. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "queue": "packing",
+                     *       "waitingCount": 0,
+                     *       "heldCount": 1,
+                     *       "workerCount": 0,
+                     *       "workers": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["WholeTaskQueue"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     UpdateTaskQueue: {
@@ -8224,6 +6846,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "paused": true
+                 *     }
+                 */
                 "application/json": {
                     paused: boolean;
                 };
@@ -8233,109 +6860,56 @@ export interface operations {
             /** @description The queue. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "queue": "packing",
+                     *       "waitingCount": 1,
+                     *       "heldCount": 0,
+                     *       "workerCount": 0,
+                     *       "oldestDueAt": "2026-03-02T09:00:01.606Z",
+                     *       "pausedAt": "2026-03-02T09:00:01.636Z",
+                     *       "pausedBy": {
+                     *         "type": "user",
+                     *         "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *       },
+                     *       "workers": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["WholeTaskQueue"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetMetrics: {
         parameters: {
             query: {
-                /** @description `jobs_succeeded`, `jobs_failed` and `jobs_cancelled` count jobs by when they ended; `job_duration_seconds` is from submission to success, `step_duration_seconds` from a step's start to its success; `step_failures` counts steps that failed for good, `step_retries` failed attempts that were tried again. `jobs_running` (those that wait or sleep included) and `jobs_waiting` (those that wait for events) are what is now. */
+                /** @description The metric. `jobs_succeeded`, `jobs_failed` and `jobs_cancelled` count jobs by the time of their end. `job_duration_seconds` goes from submission to success, and `step_duration_seconds` from a step's start to its success. `step_failures` counts steps that failed for good, and `step_retries` counts failed attempts that were tried again. `jobs_running` (including those that wait or sleep) and `jobs_waiting` (those that wait for events) are the numbers of now. */
                 metric: "jobs_submitted" | "jobs_succeeded" | "jobs_failed" | "jobs_cancelled" | "step_failures" | "step_retries" | "job_duration_seconds" | "step_duration_seconds" | "jobs_running" | "jobs_waiting";
-                /** @description `sum` for what is counted, the others for durations (default `avg`). */
+                /** @description The aggregation. Counts have `sum`. Durations have the others, and `avg` by default. */
                 aggregation?: "sum" | "avg" | "p50" | "p95" | "p99" | "max";
-                /** @description In UTC. */
+                /** @description The length of a bucket, in UTC. */
                 bucket?: "hour" | "day";
-                /** @description Default: 24 hours, or 30 days, before `to`. Widened to whole buckets. */
+                /** @description The beginning, widened to whole buckets. If it is left out, it is 24 hours (for hours) or 30 days (for days) before `to`. */
                 from?: string;
-                /** @description Default: now. Widened to whole buckets. */
+                /** @description The end, widened to whole buckets. If it is left out, it is now. */
                 to?: string;
-                /** @description Only jobs of this workflow. */
+                /** @description A workflow, to get only its jobs. */
                 workflowId?: string;
             };
             header?: never;
@@ -8350,9 +6924,32 @@ export interface operations {
             /** @description The series. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "metric": "jobs_submitted",
+                     *       "bucket": "day",
+                     *       "from": "2026-03-01T00:00:00.000Z",
+                     *       "to": "2026-03-03T00:00:00.000Z",
+                     *       "aggregation": "sum",
+                     *       "points": [
+                     *         {
+                     *           "at": "2026-03-01T00:00:00.000Z",
+                     *           "value": 0
+                     *         },
+                     *         {
+                     *           "at": "2026-03-02T00:00:00.000Z",
+                     *           "value": 3
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {string} */
                         metric: "jobs_submitted" | "jobs_succeeded" | "jobs_failed" | "jobs_cancelled" | "step_failures" | "step_retries" | "job_duration_seconds" | "step_duration_seconds" | "jobs_running" | "jobs_waiting";
@@ -8370,88 +6967,32 @@ export interface operations {
                          * @example 2026-01-31T12:00:00.000Z
                          */
                         to?: string;
-                        /** @description One for each bucket, in order. Of what is now: one. */
+                        /** @description One point for each bucket, in order. A number of now has one point. */
                         points: {
                             /**
                              * Format: date-time
-                             * @description Where the bucket begins.
+                             * @description The time at which the bucket begins.
                              */
                             at: string;
-                            /** @description null where there is nothing to measure. */
+                            /** @description The value, which is null when there was nothing to measure. */
                             value: number | null;
                         }[];
                         /**
                          * Format: date-time
-                         * @description Jobs that were submitted before this time are not all counted yet: an earlier release ran them, and they are counted in the background.
+                         * @description The time before which not all jobs are counted yet. An earlier release ran those jobs, and they are counted in the background.
                          * @example 2026-01-31T12:00:00.000Z
                          */
                         incompleteBefore?: string;
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetRateLimits: {
@@ -8469,75 +7010,54 @@ export interface operations {
             /** @description The limits. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "rateLimits": [
+                     *         {
+                     *           "scope": "organization",
+                     *           "policy": "requests",
+                     *           "limitPerMinute": 1500000,
+                     *           "usedCount": 210
+                     *         },
+                     *         {
+                     *           "scope": "organization",
+                     *           "policy": "submits",
+                     *           "limitPerMinute": 750000,
+                     *           "usedCount": 7
+                     *         },
+                     *         {
+                     *           "scope": "user",
+                     *           "policy": "requests",
+                     *           "limitPerMinute": 1500000,
+                     *           "usedCount": 210
+                     *         },
+                     *         {
+                     *           "scope": "user",
+                     *           "policy": "submits",
+                     *           "limitPerMinute": 750000,
+                     *           "usedCount": 7
+                     *         }
+                     *       ],
+                     *       "resetsAt": "2026-03-02T09:00:18.009Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["RateLimits"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetLimits: {
@@ -8555,83 +7075,114 @@ export interface operations {
             /** @description The limits. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "limits": [
+                     *         {
+                     *           "name": "apiTokens",
+                     *           "maximum": 1000,
+                     *           "usedCount": 1,
+                     *           "scope": "organization",
+                     *           "isOwn": false
+                     *         },
+                     *         {
+                     *           "name": "oauthClients",
+                     *           "maximum": 50,
+                     *           "usedCount": 0,
+                     *           "scope": "organization",
+                     *           "isOwn": false
+                     *         },
+                     *         {
+                     *           "name": "members",
+                     *           "maximum": 5000,
+                     *           "usedCount": 1,
+                     *           "scope": "organization",
+                     *           "isOwn": false
+                     *         },
+                     *         {
+                     *           "name": "openInvitations",
+                     *           "maximum": 1000,
+                     *           "usedCount": 0,
+                     *           "scope": "organization",
+                     *           "isOwn": false
+                     *         },
+                     *         {
+                     *           "name": "roles",
+                     *           "maximum": 100,
+                     *           "usedCount": 0,
+                     *           "scope": "organization",
+                     *           "isOwn": false
+                     *         },
+                     *         {
+                     *           "name": "workflows",
+                     *           "maximum": 5000,
+                     *           "usedCount": 3,
+                     *           "scope": "organization",
+                     *           "isOwn": false
+                     *         },
+                     *         {
+                     *           "name": "versionsPerWorkflow",
+                     *           "maximum": 10000,
+                     *           "usedCount": 1,
+                     *           "scope": "workflow",
+                     *           "isOwn": false
+                     *         },
+                     *         {
+                     *           "name": "tagsPerWorkflow",
+                     *           "maximum": 1000,
+                     *           "usedCount": 1,
+                     *           "scope": "workflow",
+                     *           "isOwn": false
+                     *         },
+                     *         {
+                     *           "name": "waitingRequests",
+                     *           "maximum": 5000,
+                     *           "usedCount": 0,
+                     *           "scope": "node",
+                     *           "isOwn": false
+                     *         },
+                     *         {
+                     *           "name": "storedMb",
+                     *           "maximum": 100000,
+                     *           "usedCount": 1,
+                     *           "scope": "organization",
+                     *           "isOwn": false
+                     *         },
+                     *         {
+                     *           "name": "planMemoryMb",
+                     *           "maximum": 64,
+                     *           "usedCount": 1,
+                     *           "scope": "node",
+                     *           "isOwn": false
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Limits"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListApiTokens: {
         parameters: {
             query?: {
-                /** @description How many at most in one answer. Left out: the first 1,000. */
+                /** @description The maximum number of things in one answer. If it is left out, the answer has the first 1,000. */
                 pageSize?: number;
-                /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
+                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -8646,79 +7197,53 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "apiTokens": [
+                     *         {
+                     *           "tokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a07",
+                     *           "apiAuthTokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a07",
+                     *           "name": "pipeline",
+                     *           "permissions": [
+                     *             "workflow:create",
+                     *             "workflow:version:create",
+                     *             "job:submit",
+                     *             "job:read",
+                     *             "job:list"
+                     *           ],
+                     *           "tokenPrefix": "stw_0352ExampleNumber00000_NotA",
+                     *           "createdBy": {
+                     *             "type": "user",
+                     *             "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *           },
+                     *           "createdAt": "2026-03-02T09:00:01.659Z",
+                     *           "updatedAt": "2026-03-02T09:00:01.659Z",
+                     *           "expiresAt": "2026-05-31T09:00:01.659Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         apiTokens: components["schemas"]["ApiToken"][];
-                        /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
                         nextPageToken?: string;
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     CreateApiToken: {
@@ -8733,30 +7258,42 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "pipeline",
+                 *       "permissions": [
+                 *         "workflow:create",
+                 *         "workflow:version:create",
+                 *         "job:submit",
+                 *         "job:read",
+                 *         "job:list"
+                 *       ]
+                 *     }
+                 */
                 "application/json": {
-                    /** @description What the token is for. */
+                    /** @description The purpose of the token. */
                     name: string;
-                    /** @description What the token may do. You can grant only what you hold yourself. */
+                    /** @description The permissions of the token. You can grant only what you hold yourself. */
                     permissions: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "task:work" | "task-queue:read" | "task-queue:update" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read")[];
                     /**
                      * Format: date-time
-                     * @description If left out, the token ends after 90 days, or with the token that you call with where that is earlier. With null, it does not expire. When you call with a token, it must not be later than the end of that token.
+                     * @description The time at which the token ends. If it is left out, the token ends after 90 days, or with the token that you call with if that is earlier. With null, the token does not expire. When you call with a token, the time must not be later than the end of that token.
                      */
                     expiresAt?: string | null;
-                    /** @description What the token is bound to, beside its permissions. If left out, it is bound to nothing. */
+                    /** @description The bounds of the token, beside its permissions. A token without this field is bound to nothing. */
                     boundTo?: {
                         /** @description The token reaches only these workflows, with their versions, tags and jobs. */
                         workflowIds?: string[];
-                        /** @description The token sets and deletes only these tags, submits only by them, and changes only jobs that were submitted by them. It reads as without this. */
+                        /** @description The token sets and deletes only these tags, submits only by them, and changes only jobs that were submitted by them. This does not restrict what the token reads. */
                         tags?: string[];
-                        /** @description The token can do nothing but send this event to this job. It stands alone, with the permission `job:event:send` and no other. */
+                        /** @description The token can only send this event to this job. There can be no other bound beside this one, and no permission except `job:event:send`. */
                         jobEvent?: {
                             /**
                              * Format: uuid
                              * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
                              */
                             jobId: string;
-                            /** @description Compared byte by byte with the ids that steps list. */
+                            /** @description The id of the event. It is compared byte by byte with the ids that steps list. */
                             eventId: string;
                         };
                     };
@@ -8767,110 +7304,58 @@ export interface operations {
             /** @description The token. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "tokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a07",
+                     *       "apiAuthTokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a07",
+                     *       "name": "pipeline",
+                     *       "permissions": [
+                     *         "workflow:create",
+                     *         "workflow:version:create",
+                     *         "job:submit",
+                     *         "job:read",
+                     *         "job:list"
+                     *       ],
+                     *       "tokenPrefix": "stw_0352ExampleNumber00000_NotA",
+                     *       "createdBy": {
+                     *         "type": "user",
+                     *         "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *       },
+                     *       "createdAt": "2026-03-02T09:00:01.659Z",
+                     *       "expiresAt": "2026-05-31T09:00:01.659Z",
+                     *       "token": "stw_0352ExampleNumber00000_NotARealSecretOnlyAnExample00000000000"
+                     *     }
+                     */
                     "application/json": components["schemas"]["NewApiToken"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListApiAuthTokens: {
         parameters: {
             query?: {
-                /** @description How many at most in one answer. Left out: the first 1,000. */
+                /** @description The maximum number of things in one answer. If it is left out, the answer has the first 1,000. */
                 pageSize?: number;
-                /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
+                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -8885,79 +7370,53 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "apiTokens": [
+                     *         {
+                     *           "tokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a07",
+                     *           "apiAuthTokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a07",
+                     *           "name": "pipeline",
+                     *           "permissions": [
+                     *             "workflow:create",
+                     *             "workflow:version:create",
+                     *             "job:submit",
+                     *             "job:read",
+                     *             "job:list"
+                     *           ],
+                     *           "tokenPrefix": "stw_0352ExampleNumber00000_NotA",
+                     *           "createdBy": {
+                     *             "type": "user",
+                     *             "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *           },
+                     *           "createdAt": "2026-03-02T09:00:01.659Z",
+                     *           "updatedAt": "2026-03-02T09:00:01.659Z",
+                     *           "expiresAt": "2026-05-31T09:00:01.659Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         apiTokens: components["schemas"]["ApiToken"][];
-                        /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
                         nextPageToken?: string;
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     CreateApiAuthToken: {
@@ -8972,30 +7431,42 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "pipeline",
+                 *       "permissions": [
+                 *         "workflow:create",
+                 *         "workflow:version:create",
+                 *         "job:submit",
+                 *         "job:read",
+                 *         "job:list"
+                 *       ]
+                 *     }
+                 */
                 "application/json": {
-                    /** @description What the token is for. */
+                    /** @description The purpose of the token. */
                     name: string;
-                    /** @description What the token may do. You can grant only what you hold yourself. */
+                    /** @description The permissions of the token. You can grant only what you hold yourself. */
                     permissions: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "task:work" | "task-queue:read" | "task-queue:update" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read")[];
                     /**
                      * Format: date-time
-                     * @description If left out, the token ends after 90 days, or with the token that you call with where that is earlier. With null, it does not expire. When you call with a token, it must not be later than the end of that token.
+                     * @description The time at which the token ends. If it is left out, the token ends after 90 days, or with the token that you call with if that is earlier. With null, the token does not expire. When you call with a token, the time must not be later than the end of that token.
                      */
                     expiresAt?: string | null;
-                    /** @description What the token is bound to, beside its permissions. If left out, it is bound to nothing. */
+                    /** @description The bounds of the token, beside its permissions. A token without this field is bound to nothing. */
                     boundTo?: {
                         /** @description The token reaches only these workflows, with their versions, tags and jobs. */
                         workflowIds?: string[];
-                        /** @description The token sets and deletes only these tags, submits only by them, and changes only jobs that were submitted by them. It reads as without this. */
+                        /** @description The token sets and deletes only these tags, submits only by them, and changes only jobs that were submitted by them. This does not restrict what the token reads. */
                         tags?: string[];
-                        /** @description The token can do nothing but send this event to this job. It stands alone, with the permission `job:event:send` and no other. */
+                        /** @description The token can only send this event to this job. There can be no other bound beside this one, and no permission except `job:event:send`. */
                         jobEvent?: {
                             /**
                              * Format: uuid
                              * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
                              */
                             jobId: string;
-                            /** @description Compared byte by byte with the ids that steps list. */
+                            /** @description The id of the event. It is compared byte by byte with the ids that steps list. */
                             eventId: string;
                         };
                     };
@@ -9006,102 +7477,50 @@ export interface operations {
             /** @description The token. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "tokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a07",
+                     *       "apiAuthTokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a07",
+                     *       "name": "pipeline",
+                     *       "permissions": [
+                     *         "workflow:create",
+                     *         "workflow:version:create",
+                     *         "job:submit",
+                     *         "job:read",
+                     *         "job:list"
+                     *       ],
+                     *       "tokenPrefix": "stw_0352ExampleNumber00000_NotA",
+                     *       "createdBy": {
+                     *         "type": "user",
+                     *         "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *       },
+                     *       "createdAt": "2026-03-02T09:00:01.659Z",
+                     *       "expiresAt": "2026-05-31T09:00:01.659Z",
+                     *       "token": "stw_0352ExampleNumber00000_NotARealSecretOnlyAnExample00000000000"
+                     *     }
+                     */
                     "application/json": components["schemas"]["NewApiToken"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetApiToken: {
@@ -9118,85 +7537,56 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Everything except the token itself. */
+            /** @description The token, without its secret. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "tokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a07",
+                     *       "apiAuthTokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a07",
+                     *       "name": "pipeline",
+                     *       "permissions": [
+                     *         "workflow:create",
+                     *         "workflow:version:create",
+                     *         "job:submit",
+                     *         "job:read",
+                     *         "job:list"
+                     *       ],
+                     *       "tokenPrefix": "stw_0352ExampleNumber00000_NotA",
+                     *       "createdBy": {
+                     *         "type": "user",
+                     *         "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *       },
+                     *       "createdAt": "2026-03-02T09:00:01.659Z",
+                     *       "updatedAt": "2026-03-02T09:00:01.659Z",
+                     *       "expiresAt": "2026-05-31T09:00:01.659Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ApiToken"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     RevokeApiToken: {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*` it must only exist. */
+                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*`, the thing must only exist. */
                 "If-Match"?: string;
             };
             path: {
@@ -9212,89 +7602,29 @@ export interface operations {
             /** @description The token is revoked. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Changed since it was read (`PreconditionFailedError`). */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            412: components["responses"]["PreconditionFailedError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     UpdateApiToken: {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*` it must only exist. */
+                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*`, the thing must only exist. */
                 "If-Match"?: string;
             };
             path: {
@@ -9307,30 +7637,35 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "deployment"
+                 *     }
+                 */
                 "application/json": {
-                    /** @description What the token is for. */
+                    /** @description The purpose of the token. */
                     name?: string;
-                    /** @description What the token may do. You can grant only what you hold yourself. */
+                    /** @description The permissions of the token. You can grant only what you hold yourself. */
                     permissions?: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "task:work" | "task-queue:read" | "task-queue:update" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read")[];
                     /**
                      * Format: date-time
-                     * @description With null, the token does not expire any more. When you call with a token, it must not be later than the end of that token.
+                     * @description The time at which the token ends. With null, the token does not expire any more. When you call with a token, the time must not be later than the end of that token.
                      */
                     expiresAt?: string | null;
-                    /** @description Replaces everything that the token is bound to. With null, it is bound to nothing any more. */
+                    /** @description The bounds that replace those of the token. With null, the token is bound to nothing any more. */
                     boundTo?: {
                         /** @description The token reaches only these workflows, with their versions, tags and jobs. */
                         workflowIds?: string[];
-                        /** @description The token sets and deletes only these tags, submits only by them, and changes only jobs that were submitted by them. It reads as without this. */
+                        /** @description The token sets and deletes only these tags, submits only by them, and changes only jobs that were submitted by them. This does not restrict what the token reads. */
                         tags?: string[];
-                        /** @description The token can do nothing but send this event to this job. It stands alone, with the permission `job:event:send` and no other. */
+                        /** @description The token can only send this event to this job. There can be no other bound beside this one, and no permission except `job:event:send`. */
                         jobEvent?: {
                             /**
                              * Format: uuid
                              * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
                              */
                             jobId: string;
-                            /** @description Compared byte by byte with the ids that steps list. */
+                            /** @description The id of the event. It is compared byte by byte with the ids that steps list. */
                             eventId: string;
                         };
                     } | null;
@@ -9341,102 +7676,49 @@ export interface operations {
             /** @description The token as it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "tokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a07",
+                     *       "apiAuthTokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a07",
+                     *       "name": "deployment",
+                     *       "permissions": [
+                     *         "workflow:create",
+                     *         "workflow:version:create",
+                     *         "job:submit",
+                     *         "job:read",
+                     *         "job:list"
+                     *       ],
+                     *       "tokenPrefix": "stw_0352ExampleNumber00000_NotA",
+                     *       "createdBy": {
+                     *         "type": "user",
+                     *         "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *       },
+                     *       "createdAt": "2026-03-02T09:00:01.659Z",
+                     *       "updatedAt": "2026-03-02T09:00:01.716Z",
+                     *       "expiresAt": "2026-05-31T09:00:01.659Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ApiToken"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Changed since it was read (`PreconditionFailedError`). */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            412: components["responses"]["PreconditionFailedError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetApiAuthToken: {
@@ -9453,85 +7735,56 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Everything except the token itself. */
+            /** @description The token, without its secret. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "tokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a07",
+                     *       "apiAuthTokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a07",
+                     *       "name": "pipeline",
+                     *       "permissions": [
+                     *         "workflow:create",
+                     *         "workflow:version:create",
+                     *         "job:submit",
+                     *         "job:read",
+                     *         "job:list"
+                     *       ],
+                     *       "tokenPrefix": "stw_0352ExampleNumber00000_NotA",
+                     *       "createdBy": {
+                     *         "type": "user",
+                     *         "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *       },
+                     *       "createdAt": "2026-03-02T09:00:01.659Z",
+                     *       "updatedAt": "2026-03-02T09:00:01.659Z",
+                     *       "expiresAt": "2026-05-31T09:00:01.659Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ApiToken"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     RevokeApiAuthToken: {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*` it must only exist. */
+                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*`, the thing must only exist. */
                 "If-Match"?: string;
             };
             path: {
@@ -9547,89 +7800,29 @@ export interface operations {
             /** @description The token is revoked. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Changed since it was read (`PreconditionFailedError`). */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            412: components["responses"]["PreconditionFailedError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     UpdateApiAuthToken: {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*` it must only exist. */
+                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*`, the thing must only exist. */
                 "If-Match"?: string;
             };
             path: {
@@ -9642,30 +7835,35 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "deployment"
+                 *     }
+                 */
                 "application/json": {
-                    /** @description What the token is for. */
+                    /** @description The purpose of the token. */
                     name?: string;
-                    /** @description What the token may do. You can grant only what you hold yourself. */
+                    /** @description The permissions of the token. You can grant only what you hold yourself. */
                     permissions?: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "task:work" | "task-queue:read" | "task-queue:update" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read")[];
                     /**
                      * Format: date-time
-                     * @description With null, the token does not expire any more. When you call with a token, it must not be later than the end of that token.
+                     * @description The time at which the token ends. With null, the token does not expire any more. When you call with a token, the time must not be later than the end of that token.
                      */
                     expiresAt?: string | null;
-                    /** @description Replaces everything that the token is bound to. With null, it is bound to nothing any more. */
+                    /** @description The bounds that replace those of the token. With null, the token is bound to nothing any more. */
                     boundTo?: {
                         /** @description The token reaches only these workflows, with their versions, tags and jobs. */
                         workflowIds?: string[];
-                        /** @description The token sets and deletes only these tags, submits only by them, and changes only jobs that were submitted by them. It reads as without this. */
+                        /** @description The token sets and deletes only these tags, submits only by them, and changes only jobs that were submitted by them. This does not restrict what the token reads. */
                         tags?: string[];
-                        /** @description The token can do nothing but send this event to this job. It stands alone, with the permission `job:event:send` and no other. */
+                        /** @description The token can only send this event to this job. There can be no other bound beside this one, and no permission except `job:event:send`. */
                         jobEvent?: {
                             /**
                              * Format: uuid
                              * @example 01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90
                              */
                             jobId: string;
-                            /** @description Compared byte by byte with the ids that steps list. */
+                            /** @description The id of the event. It is compared byte by byte with the ids that steps list. */
                             eventId: string;
                         };
                     } | null;
@@ -9676,123 +7874,70 @@ export interface operations {
             /** @description The token as it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "tokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a07",
+                     *       "apiAuthTokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a07",
+                     *       "name": "deployment",
+                     *       "permissions": [
+                     *         "workflow:create",
+                     *         "workflow:version:create",
+                     *         "job:submit",
+                     *         "job:read",
+                     *         "job:list"
+                     *       ],
+                     *       "tokenPrefix": "stw_0352ExampleNumber00000_NotA",
+                     *       "createdBy": {
+                     *         "type": "user",
+                     *         "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *       },
+                     *       "createdAt": "2026-03-02T09:00:01.659Z",
+                     *       "updatedAt": "2026-03-02T09:00:01.716Z",
+                     *       "expiresAt": "2026-05-31T09:00:01.659Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["ApiToken"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Changed since it was read (`PreconditionFailedError`). */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            412: components["responses"]["PreconditionFailedError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListAudit: {
         parameters: {
             query?: {
-                /** @description Only this operation, for example `CreateApiToken`. */
+                /** @description An operation, for example `CreateApiToken`, to get only its entries. */
                 action?: string;
-                /** @description Only what this user or API token did. */
+                /** @description The id of a user or API token, to get only what it did. */
                 actorId?: string;
-                /** @description Only changes of things of this kind. */
+                /** @description A kind of thing, to get only changes of such things. */
                 targetType?: "organization" | "member" | "invitation" | "role" | "apiToken" | "oauthClient" | "workflow" | "version" | "tag" | "taskQueue" | "job";
-                /** @description Only changes of this one: an id, or the name of a tag or role. */
+                /** @description The id of a thing, or the name of a tag or role, to get only its changes. */
                 targetId?: string;
                 outcome?: "accepted" | "denied";
-                /** @description Only from this time on. */
+                /** @description A time, to get only entries from then on. */
                 after?: string;
-                /** @description Only from before this time. */
+                /** @description A time, to get only entries from before it. */
                 before?: string;
-                /** @description How many at most in one answer. */
+                /** @description The maximum number of things in one answer. */
                 pageSize?: number;
-                /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
+                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -9807,85 +7952,86 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "entries": [
+                     *         {
+                     *           "entryId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b0a",
+                     *           "recordedAt": "2026-03-02T09:00:02.697Z",
+                     *           "actor": {
+                     *             "type": "user",
+                     *             "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02",
+                     *             "name": "Ada"
+                     *           },
+                     *           "action": "DeleteOAuthClient",
+                     *           "outcome": "accepted",
+                     *           "target": {
+                     *             "type": "oauthClient",
+                     *             "id": "stc_0352ExampleOrganizat_0352ExampleOAuthClient"
+                     *           },
+                     *           "requestId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b0b",
+                     *           "address": "192.0.2.10",
+                     *           "details": {
+                     *             "name": "Acme orders",
+                     *             "redirectUris": [
+                     *               "https://orders.acme.example/signed-in"
+                     *             ]
+                     *           }
+                     *         },
+                     *         {
+                     *           "entryId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b0c",
+                     *           "recordedAt": "2026-03-02T09:00:02.519Z",
+                     *           "actor": {
+                     *             "type": "user",
+                     *             "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02",
+                     *             "name": "Ada"
+                     *           },
+                     *           "action": "CreateOAuthClient",
+                     *           "outcome": "accepted",
+                     *           "target": {
+                     *             "type": "oauthClient",
+                     *             "id": "stc_0352ExampleOrganizat_0352ExampleOAuthClient"
+                     *           },
+                     *           "requestId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b0d",
+                     *           "address": "192.0.2.10",
+                     *           "details": {
+                     *             "name": "Acme orders",
+                     *             "redirectUris": [
+                     *               "https://orders.acme.example/signed-in"
+                     *             ]
+                     *           }
+                     *         }
+                     *       ],
+                     *       "nextPageToken": "ZExINnZDaS1uc2NDMDFhMjA4NjgtYTE1ZS03MDhlLTg5ODktNWY2OGE4M2M3MmJj"
+                     *     }
+                     */
                     "application/json": {
                         entries: components["schemas"]["AuditEntry"][];
-                        /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
                         nextPageToken?: string;
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     VerifyAudit: {
         parameters: {
             query?: {
-                /** @description A seal that must be there, as `NUMBER:HASH`. */
+                /** @description A seal that must be there, written `NUMBER:HASH`. */
                 expect?: string;
             };
             header?: never;
@@ -9897,96 +8043,57 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was found. */
+            /** @description The result of the verification. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "isIntact": true,
+                     *       "checkedEntries": 26,
+                     *       "checkedSeals": 2,
+                     *       "unsealedEntries": 8,
+                     *       "newestSeal": {
+                     *         "number": 2,
+                     *         "hash": "1bdd21a76abef65f66f784e44883ba6ff419c7fa27ff279e351278ac9f2bc2b9"
+                     *       },
+                     *       "findings": []
+                     *     }
+                     */
                     "application/json": components["schemas"]["AuditVerification"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ExportAudit: {
         parameters: {
             query?: {
                 format?: "jsonl" | "csv";
-                /** @description Only this operation, for example `CreateApiToken`. */
+                /** @description An operation, for example `CreateApiToken`, to get only its entries. */
                 action?: string;
-                /** @description Only what this user or API token did. */
+                /** @description The id of a user or API token, to get only what it did. */
                 actorId?: string;
-                /** @description Only changes of things of this kind. */
+                /** @description A kind of thing, to get only changes of such things. */
                 targetType?: "organization" | "member" | "invitation" | "role" | "apiToken" | "oauthClient" | "workflow" | "version" | "tag" | "taskQueue" | "job";
-                /** @description Only changes of this one: an id, or the name of a tag or role. */
+                /** @description The id of a thing, or the name of a tag or role, to get only its changes. */
                 targetId?: string;
                 outcome?: "accepted" | "denied";
-                /** @description Only from this time on. */
+                /** @description A time, to get only entries from then on. */
                 after?: string;
-                /** @description Only from before this time. */
+                /** @description A time, to get only entries from before it. */
                 before?: string;
             };
             header?: never;
@@ -10001,76 +8108,26 @@ export interface operations {
             /** @description The entries. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /** @example {"entryId":"019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b0e","recordedAt":"2026-03-02T09:00:00.053Z","actor":{"type":"user","id":"019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02","name":"Ada"},"action":"CreateOrganization","outcome":"accepted","target":{"type":"organization","id":"019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a01"},"requestId":"019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b0f","address":"192.0.2.10","details":{"name":"acme","displayName":"Acme","key":"acme"},"seal":{"number":1}} */
                     "application/jsonl": string;
                     "text/csv": string;
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetAccount: {
@@ -10085,75 +8142,33 @@ export interface operations {
             /** @description The account. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "userId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02",
+                     *       "email": "ada@acme.example",
+                     *       "displayName": "Ada",
+                     *       "hasPassword": true,
+                     *       "recoveryCodesLeft": 0,
+                     *       "createdAt": "2026-03-02T08:59:58.915Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Account"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     UpdateAccount: {
@@ -10165,6 +8180,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "displayName": "Ada"
+                 *     }
+                 */
                 "application/json": {
                     /** @description The name that people see. */
                     displayName: string;
@@ -10175,101 +8195,43 @@ export interface operations {
             /** @description The account as it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "userId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02",
+                     *       "email": "ada@acme.example",
+                     *       "displayName": "Ada",
+                     *       "hasPassword": true,
+                     *       "recoveryCodesLeft": 0,
+                     *       "createdAt": "2026-03-02T08:59:58.915Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Account"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListAccountActivity: {
         parameters: {
             query?: {
-                /** @description How many at most in one answer. */
+                /** @description The maximum number of things in one answer. */
                 pageSize?: number;
-                /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
+                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -10281,70 +8243,46 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "activities": [
+                     *         {
+                     *           "activityId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b07",
+                     *           "happenedAt": "2026-03-02T09:00:04.188Z",
+                     *           "action": "password-changed",
+                     *           "address": "192.0.2.10",
+                     *           "details": {}
+                     *         },
+                     *         {
+                     *           "activityId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b08",
+                     *           "happenedAt": "2026-03-02T09:00:04.021Z",
+                     *           "action": "second-factor-disabled",
+                     *           "address": "192.0.2.10",
+                     *           "details": {}
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         activities: components["schemas"]["AccountActivity"][];
-                        /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
                         nextPageToken?: string;
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetAccountLimits: {
@@ -10359,66 +8297,40 @@ export interface operations {
             /** @description The limits. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "limits": [
+                     *         {
+                     *           "name": "organizations",
+                     *           "maximum": 10,
+                     *           "isOwn": false,
+                     *           "usedCount": 1
+                     *         },
+                     *         {
+                     *           "name": "userTokens",
+                     *           "maximum": 50,
+                     *           "isOwn": false,
+                     *           "usedCount": 1
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["AccountLimits"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ChangePassword: {
@@ -10430,12 +8342,18 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "currentPassword": "correct horse battery staple",
+                 *       "newPassword": "four words are a password"
+                 *     }
+                 */
                 "application/json": {
                     currentPassword: string;
                     newPassword: string;
-                    /** @description A code of your authenticator app, or a recovery code. Needed when the account has a second factor. */
+                    /** @description A code of your authenticator app, or a recovery code. It is needed when the account has a second factor. */
                     code?: string;
-                    /** @description true: your user tokens stay valid. Left out, they end: whoever knew the password may have made some. */
+                    /** @description True to keep your user tokens valid. If it is left out, they end, since somebody who knew the password may have made some. */
                     keepUserTokens?: boolean;
                 };
             };
@@ -10444,91 +8362,24 @@ export interface operations {
             /** @description The password is changed. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     StartSecondFactor: {
@@ -10540,6 +8391,11 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "password": "correct horse battery staple"
+                 *     }
+                 */
                 "application/json": {
                     /** @description Your password, as a confirmation. */
                     password: string;
@@ -10550,93 +8406,31 @@ export interface operations {
             /** @description The secret. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "secret": "JBSWY3DPEHPK3PXP",
+                     *       "uri": "otpauth://totp/Stepwell:ada%40acme.example?issuer=Stepwell&secret=JBSWY3DPEHPK3PXP&algorithm=SHA1&digits=6&period=30"
+                     *     }
+                     */
                     "application/json": components["schemas"]["NewSecondFactor"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ConfirmSecondFactor: {
@@ -10648,8 +8442,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "code": "492039"
+                 *     }
+                 */
                 "application/json": {
-                    /** @description A code of your authenticator app, or a recovery code. Needed when the account has a second factor. */
+                    /** @description A code of your authenticator app, or a recovery code. It is needed when the account has a second factor. */
                     code: string;
                 };
             };
@@ -10658,93 +8457,41 @@ export interface operations {
             /** @description The recovery codes. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "recoveryCodes": [
+                     *         "gb6a-esir-92bc-twmp",
+                     *         "6ruk-teze-w3eg-zdjh",
+                     *         "njne-adu2-g6hp-qmha",
+                     *         "9qyv-cz6n-r9up-298r",
+                     *         "6rcn-amfa-j2qr-sah9",
+                     *         "xde5-gaq7-97c3-97ae",
+                     *         "u5z3-hids-4wwi-a8ww",
+                     *         "2dc5-wsrp-ey4p-kjki",
+                     *         "h94n-k5eu-ssbu-s7m4",
+                     *         "vpbq-cmuu-2gcb-726n"
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["RecoveryCodes"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     DisableSecondFactor: {
@@ -10756,10 +8503,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "password": "correct horse battery staple",
+                 *       "code": "081804"
+                 *     }
+                 */
                 "application/json": {
                     /** @description Your password, as a confirmation. */
                     password: string;
-                    /** @description A code of your authenticator app, or a recovery code. Needed when the account has a second factor. */
+                    /** @description A code of your authenticator app, or a recovery code. It is needed when the account has a second factor. */
                     code: string;
                 };
             };
@@ -10768,91 +8521,24 @@ export interface operations {
             /** @description The second factor is removed: the password alone is enough to sign in. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     RenewRecoveryCodes: {
@@ -10864,10 +8550,16 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "password": "correct horse battery staple",
+                 *       "code": "287082"
+                 *     }
+                 */
                 "application/json": {
                     /** @description Your password, as a confirmation. */
                     password: string;
-                    /** @description A code of your authenticator app, or a recovery code. Needed when the account has a second factor. */
+                    /** @description A code of your authenticator app, or a recovery code. It is needed when the account has a second factor. */
                     code: string;
                 };
             };
@@ -10876,101 +8568,49 @@ export interface operations {
             /** @description The recovery codes. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "recoveryCodes": [
+                     *         "duea-wcqs-cszm-vxh9",
+                     *         "zed9-fw95-d76r-5h44",
+                     *         "cmym-gpqm-y4y3-e7e7",
+                     *         "bfzp-ue6p-ntsz-yri4",
+                     *         "fa6c-knbd-sjsj-pn28",
+                     *         "br3b-76ph-hxen-6j3b",
+                     *         "nj35-vmjv-f7we-9ex2",
+                     *         "ht9r-3sgt-ysur-wb4g",
+                     *         "hj4u-nfth-vm68-3pp6",
+                     *         "bp9d-i4ss-utue-52ci"
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["RecoveryCodes"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListUserTokens: {
         parameters: {
             query?: {
-                /** @description How many at most in one answer. Left out: the first 1,000. */
+                /** @description The maximum number of things in one answer. If it is left out, the answer has the first 1,000. */
                 pageSize?: number;
-                /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
+                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -10982,70 +8622,39 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "userTokens": [
+                     *         {
+                     *           "userTokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a0b",
+                     *           "name": "laptop",
+                     *           "tokenPrefix": "stu_0352ExampleNumber00000_NotA",
+                     *           "createdAt": "2026-03-02T09:00:02.935Z",
+                     *           "expiresAt": "2026-05-31T09:00:02.935Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         userTokens: components["schemas"]["UserToken"][];
-                        /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
                         nextPageToken?: string;
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     CreateUserToken: {
@@ -11057,17 +8666,23 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "laptop",
+                 *       "password": "correct horse battery staple"
+                 *     }
+                 */
                 "application/json": {
-                    /** @description What the token is for. */
+                    /** @description The purpose of the token. */
                     name: string;
                     /**
                      * Format: date-time
-                     * @description If left out, the token ends after 90 days, or with the token that you call with where that is earlier. With null, it does not expire. When you call with a token, it must not be later than the end of that token.
+                     * @description The time at which the token ends. If it is left out, the token ends after 90 days, or with the token that you call with if that is earlier. With null, the token does not expire. When you call with a token, the time must not be later than the end of that token.
                      */
                     expiresAt?: string | null;
-                    /** @description Your password, where the account has one. */
+                    /** @description Your password, if the account has one. */
                     password?: string;
-                    /** @description A code of your authenticator app, or a recovery code. Needed when the account has a second factor. */
+                    /** @description A code of your authenticator app, or a recovery code. It is needed when the account has a second factor. */
                     code?: string;
                 };
             };
@@ -11076,93 +8691,36 @@ export interface operations {
             /** @description The token. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "userTokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a0b",
+                     *       "name": "laptop",
+                     *       "tokenPrefix": "stu_0352ExampleNumber00000_NotA",
+                     *       "createdAt": "2026-03-02T09:00:02.935Z",
+                     *       "expiresAt": "2026-05-31T09:00:02.935Z",
+                     *       "token": "stu_0352ExampleNumber00000_NotARealSecretOnlyAnExample00000000000"
+                     *     }
+                     */
                     "application/json": components["schemas"]["NewUserToken"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     RevokeUserToken: {
@@ -11180,73 +8738,21 @@ export interface operations {
             /** @description The token is revoked. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     RotateApiToken: {
@@ -11263,9 +8769,14 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "overlapSeconds": 3600
+                 *     }
+                 */
                 "application/json": {
                     /**
-                     * @description How long the secret that the token has now still holds beside the new one.
+                     * @description The number of seconds for which the present secret stays valid beside the new one.
                      * @default 3600
                      */
                     overlapSeconds?: number;
@@ -11276,102 +8787,51 @@ export interface operations {
             /** @description The token, with its new secret. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "tokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a07",
+                     *       "apiAuthTokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a07",
+                     *       "name": "deployment",
+                     *       "permissions": [
+                     *         "workflow:create",
+                     *         "workflow:version:create",
+                     *         "job:submit",
+                     *         "job:read",
+                     *         "job:list"
+                     *       ],
+                     *       "tokenPrefix": "stw_0352ExampleNumber00000_NotA",
+                     *       "createdBy": {
+                     *         "type": "user",
+                     *         "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *       },
+                     *       "createdAt": "2026-03-02T09:00:01.659Z",
+                     *       "updatedAt": "2026-03-02T09:00:01.744Z",
+                     *       "expiresAt": "2026-05-31T09:00:01.659Z",
+                     *       "rotatedAt": "2026-03-02T09:00:01.744Z",
+                     *       "previousExpiresAt": "2026-03-02T10:00:01.744Z",
+                     *       "token": "stw_0352ExampleNumber00000_NotARealSecretOnlyAnExample00000000000"
+                     *     }
+                     */
                     "application/json": components["schemas"]["RotatedApiToken"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     RotateApiAuthToken: {
@@ -11388,9 +8848,14 @@ export interface operations {
         };
         requestBody?: {
             content: {
+                /**
+                 * @example {
+                 *       "overlapSeconds": 3600
+                 *     }
+                 */
                 "application/json": {
                     /**
-                     * @description How long the secret that the token has now still holds beside the new one.
+                     * @description The number of seconds for which the present secret stays valid beside the new one.
                      * @default 3600
                      */
                     overlapSeconds?: number;
@@ -11401,102 +8866,51 @@ export interface operations {
             /** @description The token, with its new secret. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "tokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a07",
+                     *       "apiAuthTokenId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a07",
+                     *       "name": "deployment",
+                     *       "permissions": [
+                     *         "workflow:create",
+                     *         "workflow:version:create",
+                     *         "job:submit",
+                     *         "job:read",
+                     *         "job:list"
+                     *       ],
+                     *       "tokenPrefix": "stw_0352ExampleNumber00000_NotA",
+                     *       "createdBy": {
+                     *         "type": "user",
+                     *         "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *       },
+                     *       "createdAt": "2026-03-02T09:00:01.659Z",
+                     *       "updatedAt": "2026-03-02T09:00:01.744Z",
+                     *       "expiresAt": "2026-05-31T09:00:01.659Z",
+                     *       "rotatedAt": "2026-03-02T09:00:01.744Z",
+                     *       "previousExpiresAt": "2026-03-02T10:00:01.744Z",
+                     *       "token": "stw_0352ExampleNumber00000_NotARealSecretOnlyAnExample00000000000"
+                     *     }
+                     */
                     "application/json": components["schemas"]["RotatedApiToken"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     WhoAmI: {
@@ -11511,76 +8925,41 @@ export interface operations {
             /** @description The caller. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "type": "user",
+                     *       "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02",
+                     *       "name": "Ada",
+                     *       "email": "ada@acme.example",
+                     *       "tokenPrefix": "stu_0352ExampleNumber00000_NotA"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Caller"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListMembers: {
         parameters: {
             query?: {
-                /** @description Only members with this role. */
+                /** @description A role, to get only members who have it. */
                 role?: string;
-                /** @description How many at most in one answer. Left out: the first 1,000. */
+                /** @description The maximum number of things in one answer. If it is left out, the answer has the first 1,000. */
                 pageSize?: number;
-                /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
+                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -11595,79 +8974,51 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "members": [
+                     *         {
+                     *           "userId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02",
+                     *           "email": "ada@acme.example",
+                     *           "displayName": "Ada",
+                     *           "roles": [
+                     *             "owner"
+                     *           ],
+                     *           "createdAt": "2026-03-02T09:00:00.000Z"
+                     *         },
+                     *         {
+                     *           "userId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a03",
+                     *           "email": "grace@acme.example",
+                     *           "displayName": "Grace",
+                     *           "roles": [
+                     *             "operator"
+                     *           ],
+                     *           "createdAt": "2026-03-02T09:00:01.871Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         members: components["schemas"]["Member"][];
-                        /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
                         nextPageToken?: string;
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetMember: {
@@ -11687,81 +9038,41 @@ export interface operations {
             /** @description The member. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "userId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a03",
+                     *       "email": "grace@acme.example",
+                     *       "displayName": "Grace",
+                     *       "roles": [
+                     *         "operator"
+                     *       ],
+                     *       "createdAt": "2026-03-02T09:00:01.871Z",
+                     *       "apiTokenCount": 0
+                     *     }
+                     */
                     "application/json": components["schemas"]["Member"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     RemoveMember: {
         parameters: {
             query?: {
-                /** @description Also revoke the API tokens of this organization that the member made, themselves or by another token of theirs. This needs `apitoken:revoke`, and all that those tokens may do. */
+                /** @description True to revoke also the API tokens of this organization that the member made, themselves or by another token of theirs. This needs `apitoken:revoke`, and everything that those tokens may do. */
                 revokeApiTokens?: boolean;
             };
             header?: never;
@@ -11775,85 +9086,25 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description They are not a member any more. */
+            /** @description The person is not a member any more. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     UpdateMember: {
@@ -11870,8 +9121,15 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "roles": [
+                 *         "release-manager"
+                 *       ]
+                 *     }
+                 */
                 "application/json": {
-                    /** @description Built-in roles, or the organization's own. You must hold all that they permit. */
+                    /** @description The roles, which can be built-in ones or the organization's own. You must hold everything that they permit. */
                     roles: string[];
                 };
             };
@@ -11880,102 +9138,37 @@ export interface operations {
             /** @description The member as they are now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "userId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a03",
+                     *       "email": "grace@acme.example",
+                     *       "displayName": "Grace",
+                     *       "roles": [
+                     *         "release-manager"
+                     *       ],
+                     *       "createdAt": "2026-03-02T09:00:01.871Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Member"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     LeaveOrganization: {
@@ -11993,82 +9186,22 @@ export interface operations {
             /** @description You are not a member any more. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     CreatePasswordLink: {
@@ -12088,92 +9221,38 @@ export interface operations {
             /** @description The link. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "link": "https://stepwell.acme.example/set-password?link=NotARealSecretOnlyAnExample000000000000000",
+                     *       "expiresAt": "2026-03-02T10:00:02.294Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["PasswordLink"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListRoles: {
         parameters: {
             query?: {
-                /** @description How many at most in one answer. Left out: the first 1,000. */
+                /** @description The maximum number of things in one answer. If it is left out, the answer has the first 1,000. */
                 pageSize?: number;
-                /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
+                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -12188,86 +9267,69 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "roles": [
+                     *         {
+                     *           "roleId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a08",
+                     *           "name": "release-manager",
+                     *           "description": "Deploys workflows and watches their jobs.",
+                     *           "permissions": [
+                     *             "workflow:version:create",
+                     *             "job:read"
+                     *           ],
+                     *           "isBuiltIn": false,
+                     *           "createdAt": "2026-03-02T09:00:01.810Z",
+                     *           "updatedAt": "2026-03-02T09:00:01.810Z"
+                     *         },
+                     *         {
+                     *           "roleId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b01",
+                     *           "name": "viewer",
+                     *           "description": "Looks at everything but the audit log and tokens, and changes nothing.",
+                     *           "permissions": [
+                     *             "organization:read",
+                     *             "workflow:read",
+                     *             "workflow:version:read",
+                     *             "job:read",
+                     *             "job:list",
+                     *             "task-queue:read",
+                     *             "metrics:read",
+                     *             "member:read",
+                     *             "role:read"
+                     *           ],
+                     *           "isBuiltIn": true
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         roles: components["schemas"]["Role"][];
-                        /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
                         nextPageToken?: string;
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     CreateRole: {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repetition safe: the same key with the same request answers as the first time did, and does nothing again. With another request it is a conflict. A key is kept for 24 hours, and apart for each organization. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and a key is kept for 24 hours. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -12278,12 +9340,22 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "release-manager",
+                 *       "description": "Deploys workflows and watches their jobs.",
+                 *       "permissions": [
+                 *         "workflow:version:create",
+                 *         "job:read"
+                 *       ]
+                 *     }
+                 */
                 "application/json": {
                     /** @example release-manager */
                     name: string;
                     /** @description The purpose of the role. */
                     description?: string;
-                    /** @description The permissions of members with the role; the list may be empty. You must hold all of them yourself. A new role without this field permits nothing. */
+                    /** @description The permissions of members with the role. The list may be empty. You must hold all of them yourself. A new role without this field permits nothing. */
                     permissions?: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "task:work" | "task-queue:read" | "task-queue:update" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read")[];
                 };
             };
@@ -12292,102 +9364,43 @@ export interface operations {
             /** @description The role. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "roleId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a08",
+                     *       "name": "release-manager",
+                     *       "description": "Deploys workflows and watches their jobs.",
+                     *       "permissions": [
+                     *         "workflow:version:create",
+                     *         "job:read"
+                     *       ],
+                     *       "isBuiltIn": false,
+                     *       "createdAt": "2026-03-02T09:00:01.810Z",
+                     *       "updatedAt": "2026-03-02T09:00:01.810Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Role"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetRole: {
@@ -12407,82 +9420,45 @@ export interface operations {
             /** @description The role. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "roleId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a08",
+                     *       "name": "release-manager",
+                     *       "description": "Deploys workflows and watches their jobs.",
+                     *       "permissions": [
+                     *         "workflow:version:create",
+                     *         "job:read"
+                     *       ],
+                     *       "isBuiltIn": false,
+                     *       "createdAt": "2026-03-02T09:00:01.810Z",
+                     *       "updatedAt": "2026-03-02T09:00:01.810Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Role"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     DeleteRole: {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*` it must only exist. */
+                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*`, the thing must only exist. */
                 "If-Match"?: string;
             };
             path: {
@@ -12495,101 +9471,33 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is deleted. */
+            /** @description The thing is deleted. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Changed since it was read (`PreconditionFailedError`). */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            412: components["responses"]["PreconditionFailedError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     UpdateRole: {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*` it must only exist. */
+                /** @description The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*`, the thing must only exist. */
                 "If-Match"?: string;
             };
             path: {
@@ -12602,12 +9510,17 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "release-lead"
+                 *     }
+                 */
                 "application/json": {
                     /** @example release-manager */
                     name?: string;
                     /** @description The purpose of the role. */
                     description?: string;
-                    /** @description The permissions of members with the role; the list may be empty. You must hold all of them yourself. A new role without this field permits nothing. */
+                    /** @description The permissions of members with the role. The list may be empty. You must hold all of them yourself. A new role without this field permits nothing. */
                     permissions?: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "task:work" | "task-queue:read" | "task-queue:update" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read")[];
                 };
             };
@@ -12616,119 +9529,50 @@ export interface operations {
             /** @description The role as it is now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "roleId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a08",
+                     *       "name": "release-lead",
+                     *       "description": "Deploys workflows and watches their jobs.",
+                     *       "permissions": [
+                     *         "workflow:version:create",
+                     *         "job:read"
+                     *       ],
+                     *       "isBuiltIn": false,
+                     *       "createdAt": "2026-03-02T09:00:01.810Z",
+                     *       "updatedAt": "2026-03-02T09:00:02.406Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Role"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Changed since it was read (`PreconditionFailedError`). */
-            412: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            412: components["responses"]["PreconditionFailedError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListInvitations: {
         parameters: {
             query?: {
-                /** @description How many at most in one answer. Left out: the first 1,000. */
+                /** @description The maximum number of things in one answer. If it is left out, the answer has the first 1,000. */
                 pageSize?: number;
-                /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
+                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -12743,79 +9587,47 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "invitations": [
+                     *         {
+                     *           "invitationId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a09",
+                     *           "roles": [
+                     *             "operator"
+                     *           ],
+                     *           "email": "grace@acme.example",
+                     *           "createdBy": {
+                     *             "type": "user",
+                     *             "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *           },
+                     *           "createdAt": "2026-03-02T09:00:01.834Z",
+                     *           "expiresAt": "2026-03-09T09:00:01.834Z",
+                     *           "status": "open"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         invitations: components["schemas"]["Invitation"][];
-                        /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
                         nextPageToken?: string;
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     CreateInvitation: {
@@ -12830,22 +9642,30 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "roles": [
+                 *         "operator"
+                 *       ],
+                 *       "email": "grace@acme.example"
+                 *     }
+                 */
                 "application/json": {
-                    /** @description Built-in roles, or the organization's own. You must hold all that they permit. */
+                    /** @description The roles, which can be built-in ones or the organization's own. You must hold everything that they permit. */
                     roles?: string[];
                     /**
-                     * @description Instead of `roles`, when there is one.
+                     * @description The role, which can stand in the place of `roles` when there is only one.
                      * @example release-manager
                      */
                     role?: string;
                     /**
                      * Format: email
-                     * @description Only a user with this address can accept it. Left out: anybody who has the link can.
+                     * @description The e-mail address of the user who can accept the invitation. If it is left out, anybody who has the link can.
                      */
                     email?: string;
                     /**
                      * Format: date-time
-                     * @description At most 30 days from now. Left out: in 7 days. When you call with a token, not later than the end of that token.
+                     * @description The time at which the invitation ends, at most 30 days from now. If it is left out, the invitation ends in 7 days. When you call with a token, the time must not be later than the end of that token.
                      */
                     expiresAt?: string;
                 };
@@ -12855,102 +9675,44 @@ export interface operations {
             /** @description The invitation. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "invitationId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a09",
+                     *       "roles": [
+                     *         "operator"
+                     *       ],
+                     *       "email": "grace@acme.example",
+                     *       "createdBy": {
+                     *         "type": "user",
+                     *         "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *       },
+                     *       "createdAt": "2026-03-02T09:00:01.834Z",
+                     *       "expiresAt": "2026-03-09T09:00:01.834Z",
+                     *       "link": "https://stepwell.acme.example/invitations/sti_0352ExampleNumber00000_NotARealSecretOnlyAnExample00000000000",
+                     *       "code": "sti_0352ExampleNumber00000_NotARealSecretOnlyAnExample00000000000"
+                     *     }
+                     */
                     "application/json": components["schemas"]["NewInvitation"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetInvitation: {
@@ -12967,78 +9729,42 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Everything except the link. */
+            /** @description The invitation, without its link. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "invitationId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a09",
+                     *       "roles": [
+                     *         "operator"
+                     *       ],
+                     *       "email": "grace@acme.example",
+                     *       "createdBy": {
+                     *         "type": "user",
+                     *         "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *       },
+                     *       "createdAt": "2026-03-02T09:00:01.834Z",
+                     *       "expiresAt": "2026-03-09T09:00:01.834Z",
+                     *       "status": "open"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Invitation"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     RevokeInvitation: {
@@ -13055,92 +9781,32 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is revoked. */
+            /** @description The invitation is revoked. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     AcceptInvitation: {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repetition safe: the same key with the same request answers as the first time did, and does nothing again. With another request it is a conflict. A key is kept for 24 hours, and apart for each organization. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and a key is kept for 24 hours. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -13148,120 +9814,58 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "invitation": "sti_0352ExampleNumber00000_NotARealSecretOnlyAnExample00000000000"
+                 *     }
+                 */
                 "application/json": {
-                    /** @description The code: the end of the link. */
+                    /** @description The code of the invitation, which is the end of its link. */
                     invitation: string;
                 };
             };
         };
         responses: {
-            /** @description Where you are a member now. */
+            /** @description The organization of which you are a member now. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "organizationId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a01",
+                     *       "roles": [
+                     *         "operator"
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["AcceptedInvitation"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListSignInProviders: {
         parameters: {
             query?: {
-                /** @description How many at most in one answer. Left out: the first 1,000. */
+                /** @description The maximum number of things in one answer. If it is left out, the answer has the first 1,000. */
                 pageSize?: number;
-                /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
+                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -13276,83 +9880,62 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "signInProviders": [
+                     *         {
+                     *           "id": "acme",
+                     *           "name": "Acme",
+                     *           "issuer": "https://login.acme.example",
+                     *           "clientId": "stepwell",
+                     *           "redirectUri": "https://stepwell.acme.example/oidc/callback/acme",
+                     *           "scopes": [
+                     *             "openid",
+                     *             "email",
+                     *             "groups"
+                     *           ],
+                     *           "emailDomains": [
+                     *             "acme.example"
+                     *           ],
+                     *           "trustsEmail": false,
+                     *           "roleClaim": "groups",
+                     *           "roles": {
+                     *             "managers": [
+                     *               "operator"
+                     *             ]
+                     *           },
+                     *           "defaultRoles": [
+                     *             "viewer"
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["SignInProviders"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListOAuthClients: {
         parameters: {
             query?: {
-                /** @description How many at most in one answer. Left out: the first 1,000. */
+                /** @description The maximum number of things in one answer. If it is left out, the answer has the first 1,000. */
                 pageSize?: number;
-                /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
+                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -13367,86 +9950,53 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "oauthClients": [
+                     *         {
+                     *           "clientId": "stc_0352ExampleOrganizat_0352ExampleOAuthClient",
+                     *           "organizationId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a01",
+                     *           "name": "Acme orders",
+                     *           "redirectUris": [
+                     *             "https://orders.acme.example/signed-in"
+                     *           ],
+                     *           "createdBy": {
+                     *             "type": "user",
+                     *             "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *           },
+                     *           "createdAt": "2026-03-02T09:00:02.493Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         oauthClients: components["schemas"]["OAuthClient"][];
-                        /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
                         nextPageToken?: string;
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     CreateOAuthClient: {
         parameters: {
             query?: never;
             header?: {
-                /** @description Makes a repetition safe: the same key with the same request answers as the first time did, and does nothing again. With another request it is a conflict. A key is kept for 24 hours, and apart for each organization. */
+                /** @description A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and a key is kept for 24 hours. */
                 "Idempotency-Key"?: string;
             };
             path: {
@@ -13457,10 +10007,18 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "name": "Acme orders",
+                 *       "redirectUris": [
+                 *         "https://orders.acme.example/signed-in"
+                 *       ]
+                 *     }
+                 */
                 "application/json": {
-                    /** @description Members read it when they are asked to agree. */
+                    /** @description The name that members read when they are asked to agree. */
                     name: string;
-                    /** @description Where the browser goes after the sign-in, compared character by character. Each begins with `https://`, or with `http://localhost` or `http://127.0.0.1`. The pages at their origins may call this API. */
+                    /** @description The addresses to which the browser may go after the sign-in, compared character by character. Each begins with `https://`, or with `http://localhost` or `http://127.0.0.1`. Pages at their origins may call this API. */
                     redirectUris: string[];
                 };
             };
@@ -13469,102 +10027,43 @@ export interface operations {
             /** @description The OAuth client. */
             201: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    "Idempotency-Replayed": components["headers"]["Idempotency-Replayed"];
+                    Location: components["headers"]["Location"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "clientId": "stc_0352ExampleOrganizat_0352ExampleOAuthClient",
+                     *       "organizationId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a01",
+                     *       "name": "Acme orders",
+                     *       "redirectUris": [
+                     *         "https://orders.acme.example/signed-in"
+                     *       ],
+                     *       "createdBy": {
+                     *         "type": "user",
+                     *         "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *       },
+                     *       "createdAt": "2026-03-02T09:00:02.493Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["OAuthClient"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description In conflict with the current state (`ConflictError`). */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            409: components["responses"]["ConflictError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetOAuthClient: {
@@ -13584,75 +10083,38 @@ export interface operations {
             /** @description The OAuth client. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "clientId": "stc_0352ExampleOrganizat_0352ExampleOAuthClient",
+                     *       "organizationId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a01",
+                     *       "name": "Acme orders",
+                     *       "redirectUris": [
+                     *         "https://orders.acme.example/signed-in"
+                     *       ],
+                     *       "createdBy": {
+                     *         "type": "user",
+                     *         "id": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a02"
+                     *       },
+                     *       "createdAt": "2026-03-02T09:00:02.493Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["OAuthClient"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     DeleteOAuthClient: {
@@ -13669,84 +10131,32 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is deleted. */
+            /** @description The thing is deleted. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     ListSessions: {
         parameters: {
             query?: {
-                /** @description How many at most in one answer. Left out: the first 1,000. */
+                /** @description The maximum number of things in one answer. If it is left out, the answer has the first 1,000. */
                 pageSize?: number;
-                /** @description `nextPageToken` of the answer before, with the same filters. Opaque. */
+                /** @description The `nextPageToken` of the answer before, for the same filters. Its content is opaque. */
                 pageToken?: string;
             };
             header?: never;
@@ -13758,70 +10168,42 @@ export interface operations {
             /** @description One page. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "sessions": [
+                     *         {
+                     *           "sessionId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1a0c",
+                     *           "isCurrent": false,
+                     *           "signedInBy": "password",
+                     *           "userAgent": "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0",
+                     *           "address": "192.0.2.10",
+                     *           "createdAt": "2026-03-02T09:00:04.198Z",
+                     *           "lastSeenAt": "2026-03-02T09:00:04.198Z",
+                     *           "expiresAt": "2026-03-16T09:00:04.198Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": {
                         sessions: components["schemas"]["Session"][];
-                        /** @description Send it as `pageToken` for the next page. Left out when there is no more. */
+                        /** @description The value to send as `pageToken` for the next page. It is left out when there is no more. */
                         nextPageToken?: string;
                     };
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     EndSession: {
@@ -13839,73 +10221,21 @@ export interface operations {
             /** @description The session is ended. */
             204: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetOwnPermissions: {
@@ -13920,78 +10250,70 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What you may do in this organization. */
+            /** @description Your permissions in this organization. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "permissions": [
+                     *         "organization:read",
+                     *         "organization:update",
+                     *         "organization:delete",
+                     *         "workflow:create",
+                     *         "workflow:read",
+                     *         "workflow:delete",
+                     *         "workflow:version:create",
+                     *         "workflow:version:read",
+                     *         "job:submit",
+                     *         "job:read",
+                     *         "job:list",
+                     *         "job:cancel",
+                     *         "job:event:send",
+                     *         "task:work",
+                     *         "task-queue:read",
+                     *         "task-queue:update",
+                     *         "metrics:read",
+                     *         "apitoken:create",
+                     *         "apitoken:read",
+                     *         "apitoken:update",
+                     *         "apitoken:revoke",
+                     *         "member:read",
+                     *         "member:update",
+                     *         "member:remove",
+                     *         "invitation:create",
+                     *         "invitation:read",
+                     *         "invitation:revoke",
+                     *         "role:create",
+                     *         "role:read",
+                     *         "role:update",
+                     *         "role:delete",
+                     *         "oauthclient:create",
+                     *         "oauthclient:list",
+                     *         "oauthclient:delete",
+                     *         "audit:read"
+                     *       ],
+                     *       "roles": [
+                     *         "owner"
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["OwnPermissions"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     CheckPermissions: {
@@ -14006,102 +10328,51 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "permissions": [
+                 *         "job:submit",
+                 *         "job:cancel"
+                 *       ]
+                 *     }
+                 */
                 "application/json": {
                     permissions: ("organization:read" | "organization:update" | "organization:delete" | "workflow:create" | "workflow:read" | "workflow:delete" | "workflow:version:create" | "workflow:version:read" | "job:submit" | "job:read" | "job:list" | "job:cancel" | "job:event:send" | "task:work" | "task-queue:read" | "task-queue:update" | "metrics:read" | "apitoken:create" | "apitoken:read" | "apitoken:update" | "apitoken:revoke" | "member:read" | "member:update" | "member:remove" | "invitation:create" | "invitation:read" | "invitation:revoke" | "role:create" | "role:read" | "role:update" | "role:delete" | "oauthclient:create" | "oauthclient:list" | "oauthclient:delete" | "audit:read")[];
                 };
             };
         };
         responses: {
-            /** @description Which of these you have in this organization. */
+            /** @description The permissions, each with whether you have it in this organization. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "allowed": {
+                     *         "job:submit": true,
+                     *         "job:cancel": true
+                     *       },
+                     *       "all": true
+                     *     }
+                     */
                     "application/json": components["schemas"]["PermissionCheck"];
                 };
             };
-            /** @description The request is not valid (`ValidationError`). */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not authenticated (`AuthenticationError`). */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not allowed (`AuthorizationError`). */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not found (`NotFoundError`). */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too large (`PayloadTooLargeError`). */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unsupported media type (`UnsupportedMediaTypeError`). */
-            415: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many (`RateLimitError`). */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            400: components["responses"]["ValidationError"];
+            401: components["responses"]["AuthenticationError"];
+            403: components["responses"]["AuthorizationError"];
+            404: components["responses"]["NotFoundError"];
+            413: components["responses"]["PayloadTooLargeError"];
+            415: components["responses"]["UnsupportedMediaTypeError"];
+            429: components["responses"]["RateLimitError"];
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetLiveness: {
@@ -14113,27 +10384,26 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It does. */
+            /** @description The process runs. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "status": "live"
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {string} */
                         status: "live";
                     };
                 };
             };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            500: components["responses"]["UnhandledError"];
         };
     };
     GetReadiness: {
@@ -14145,36 +10415,27 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It does. */
+            /** @description The node takes requests. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "status": "ready"
+                     *     }
+                     */
                     "application/json": {
                         /** @enum {string} */
                         status: "ready";
                     };
                 };
             };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not available at the moment (`UnavailableError`). */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            500: components["responses"]["UnhandledError"];
+            503: components["responses"]["UnavailableError"];
         };
     };
     GetOpenApiDocument: {
@@ -14189,28 +10450,35 @@ export interface operations {
             /** @description The OpenAPI document. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "openapi": "3.1.0",
+                     *       "info": {
+                     *         "title": "Stepwell"
+                     *       },
+                     *       "paths": {}
+                     *     }
+                     */
                     "application/json": Record<string, never>;
                 };
             };
-            /** @description You have the document already: its ETag is the one in If-None-Match. */
+            /** @description You have the document already, since its ETag is the one in `If-None-Match`. */
             304: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    traceresponse: components["headers"]["traceresponse"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Internal error (`UnhandledError`). */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
+            500: components["responses"]["UnhandledError"];
         };
     };
 }

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { programPermissions } from "@stepwell/testing/program-permissions.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
@@ -23,19 +24,7 @@ onOneStore((home) => {
     directory = await mkdtemp(join(tmpdir(), "stepwell-client-"));
     await writeFile(join(directory, "package.json"), '{ "private": true }');
     const { organizationId, api } = await service.newOrganization();
-    const permissions = [
-      "workflow:create",
-      "workflow:version:create",
-      "workflow:read",
-      "job:submit",
-      "job:read",
-      "job:list",
-      "job:cancel",
-      "job:event:send",
-      "task:work",
-      "metrics:read",
-      "organization:read",
-    ];
+    const permissions = [...programPermissions, "task:work", "metrics:read"];
     const { body } = await api.call<{ token: string }>("CreateApiToken", { body: { name: "readme", permissions } });
     shell = new Shell(directory, {
       STEPWELL_URL: service.baseUrl,

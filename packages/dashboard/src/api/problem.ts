@@ -58,14 +58,14 @@ export function unreachable(): ProblemError {
   });
 }
 
-/** Whatever was thrown, as a problem to show. */
+/** Anything that was thrown, as a problem to show. */
 export function asProblem(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
   const detail = error instanceof Error ? error.message : String(error);
   return new ProblemError({ title: texts.problem.pageTitle, status: 0, detail, code: "PageError" });
 }
 
-/** What is wrong with the fields of a form, each by the pointer of what it is sent as; `rest` is what belongs to no field. */
+/** The problems of the fields of a form, by the pointer under which each field is sent; `rest` has the problems that belong to no field. */
 export function fieldProblems(error: unknown, pointers: readonly string[]) {
   const problem = error === null || error === undefined ? undefined : asProblem(error);
   const at = (pointer: string): string | undefined => {

@@ -1,7 +1,7 @@
 import { QueryClient } from "@tanstack/react-query";
 import { asProblem } from "./problem.ts";
 
-/** What the pages remember of the service's answers. */
+/** The cache of the service's answers, for all pages. */
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {

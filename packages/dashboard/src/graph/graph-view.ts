@@ -4,7 +4,7 @@ export type GraphViewName = "graph" | "list";
 
 const key = "stepwell.steps";
 
-/** Whoever chose the list wants it on the next page too. */
+/** The chosen view, graph or list, which is kept for the next pages. */
 export function useGraphView(): [GraphViewName, (view: GraphViewName) => void] {
   const [view, setView] = useState<GraphViewName>(() => (stored() === "list" ? "list" : "graph"));
   const choose = (chosen: GraphViewName) => {

@@ -1,7 +1,7 @@
 import type { IconName } from "../parts/layout/Icon.tsx";
 import { texts } from "../texts/texts.ts";
 
-/** What a step of a job looks like now. */
+/** The look of a step of a job now. */
 export interface StepLook {
   readonly status: StepStatus;
   /** The latest one. */

@@ -7,7 +7,7 @@ import type { Layout, PlacedNode } from "./layout.ts";
 const leastZoom = 0.62;
 const margin = 24;
 
-/** What part of the picture is seen: all of it where it fits, else where the job stands, and it goes along with the job. */
+/** The part of the picture that is seen: all of it where it fits, else the step at which the job is. It follows the job. */
 export function useViewport(layout: Layout, place: RefObject<HTMLElement | null>, current: string | undefined) {
   const { setViewport, getViewport } = useReactFlow();
   const isReady = useRef(false);

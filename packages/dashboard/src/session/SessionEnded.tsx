@@ -14,7 +14,7 @@ export function SessionEnded() {
       {shell.signInAgain}
     </Button>
   );
-  // Whoever has saved elsewhere what they had typed must find the way back in.
+  // A reader who closed the dialog, to save elsewhere what they had typed, must find the way back in.
   if (!isOpen) {
     return (
       <aside className="session-ended" aria-label={shell.sessionEndedTitle}>

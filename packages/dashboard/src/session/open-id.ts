@@ -1,7 +1,7 @@
 import * as oauth from "oauth4webapi";
 import { baseUrl } from "../base-url.ts";
 
-/** What a sign-in gives. Lives in memory only, and goes with the page. */
+/** The result of a sign-in. It lives in memory only, and goes with the page. */
 export interface Tokens {
   readonly idToken: string;
   readonly refreshToken: string | undefined;
@@ -16,7 +16,7 @@ export interface SignedInUser {
   readonly email: string;
 }
 
-/** What must survive the way to the sign-in page and back, in this tab. None of it lets anybody in. */
+/** The values that must survive the way to the sign-in page and back, in this tab. None of them lets anybody in. */
 export interface PendingSignIn {
   readonly state: string;
   readonly nonce: string;

@@ -4,7 +4,7 @@ import "./Shell.css";
 import { texts } from "../texts/texts.ts";
 import { TopBar } from "./TopBar.tsx";
 
-/** What stands around every page: the bar on top, and the way past it for keyboards. */
+/** The frame of every page: the bar on top, and the way past it for keyboards. */
 export function Shell() {
   const main = useRef<HTMLElement>(null);
   useFocusOnNavigation(main);
@@ -21,7 +21,7 @@ export function Shell() {
   );
 }
 
-/** Whoever follows a link by keyboard, or hears the page, goes on at the new page's beginning; a changed filter is no new page. */
+/** Moves the focus to the beginning of a new page, for people who use a keyboard or hear the page. A changed filter is no new page. */
 function useFocusOnNavigation(main: { readonly current: HTMLElement | null }): void {
   const { pathname } = useLocation();
   const shown = useRef(pathname);

@@ -3,6 +3,8 @@ import { type AnyRoute, Link, type StaticDataRouteOption, useParams, useRouter }
 import "./TopBar.css";
 import { organizationsQuery } from "../api/organizations.ts";
 import { Icon } from "../parts/layout/Icon.tsx";
+import { DocsLink } from "../parts/words/DocsLink.tsx";
+import { docsAddresses } from "../parts/words/docs-addresses.ts";
 import { texts } from "../texts/texts.ts";
 import { AccountMenu } from "./AccountMenu.tsx";
 import { lastOf } from "./last-organization.ts";
@@ -21,6 +23,10 @@ export function TopBar() {
         <OrganizationSwitcher organizationId={organizationId} />
         {organizationId !== undefined && <Navigation organizationId={organizationId} />}
         <div className="top-bar-end">
+          <DocsLink to={docsAddresses.index} className="button button-quiet">
+            <Icon name="help" />
+            <span className="visually-hidden">{texts.shell.docs}</span>
+          </DocsLink>
           <ThemeMenu />
           <AccountMenu />
         </div>

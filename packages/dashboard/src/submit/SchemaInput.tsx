@@ -13,7 +13,7 @@ export interface SchemaInputProps {
   readonly onChange: (draft: Draft) => void;
   /** Where it lies in the input, as a JSON pointer. */
   readonly pointer: string;
-  /** What is wrong, by pointer. */
+  /** The problems, by pointer. */
   readonly problems: ReadonlyMap<string, string>;
 }
 
@@ -39,7 +39,7 @@ export function SchemaInput(props: SchemaInputProps) {
 function TextInput(props: SchemaInputProps) {
   const { field, draft, onChange, pointer, problems } = props;
   if (field.kind !== "text") return <ReadText {...props} />;
-  // What may be left out is left out when it is empty; what must be there may be an empty text.
+  // An empty optional field is left out; a required one is sent as an empty text.
   const change = (text: string) => onChange(text === "" && !field.isRequired ? undefined : text);
   const isTime = field.inputType === "datetime-local";
   return (
@@ -222,7 +222,7 @@ function ListInput(props: SchemaInputProps) {
   );
 }
 
-/** What consists of others. What may be left out is there only once somebody adds it. */
+/** A field that has fields of its own. An optional one is there only once somebody adds it. */
 function Group({ field, draft, onChange, pointer, problems, children }: SchemaInputProps & { children: ReactNode }) {
   const words = texts.submit;
   const problem = problems.get(pointer);

@@ -91,7 +91,7 @@ function Form({ workflow, versionId, ...form }: FormProps) {
   return <SubmitForm definition={data.definition} {...form} />;
 }
 
-/** What can be run: the tags first, since that is what programs submit by. */
+/** The tags and versions that can be run. Tags come first, since programs submit by them. */
 function useTargets(workflow: WorkflowKey) {
   const words = texts.submit;
   const tags = useQuery(tagsQuery(workflow));

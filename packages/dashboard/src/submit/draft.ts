@@ -19,8 +19,8 @@ export class Unfinished {
 export type Draft = unknown;
 
 /**
- * What a form begins with: what must be there is there, empty; what may be left out is left out, and what must be chosen is chosen by the reader, unless
- * there is no choice.
+ * The draft with which a form begins: required fields are there and empty, and optional ones are left out. The reader makes every choice, unless there is
+ * only one.
  */
 export function emptyDraft(field: SchemaField): Draft {
   if (field.default !== undefined) return field.default;
@@ -56,7 +56,7 @@ export interface DraftProblem {
   readonly of?: FieldKind;
 }
 
-/** What keeps a draft from being sent. Whether it fits the schema in all else is for the service to say. */
+/** The problems that keep a draft from being sent. The service checks the rest of the schema. */
 export function problemsOf(field: SchemaField, draft: Draft, pointer = ""): DraftProblem[] {
   if (draft === undefined) return field.isRequired ? [{ pointer, kind: "missing" }] : [];
   if (draft instanceof Unfinished)
@@ -137,7 +137,7 @@ export function numberDraft(text: string, isInteger: boolean): Draft {
   const trimmed = text.trim();
   if (trimmed === "") return undefined;
   const isNumber = isInteger ? /^-?\d+$/.test(trimmed) : /^-?\d+(\.\d+)?([eE][-+]?\d+)?$/.test(trimmed);
-  // What is infinite here would be sent as null.
+  // An infinite number would be sent as null.
   return isNumber && Number.isFinite(Number(trimmed)) ? Number(trimmed) : new Unfinished(text);
 }
 

@@ -64,7 +64,7 @@ onOneStore((home) => {
     await program.call("ListWorkflows");
     await expect.poll(async () => (await program.callAny("ListJobs", {})).status).toBe(403);
 
-    // What is not touched stays as it is; the bound is taken away.
+    // Untouched fields stay as they are; the bound is taken away.
     await press(page, "Change");
     await choose(page.getByRole("dialog").getByLabel("Restrictions"), "None");
     await press(page.getByRole("dialog"), "Change token");

@@ -45,7 +45,7 @@ onOneStore((home) => {
     const page = await browser.newPage();
     await page.addInitScript(tellPaint);
     const network = await page.context().newCDPSession(page);
-    // What measuring programs call slow 3G: 400 ms for each way there and back, 400 kbit in a second.
+    // This is slow 3G in measuring programs: 400 ms for each way there and back, 400 kbit in a second.
     const throughput = (400 * 1_024) / 8;
     const connection = { offline: false, latency: 400, downloadThroughput: throughput, uploadThroughput: throughput };
     await network.send("Network.emulateNetworkConditions", connection);

@@ -71,7 +71,7 @@ onOneStore((home) => {
 
   test("a job of 500 steps is drawn in under a second, where it stands, and goes on without a jump", async () => {
     const { owner, workflowId, jobId, page } = await openJob(large);
-    // What loads once is there, as for whoever looks at one job after the other.
+    // Everything that loads once is there, as for a reader who looks at one job after the other.
     await signInAt(page, `${owner.url}/jobs/${(await submitAndWait(owner.api, workflowId)).jobId}`, owner);
     await page.locator(`[data-step=s${many - 1}]`).waitFor();
     await expectWithin(1_000, async () => {

@@ -126,7 +126,7 @@ onOneStore((home) => {
       const form = page.getByRole("form", { name: "What approved says" });
       await form.getByLabel("comment").fill("Too dear");
       await form.getByRole("button", { name: "Send approved" }).click();
-      // Nobody has decided yet: neither answer is chosen for them.
+      // The form chooses neither answer before the reader does.
       await form.getByText("Required").waitFor();
       await expectAccessible(page, "the form of an approval");
       await form.getByLabel("approved").selectOption("false");

@@ -76,6 +76,30 @@ onOneStore((home) => {
     expect(page.url()).toContain("createdBefore=2020-0");
   });
 
+  test("filters that were typed a moment ago are cleared with the others, and do not come back", async () => {
+    const { owner } = await busyOwner();
+    const page = await browser.newPage();
+    await page.clock.install();
+    await signInAt(page, `${owner.url}/jobs?status=FAILED`, owner);
+    await expect.poll(() => statuses(page)).toEqual(["Failed"]);
+    const clear = page.getByRole("button", { name: "Clear filters" });
+    await clear.click();
+    await expect.poll(() => clear.isDisabled()).toBe(true);
+    // The page's clock stands still, so what is typed is not in the address yet.
+    await page.clock.pauseAt(Date.now() + 60_000);
+    await page.getByLabel("Status").selectOption("Failed");
+    await page.getByLabel("Waits for the event").fill("approved");
+    await clear.click();
+    await page.clock.runFor(1_000);
+    expect(new URL(page.url()).search).toBe("");
+    expect(await page.getByLabel("Waits for the event").inputValue()).toBe("");
+    await page.getByLabel("Waits for the event").fill("approved");
+    expect(await clear.isEnabled()).toBe(true);
+    await clear.click();
+    await page.clock.runFor(1_000);
+    expect(new URL(page.url()).search).toBe("");
+  });
+
   test("what is new is told without a reload, nothing jumps, and what has changed is seen in its row", async () => {
     const { owner, waiting, jobIds } = await busyOwner();
     const page = await browser.newPage();

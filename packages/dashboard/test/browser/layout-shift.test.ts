@@ -9,10 +9,10 @@ import { deploy, newOwner, signInAt, submitAndWait } from "./support/people.ts";
 
 const browser = testBrowser();
 
-/** What Core Web Vitals call good is twice as much. */
+/** Core Web Vitals call twice as much good. */
 const mostShift = 0.05;
 
-// What a page looks like does not depend on the store.
+// The look of a page does not depend on the store.
 describe("as they come", () => {
   const service = useService(postgresHome);
 

@@ -9,7 +9,7 @@ import { deploy, newOwner, type Owner, signInAt, submitAndWait } from "./support
 
 const browser = testBrowser();
 
-// What a page looks like does not depend on the store.
+// The look of a page does not depend on the store.
 describe("as they look", () => {
   const service = useService(postgresHome);
 

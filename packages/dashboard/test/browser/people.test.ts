@@ -97,11 +97,22 @@ onOneStore((home) => {
       const page = await browser.newPage();
       await signInAt(page, `${owner.url}/settings/members`, owner);
       const row = page.getByRole("row").filter({ hasText: leaving.email });
+      const answer = Promise.withResolvers<void>();
+      await page.route(`**/members/${leaving.userId}`, async (route) => {
+        await answer.promise;
+        await route.continue();
+      });
       await row.getByRole("button", { name: /^Remove/ }).press("Enter");
       const dialog = page.getByRole("dialog");
+      // Nothing can be removed before the offer to revoke the tokens stands there.
+      await dialog.getByText("Looking for API tokens that they made").waitFor();
+      const remove = dialog.getByRole("button", { name: "Remove" });
+      expect(await remove.isDisabled()).toBe(true);
+      await remove.press("Enter");
+      answer.resolve();
       await dialog.getByLabel("Also revoke the 1 API token that they made").press("Space");
       await expectAccessible(page, "the removal of a member");
-      await dialog.getByRole("button", { name: "Remove" }).press("Enter");
+      await remove.press("Enter");
       await page.getByText(/ is removed$/).waitFor();
       await service.client(token).refused("WhoAmI", "AuthenticationError");
     });

@@ -9,7 +9,7 @@ import { deploy, newOwner, registerVersion, signInAt, submitAndWait } from "./su
 
 const browser = testBrowser();
 
-/** What somebody has typed and not sent yet outlives whatever the service and the network do meanwhile. */
+/** Text that was typed and not sent yet outlives everything that the service and the network do meanwhile. */
 onOneStore((home) => {
   const service = useService(home);
 

@@ -218,6 +218,7 @@ export class NodeEngine implements Engine {
       everyMs: config.pollMs,
       lateMs: lateNoticesMs,
       maxBytes: config.maxBatchBytes,
+      maxRoundMs: maxNoticeRoundMs,
       report: (key, fact) => this.#report(key, fact, "engine"),
       random: Math.random,
     });
@@ -432,6 +433,7 @@ export class NodeEngine implements Engine {
 const watchPollMs = 100;
 /** Notices between jobs that their node has not delivered after this time are delivered by others. */
 const lateNoticesMs = 2_000;
+const maxNoticeRoundMs = 100;
 /** Jobs that become due meanwhile wait for so long. Most rounds take some milliseconds. */
 const maxTimerRoundMs = 30;
 /** How exactly it is known when a worker asked last. */

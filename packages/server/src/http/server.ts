@@ -21,6 +21,7 @@ import { whoAmIRoutes } from "./account/who-am-i.ts";
 import { auditRoutes } from "./audit/audit.ts";
 import { auditExportRoutes } from "./audit/audit-export.ts";
 import { dashboardRoutes, withoutMalformedPage } from "./dashboard/dashboard.ts";
+import { docsRoutes } from "./docs/docs.ts";
 import { answerHeaders } from "./door/answer-headers.ts";
 import type { App, ServerParts } from "./door/app.ts";
 import { AuditDenials } from "./door/audit-denials.ts";
@@ -133,6 +134,7 @@ const resources = [
   healthRoutes,
   openapiRoute,
   dashboardRoutes,
+  docsRoutes,
 ];
 
 /** The HTTP API, ready to listen. Starting it fails when a route does not declare its permission. */

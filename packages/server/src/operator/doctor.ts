@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { judgeSecretKey, WrongSecretKeyError } from "../auth/credentials/secret-key-check.ts";
+import { hasSealedValues, judgeSecretKey, WrongSecretKeyError } from "../auth/credentials/secret-key-check.ts";
 import { type Config, readConfig } from "../config.ts";
 import { type Finding, ok, problem, warning } from "../doctor/finding.ts";
 import { judgeServer } from "../doctor/server.ts";
@@ -105,6 +105,7 @@ async function examineStore(database: Database, config: Config): Promise<Finding
 async function examineSecretKey(database: Database, config: Config): Promise<Finding> {
   const file = join(config.dataDir, "secret.key");
   if (config.databaseUrl === undefined && config.secretKey === undefined && !existsSync(file)) {
+    if (!(await hasSealedValues(database))) return ok("secret key", `The first start makes the key, in ${file}.`);
     const detail = `${file} is missing, and STEPWELL_SECRET_KEY is not set. Bring the file back from its backup: a new key opens nothing that is sealed in the store.`;
     return problem("secret key", detail);
   }

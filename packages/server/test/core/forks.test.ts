@@ -71,6 +71,24 @@ describe("a parallel step", () => {
     ]);
   });
 
+  test("says in which job a step failed that is not its own", () => {
+    const story = new Story(both);
+    const cause = {
+      code: "ExecutorError",
+      type: "Boom",
+      message: "no luck",
+      jobId: "the child",
+      step: "ship",
+    } as const;
+    story.fail("permanent", { code: "ChildFailed", cause }, story.callIn("split:1[right]"));
+    expect(errorOf(story)).toMatchObject({
+      code: "BranchFailed",
+      message:
+        "The branch `right` of split failed: the step `ship` of the job the child failed with ExecutorError (Boom). no luck",
+      cause,
+    });
+  });
+
   test("resumed runs again what failed or was cancelled, and nothing else", () => {
     const story = new Story([
       parallel("split", { done: "a", left: "b", right: "c" }, null),

@@ -342,6 +342,7 @@ export class Family {
         everyMs: 1_000,
         lateMs: -60_000,
         maxBytes: config.maxBatchBytes,
+        maxRoundMs: Number.POSITIVE_INFINITY,
         report: async (key, fact) => {
           if (key.organizationId !== this.#organizationId) throw new ServiceError("UnavailableError", "Another's.");
           count += 1;

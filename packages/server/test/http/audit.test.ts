@@ -4,7 +4,7 @@ import type { Client } from "@stepwell/testing/client.ts";
 import { straightDefinition, waitingDefinition } from "@stepwell/testing/definitions.ts";
 import { deploy, registerVersion, submitAndWait } from "@stepwell/testing/flow.ts";
 import { useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 import { insertAuditEntries } from "../../src/store/audit/audit.ts";
 
@@ -24,7 +24,7 @@ interface EntryPage {
   readonly nextPageToken?: string;
 }
 
-onEveryStore((home) => {
+onOneStore((home) => {
   // One test makes the store fail, on purpose.
   const service = useService(home, { STEPWELL_LOG_LEVEL: "fatal" });
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Client } from "@stepwell/testing/client.ts";
 import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
 import { useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 import { delay, forEach, noop, parallel, textOf, transform, wait } from "../core/jobs.ts";
 
@@ -40,7 +40,7 @@ async function listBranches(job: Client, query: Record<string, string | number>)
 
 const named = ({ name, branch = "", status }: Run) => `${branch} ${name} ${status}`;
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
 
   test("an event goes to the branch that it names, and lists, history and explanation say which branch", async () => {

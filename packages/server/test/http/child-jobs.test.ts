@@ -159,10 +159,17 @@ onEveryStore((home) => {
     expect((await api.call<Job>("ResumeJob", { params: { jobId } })).status).toBe(200);
   });
 
-  test("an input that does not fit the other workflow begins no job", async () => {
+  test.each([
+    ["a value", noop("only", null, { input: "closed" }), "/n is required."],
+    [
+      "an expression",
+      transform("only", { n: "${ input.n }" }, null),
+      "In `input` at /n of only, `input.n` is not there; ask with `has(input.n)` before it is read.",
+    ],
+  ])("an input that does not fit %s of the other workflow begins no job", async (_, only, problem) => {
     const { api } = await service.newOrganization();
     const closed = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
-    await deploy(api, textOf([noop("only", null, { input: "closed" })], { closed }), "leaf");
+    await deploy(api, textOf([only], { closed }), "leaf");
     const { workflowId } = await deploy(api, textOf([childJob("begin", "leaf", null)]), "root");
 
     const { body } = await submitAndWait(api, workflowId, {}).then(({ jobId }) =>
@@ -170,7 +177,8 @@ onEveryStore((home) => {
     );
 
     expect(body).toMatchObject({ status: "FAILED", error: { code: "ChildNotStarted" } });
-    expect(body.error?.message).toContain("/n");
+    const why = "The input does not fit the input definition of only, the first step of leaf.";
+    expect(body.error?.message).toBe(`No job of \`leaf\` could be begun. ${why} ${problem}`);
     expect(body.childJobs).toBeUndefined();
   });
 

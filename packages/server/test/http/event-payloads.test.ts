@@ -2,13 +2,13 @@ import type { Client } from "@stepwell/testing/client.ts";
 import { deploy, type JobBody, submitAndWait } from "@stepwell/testing/flow.ts";
 import { said } from "@stepwell/testing/notes.ts";
 import { useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 
 const maxBatchBytes = 64 * 1024;
 
 /** What somebody decides reaches the step that acts on it, whenever and however often it is sent. */
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home, { STEPWELL_MAX_BATCH_BYTES: String(maxBatchBytes) });
 
   async function jobOf(steps: readonly object[], inputJson: object = { sku: "S" }): Promise<Sending> {

@@ -153,7 +153,8 @@ onOneStore((home) => {
         const { raw } = await organization.api.document();
         const list = raw.paths["/organizations/{organizationId}/workflows"]?.get;
         if (list === undefined) throw new Error("There is no ListWorkflows.");
-        const older = new ApiDocument({ paths: { "/organizations/{organizationId}/workflows": { put: list } } });
+        const paths = { "/organizations/{organizationId}/workflows": { put: list } };
+        const older = new ApiDocument({ ...raw, paths });
         return await new GeneratedClient(proxy.url, organization.owner.token, older).send("ListWorkflows", named());
       },
       RateLimitError: async () => {

@@ -5,7 +5,7 @@ import { straightDefinition, waitingDefinition } from "@stepwell/testing/definit
 import { deploy, registerVersion } from "@stepwell/testing/flow.ts";
 import { newSignedInPerson, refusedCount, rightPassword } from "@stepwell/testing/people.ts";
 import { type TestOrganization, useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 
 interface Token {
@@ -13,7 +13,7 @@ interface Token {
   readonly token: string;
 }
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
 
   const attempt = (id: string, number?: number) => ({

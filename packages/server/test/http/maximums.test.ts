@@ -36,7 +36,7 @@ onOneStore((home) => {
     const raced = await race(api, "CreateApiToken", tokens);
     expect(raced.madeCount).toBe(2);
     expect(raced.details).toEqual([
-      "An organization has at most 3 API tokens here. Revoke tokens that are not needed any more. The operator of the service can raise the maximum: `stepwell organization limits ID --max apiTokens=NUMBER` for this organization, or STEPWELL_MAX_API_TOKENS for all.",
+      "An organization has at most 3 API tokens here. Revoke tokens that are not needed any more. The operator of the service can raise the maximum: `stepwell org limits ID --max apiTokens=NUMBER` for this organization, or STEPWELL_MAX_API_TOKENS for all.",
     ]);
     const { body } = await api.call<{ apiTokens: unknown[] }>("ListApiTokens");
     expect(body.apiTokens).toHaveLength(3);

@@ -158,7 +158,8 @@ onOneStore((home) => {
   });
 
   test("every operation has a name of its own, a permission that exists, a tag, a summary and described answers", async () => {
-    const { operations } = await service.client(undefined).document();
+    const document = await service.client(undefined).document();
+    const { operations } = document;
     const names = operations.map((operation) => operation.operationId);
     expect(new Set(names).size).toBe(names.length);
     for (const { operationId, permission, declaration } of operations) {
@@ -166,10 +167,56 @@ onOneStore((home) => {
       expect(declaration.security, operationId).toEqual(permission === "none" ? [] : [{ bearerToken: [] }]);
       expect(declaration.tags.length, operationId).toBe(1);
       expect(declaration.summary, operationId).toBeTruthy();
-      for (const [status, response] of Object.entries(declaration.responses)) {
-        expect(response.description, `${operationId} ${status}`).not.toBe("Default Response");
+      for (const status of Object.keys(declaration.responses)) {
+        const { description } = document.answerOf(operationId, status);
+        expect(description, `${operationId} ${status}`).toBeTruthy();
+        expect(description, `${operationId} ${status}`).not.toBe("Default Response");
       }
     }
+  });
+
+  test("every operation has a summary and a description, and every description is whole sentences", async () => {
+    const { operations, raw } = await service.client(undefined).document();
+    for (const { operationId, declaration } of operations) {
+      expect(declaration.summary, operationId).toMatch(/^[A-Z].*[^.]$/);
+      expect(declaration.description, operationId).toMatch(/\.$/);
+    }
+    const texts = descriptionsIn(raw);
+    expect(texts.length).toBeGreaterThan(operations.length);
+    expect(texts.filter((text) => !/^[A-Z`].*\.$/.test(text))).toEqual([]);
+  });
+
+  // Every call of the tests is held against the headers that the document names.
+  test("the document names the headers of an answer, and which of them are always there", async () => {
+    const { api } = await service.newOrganization();
+    const document = await api.document();
+    const headersOf = (operationId: string, status: number) =>
+      Object.keys(document.answerOf(operationId, status).headers ?? {});
+    const counted = ["X-Request-Id", "traceresponse", "RateLimit", "RateLimit-Policy"];
+    const problem = [...counted, "x-amzn-errortype", "x-amzn-requestid"];
+    expect(headersOf("GetLiveness", 200)).toEqual(["X-Request-Id", "traceresponse"]);
+    expect(headersOf("CreateRole", 201)).toEqual([...counted, "Idempotency-Replayed", "ETag", "Location"]);
+    expect(headersOf("GetRole", 200)).toEqual([...counted, "ETag"]);
+    expect(headersOf("DeleteRole", 204)).toEqual(counted);
+    expect(headersOf("CreatePasswordLink", 201)).toEqual(counted);
+    expect(headersOf("ExportAudit", 200)).toEqual([...counted, "Content-Disposition"]);
+    expect(headersOf("GetRole", 401)).toEqual([...problem, "WWW-Authenticate"]);
+    expect(headersOf("GetRole", 503)).toEqual([...problem, "Retry-After"]);
+    expect(JSON.stringify(document.raw)).not.toContain("x-replayable");
+
+    const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    const params = { role: "viewer" };
+    const answer = await api.call("GetRole", { params, headers: { traceparent } });
+    expect(answer.headers.has("traceresponse")).toBe(true);
+    const changed = (change: (headers: Headers) => void) => {
+      const headers = new Headers(answer.headers);
+      change(headers);
+      return () => document.check("GetRole", { ...answer, headers });
+    };
+    expect(changed(() => {})).not.toThrow();
+    expect(changed((headers) => headers.delete("etag"))).toThrow(/ETag/);
+    expect(changed((headers) => headers.set("x-debug", "1"))).toThrow(/x-debug/);
+    expect(changed((headers) => headers.set("traceresponse", "x"))).toThrow(/traceresponse/);
   });
 
   test("every operation of the contract is there under its name", async () => {
@@ -219,6 +266,15 @@ onOneStore((home) => {
     ]);
   });
 });
+
+/** The descriptions everywhere except in examples, which are not about the document. */
+function descriptionsIn(value: unknown): readonly string[] {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, item]) => {
+    if (key === "example") return [];
+    return key === "description" && typeof item === "string" ? [item] : descriptionsIn(item);
+  });
+}
 
 const contractOperations = [
   "CreateOrganization",

@@ -3,7 +3,7 @@ import { definitionOf, straightDefinition, waitStep } from "@stepwell/testing/de
 import { deploy, registerVersion, submitAndWait } from "@stepwell/testing/flow.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { storeActivity, storeSession, storeUserToken } from "@stepwell/testing/stored-account.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { builtInRoles } from "../../src/auth/permissions/permissions.ts";
@@ -26,7 +26,7 @@ interface Case extends ListOf {
 const rowCount = 26;
 const workflowsByName = { operation: "ListWorkflows", rows: "workflows", identity: "name" };
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home, { STEPWELL_MAX_ORGANIZATIONS_PER_ACCOUNT: "100" });
 
   /** An organization in which every list has 26 rows: one more than a page of those that grow. */

@@ -1,7 +1,7 @@
 import { GeneratedClient } from "@stepwell/testing/generated-client.ts";
 import { HttpProxy, type Way } from "@stepwell/testing/http-proxy.ts";
 import { useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildWorld, type World } from "./authorization-rows.ts";
 import { type Prepared, type RepetitionRow, repetitionRows } from "./repetition-rows.ts";
@@ -14,7 +14,7 @@ const badNetworks: readonly (readonly Way[])[] = [
 ];
 
 /** Clients that are generated from a REST-JSON model repeat every call on a broken connection and on 503, under one id. */
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
   let proxy: HttpProxy;
   let world: World;

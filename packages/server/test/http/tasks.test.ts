@@ -3,14 +3,14 @@ import type { Client } from "@stepwell/testing/client.ts";
 import { definitionOf } from "@stepwell/testing/definitions.ts";
 import { deploy, type JobBody, registerVersion } from "@stepwell/testing/flow.ts";
 import { useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test, vi } from "vitest";
 import { taskIdOf } from "../../src/core/job/task-id.ts";
 import { countVersions } from "../../src/store/workflows/versions.ts";
 import { forEach, task, textOf } from "../core/jobs.ts";
 import { PlainWorker, taskDefinition, taskStep } from "./tasks.ts";
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home, { STEPWELL_POLL_MS: "50" });
 
   async function world(definition = taskDefinition()) {
@@ -194,6 +194,30 @@ onEveryStore((home) => {
     const task = await worker.next();
     const until = await worker.heartbeat(task, { percent: 50 });
     expect(Date.parse(until)).toBeGreaterThan(Date.parse(task.leaseUntil));
+  });
+
+  test.each([
+    ["step", { step: "__proto__" }],
+    ["visit", { visit: 2 }],
+    ["branch", { branch: "work:1[0]" }],
+    ["epoch", { epoch: 2 }],
+  ])("no answer about a task that has another %s reaches the one that a worker holds", async (_, other) => {
+    const { api, workflowId, worker } = await world();
+    const job = await submit(api, workflowId);
+    const task = await worker.next();
+    const taskId = taskIdOf({ ...job, branch: "", step: "work", visit: 1, epoch: 1, ...other });
+    expect(taskId).not.toBe(task.taskId);
+    const lies = [
+      ["HeartbeatTask", {}],
+      ["CompleteTask", { output: 1 }],
+      ["FailTask", { message: "no" }],
+      ["ReleaseTask", {}],
+    ] as const;
+    for (const [operation, body] of lies) {
+      await api.refused(operation, "ConflictError", { params: { taskId }, body });
+    }
+    await worker.complete(task, { done: true });
+    expect(await ended(api, job)).toMatchObject({ status: "SUCCEEDED", output: { done: true } });
   });
 
   test("a task that is given back goes to another worker at once", async () => {

@@ -9,7 +9,7 @@ import {
 import { registerVersion } from "@stepwell/testing/flow.ts";
 import { said } from "@stepwell/testing/notes.ts";
 import { useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { timeLimit } from "@stepwell/testing/time-limit.ts";
 import { expect, test } from "vitest";
 
@@ -62,7 +62,7 @@ function reordered(definition: string): string {
 }
 
 /** The definition's own rules have their tables of cases in `test/core`. */
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
 
   async function newWorkflow() {

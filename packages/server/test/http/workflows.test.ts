@@ -1,10 +1,10 @@
 import { straightDefinition, waitingDefinition } from "@stepwell/testing/definitions.ts";
 import { deploy, type JobBody, submitAndWait } from "@stepwell/testing/flow.ts";
 import { useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
 
   test("a workflow is registered and found again, with its tags", async () => {

@@ -2,8 +2,10 @@ import { randomUUID } from "node:crypto";
 import { addNote, createNotes, readNotes } from "@stepwell/testing/notes.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onEveryStore, postgresHome } from "@stepwell/testing/stores.ts";
+import pg from "pg";
 import { describe, expect, test } from "vitest";
 import { type Queryable, ReadDeadlineError, StatementGivenUpError, statement } from "../../src/store/home/database.ts";
+import { ReadLane } from "../../src/store/home/lanes.ts";
 import { laneSizes } from "../../src/store/home/postgres.ts";
 
 const sleep = statement<{ slept: string }>("test_sleep", "global", "SELECT pg_sleep($1)::text AS slept", "each-time");
@@ -17,6 +19,24 @@ function underWay(reads: readonly Promise<unknown>[]) {
   });
   return state;
 }
+
+test("the work of others between its statements counts as no organization's reading", async () => {
+  const pool = new pg.Pool();
+  let now = 0;
+  const bounds = { maxRunning: 1, maxRunningPerOrganization: 1, deadlineMs: 500 };
+  const reads = new ReadLane({ pool, run: (work) => work() }, bounds, () => now);
+  const organizationId = randomUUID();
+  const read = async () => {
+    now += 1;
+    setImmediate(() => {
+      now += 1_000;
+    });
+    return "read";
+  };
+  for (let count = 0; count < 10; count += 1) {
+    expect(await reads.forRead(organizationId).run(read)).toBe("read");
+  }
+});
 
 describe("on a PostgreSQL server", () => {
   const service = useService(postgresHome, { STEPWELL_READ_TIMEOUT_MS: "2000" });

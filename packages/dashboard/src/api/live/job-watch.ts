@@ -122,7 +122,7 @@ export class JobWatch {
 
   async #ask(): Promise<void> {
     const stop = this.#stop;
-    // Whoever looks at the page again finds it asking again.
+    // A hidden page does not ask. It asks again when it is seen again.
     if (stop === undefined || document.visibilityState === "hidden") return;
     try {
       await this.#readHistory(stop.signal);

@@ -56,7 +56,7 @@ class SharedStream {
       this.#hiding = setTimeout(() => this.#leave(), hiddenMs);
       return;
     }
-    // Whoever signs in as somebody else has another session, and shares nothing with it.
+    // Another sign-in has another session, and shares nothing with this one.
     const name = `stepwell ${baseUrl} ${state.user.sessionId}`;
     if (this.#sharing === undefined) this.#sharing = new Sharing(name, this.#positions, (news) => this.#hear(news));
     else this.#sharing.tellWhatIsWanted();

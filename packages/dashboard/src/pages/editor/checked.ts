@@ -53,7 +53,7 @@ function checkQuery(workflow: WorkflowKey, definition: string) {
       return { isValid: valid, remarks, text: definition };
     },
     placeholderData: keepPreviousData,
-    // The same text is always judged alike.
+    // A text is always judged alike.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 60_000,
   });

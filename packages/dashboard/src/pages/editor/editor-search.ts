@@ -1,4 +1,4 @@
-/** What the address of the editor says beside the workflow: from which version to begin. */
+/** The search part of the address of the editor: the version from which to begin. */
 export interface EditorSearch {
   readonly versionId?: string;
 }

@@ -1,4 +1,4 @@
-/** What a workflow without a version begins with: two steps that run as they are. */
+/** The definition with which a workflow without a version begins: two steps that run as they are. */
 export function sampleFor(workflowName: string): string {
   const anything = { $ref: "#/definitions/anything" };
   const sample = {

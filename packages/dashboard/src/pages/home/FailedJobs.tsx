@@ -8,7 +8,7 @@ import { JobPanel } from "./JobPanel.tsx";
 
 const search = { status: "FAILED" } as const;
 
-/** What broke, the latest first, with the reason beside it. */
+/** The failed jobs, the latest first, each with its reason. */
 export function FailedJobs({ organizationId }: { readonly organizationId: string }) {
   const { home } = texts;
   return (

@@ -17,7 +17,7 @@ interface JobHeadingProps {
   readonly shown: ShownJob;
 }
 
-/** What runs, how it stands, and what can be done with it. */
+/** The name of the job, its status, and the buttons for what can be done with it. */
 export function JobHeading({ jobKey, shown }: JobHeadingProps) {
   const { job, story, shownStatus, connection } = shown;
   const { organizationId, jobId } = jobKey;

@@ -18,7 +18,7 @@ function Neighbours({ jobKey, pages }: { readonly jobKey: JobKey; readonly pages
   // As long as it is in use here, the list keeps its pages for whoever goes back to it.
   const { data, hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = useInfiniteQuery({
     ...pages,
-    // What is forgotten is not asked for again: this job may be far down in it.
+    // A list that is no longer in memory is not asked for again: this job may be far down in it.
     enabled: false,
   });
   const jobs = data?.pages.flatMap((page) => page.jobs) ?? [];

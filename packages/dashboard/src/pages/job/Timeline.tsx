@@ -24,7 +24,7 @@ interface TimelineProps {
 /** As in Timeline.css. */
 const rowPixels = 28;
 
-/** What the job did when: a bar for each stretch of time, a row for each visit of a step. */
+/** The job over time: a bar for each stretch of time, a row for each visit of a step. */
 export function Timeline({ story, submittedAt, selected = story.current, onSelect }: TimelineProps) {
   const words = texts.job;
   const start = Date.parse(submittedAt);

@@ -14,7 +14,7 @@ interface TimelineButtonsProps {
   readonly onChange: (window: TimeWindow | undefined) => void;
 }
 
-/** What part of the job's time is shown. */
+/** The buttons that choose the part of the job's time that is shown. */
 export function TimelineButtons({ window, wholeMs, step, onChange }: TimelineButtonsProps) {
   const words = texts.job.timelineButtons;
   const isWhole = window.to - window.from >= wholeMs;

@@ -7,7 +7,7 @@ import { runWords } from "./branch-words.ts";
 import type { JobStory } from "./job-story.ts";
 import type { Span, StepRun } from "./step-run.ts";
 
-/** The same in numbers. */
+/** The timeline in numbers. */
 export function TimelineTable({ story, end }: { readonly story: JobStory; readonly end: number }) {
   const [isOpen, setOpen] = useState(false);
   return (

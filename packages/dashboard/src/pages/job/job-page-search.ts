@@ -1,4 +1,4 @@
-/** What the address of a job's page says beside the job: the step that is looked at, and in which branch. */
+/** The search part of the address of a job's page: the step that is looked at, and its branch. */
 export interface JobPageSearch {
   readonly step?: string;
   readonly visit?: number;

@@ -12,7 +12,7 @@ import { entriesOf, stepRunCount } from "./snapshot.ts";
 import { useJobVersion } from "./use-job-version.ts";
 
 export interface ShownJob {
-  /** What never changes of it: its workflow, its version, its input. */
+  /** The job with what never changes: its workflow, its version, its input. */
   readonly job: WholeJob;
   readonly story: JobStory;
   /** The type of each step that is known, by its name. */
@@ -47,7 +47,7 @@ export function useJob(key: JobKey): FollowedJob {
   if (job === undefined) return { shown: undefined, error: feed.error ?? error, retry };
   return {
     shown: { job, story, types, entries, connection: feed.connection, shownStatus: shownStatusOf(story) },
-    // What is known stands, and so does what somebody writes there: the session may have ended.
+    // The job that is known stays on the page, and so does what somebody writes there: the session may have ended.
     error: feed.error ?? null,
     retry,
   };
@@ -69,7 +69,7 @@ function useTypes(organizationId: string, job: WholeJob | undefined): ReadonlyMa
 /** As many as come in between are asked for at once. */
 const askMs = 500;
 
-/** What else is known of the job's events is asked for again when the history tells of another one, or of one that was consumed. */
+/** Reads the job's events again when the history tells of another one, or of one that was consumed. */
 function useFreshEvents(key: JobKey, { status }: JobStory, entries: readonly HistoryEntry[]): void {
   const queries = useQueryClient();
   const { organizationId, jobId } = key;

@@ -18,9 +18,16 @@ interface JobFilterBarProps {
 
 export function JobFilterBar({ organizationId, search, onChange }: JobFilterBarProps) {
   const words = texts.jobs;
+  const [typedEvent, setTypedEvent] = useTyped(search.awaitingEventId ?? "", (awaitingEventId) =>
+    set({ awaitingEventId }),
+  );
   const set = (change: { readonly [Name in keyof JobSearch]?: JobSearch[Name] | undefined }) =>
     onChange(withoutEmpty({ ...search, ...change }));
-  const hasFilters = Object.keys(search).length > 0;
+  const hasFilters = Object.keys(search).length > 0 || typedEvent !== "";
+  const clear = () => {
+    setTypedEvent("");
+    onChange({});
+  };
   return (
     <form className="job-filters" aria-label={words.filters} onSubmit={(event) => event.preventDefault()}>
       <Choice
@@ -51,7 +58,14 @@ export function JobFilterBar({ organizationId, search, onChange }: JobFilterBarP
         value={toLocal(search.createdBefore)}
         onChange={(event) => set({ createdBefore: fromLocal(event.target.value) })}
       />
-      <EventField value={search.awaitingEventId} onChange={(awaitingEventId) => set({ awaitingEventId })} />
+      <Field
+        label={words.event}
+        value={typedEvent}
+        onChange={(event) => setTypedEvent(event.target.value)}
+        maxLength={256}
+        autoComplete="off"
+        spellCheck={false}
+      />
       <Choice
         label={words.order}
         value={search.order ?? "newest"}
@@ -60,7 +74,7 @@ export function JobFilterBar({ organizationId, search, onChange }: JobFilterBarP
         <option value="newest">{words.newest}</option>
         <option value="oldest">{words.oldest}</option>
       </Choice>
-      <Button kind="quiet" icon="cross" disabled={!hasFilters} onClick={() => onChange({})}>
+      <Button kind="quiet" icon="cross" disabled={!hasFilters} onClick={clear}>
         {words.clear}
       </Button>
     </form>
@@ -128,18 +142,12 @@ function VersionChoice({
 
 const typingPauseMs = 400;
 
-/** Looks for it when somebody has stopped typing. */
-function EventField({
-  value = "",
-  onChange,
-}: {
-  readonly value: string | undefined;
-  readonly onChange: (value: string) => void;
-}) {
+/** A text that is typed, which becomes the value when somebody has stopped typing. */
+function useTyped(value: string, onChange: (value: string) => void): [text: string, setText: (text: string) => void] {
   const [text, setText] = useState(value);
   const sent = useRef(value);
   useEffect(() => {
-    // What comes back from here is no news: somebody may have typed on meanwhile.
+    // A value that was sent from here is no news: somebody may have typed on meanwhile.
     if (value !== sent.current) setText(value);
     sent.current = value;
   }, [value]);
@@ -151,16 +159,7 @@ function EventField({
     }, typingPauseMs);
     return () => clearTimeout(timer);
   });
-  return (
-    <Field
-      label={texts.jobs.event}
-      value={text}
-      onChange={(event) => setText(event.target.value)}
-      maxLength={256}
-      autoComplete="off"
-      spellCheck={false}
-    />
-  );
+  return [text, setText];
 }
 
 type Change = { readonly [Name in keyof JobSearch]?: JobSearch[Name] | undefined };

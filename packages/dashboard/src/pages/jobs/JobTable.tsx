@@ -149,7 +149,7 @@ function columnsFor(organizationId: string, goneIds: ReadonlySet<string>): reado
   ];
 }
 
-/** What it is at: the step, what it waits for, or how it failed. */
+/** The point at which the job is: its step, the events that it waits for, or its error. */
 function placeOf({ stepName, awaitingEventIds, error }: ListedJob): string {
   const words = texts.jobs;
   if (error !== undefined) return `${error.step}: ${words.failedWith(error.code, error.message)}`;

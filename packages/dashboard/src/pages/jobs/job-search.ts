@@ -1,6 +1,6 @@
 import type { JobFilters } from "../../api/jobs.ts";
 
-/** What the address of the list of jobs says: the API's own filters, so that one reads like the other. */
+/** The search part of the address of the list of jobs. It has the filters of the API, so that one reads like the other. */
 export type JobSearch = Pick<
   JobFilters,
   "status" | "workflowId" | "versionId" | "createdAfter" | "createdBefore" | "awaitingEventId" | "isWaiting" | "order"

@@ -6,16 +6,16 @@ export interface LivePage {
 }
 
 export interface LiveList {
-  /** What was loaded, each as it was seen last. */
+  /** The loaded jobs, each as it was seen last. */
   readonly jobs: readonly ListedJob[];
-  /** Of those that are listed here no longer: they stay until the reader wants them away, so that nothing jumps. */
+  /** The ids of jobs that no longer belong to the list. They stay until the reader wants them away, so that nothing jumps. */
   readonly goneIds: ReadonlySet<string>;
   /** How many have come that are not shown yet. */
   readonly newCount: number;
 }
 
 /**
- * What the reader has before them, with what its first page, asked for again and again, has learned since. Ids are in the order of their
+ * The list that the reader sees, with the news of its first page, which is asked for again and again. Ids are in the order of their
  * time, so it is known which of them the first page would hold.
  */
 export function liveList(
@@ -33,7 +33,7 @@ export function liveList(
   return {
     jobs: shown.map((job) => fresh.get(job.jobId) ?? job),
     goneIds: new Set(shown.filter(({ jobId }) => isCovered(jobId) && !fresh.has(jobId)).map(({ jobId }) => jobId)),
-    // What lies beyond the pages that were loaded is not new.
+    // A job beyond the loaded pages is not new.
     newCount: latest.jobs.filter(
       ({ jobId }) => !shownIds.has(jobId) && (isWhole || last === undefined || isBefore(jobId, last, order)),
     ).length,

@@ -4,7 +4,7 @@ import { Expiry } from "../../parts/words/Expiry.tsx";
 import { Time } from "../../parts/words/Time.tsx";
 import { texts } from "../../texts/texts.ts";
 
-/** What API tokens and user tokens have in common. */
+/** The columns that API tokens and user tokens have in common. */
 interface ListedToken {
   readonly name: string;
   readonly tokenPrefix: string;

@@ -21,7 +21,7 @@ import { Skeleton } from "../../parts/states/Skeleton.tsx";
 import { toast, toastFailure } from "../../parts/states/toasts.ts";
 import { texts } from "../../texts/texts.ts";
 
-/** What is known when the dialog opens: the tag to be moved, or the version to be tagged. */
+/** The tag to be moved, or the version to be tagged: one of them is known when the dialog opens. */
 export interface TagMove {
   readonly tag?: string;
   readonly versionId?: string;

@@ -5,7 +5,7 @@ import { locale } from "../../texts/texts.ts";
 import type { ChartProps } from "./chart-props.ts";
 
 interface ChartCanvasProps extends ChartProps {
-  /** Of the bucket that the pointer is over. */
+  /** Called with the index of the bucket that the pointer is over. */
   readonly onPoint: (index: number | undefined) => void;
 }
 

@@ -6,7 +6,7 @@ import { Button, type ButtonProps } from "./Button.tsx";
 interface CopyButtonProps extends Omit<ButtonProps, "onClick" | "icon" | "children"> {
   /** A function where it takes a while to write it down. */
   readonly text: string | (() => string);
-  /** What is copied, for those who do not see beside what the button stands. Default: "Copy". */
+  /** The name of the copied value, for readers who do not see what the button stands beside. Default: "Copy". */
   readonly label?: string;
   readonly isIconOnly?: boolean;
   readonly onCopied?: () => void;

@@ -11,7 +11,7 @@ interface DefinitionDiffProps {
 /** Lines that stay the same are shown so far around a change. */
 const contextLines = 3;
 
-/** What differs between two definitions, written alike so that mere layout is no difference. */
+/** The differences of two definitions. Both are formatted the same way first, so that layout makes no difference. */
 export function DefinitionDiff({ before, after }: DefinitionDiffProps) {
   const hunks = useMemo(() => hunksOf(diffLines(linesOf(before), linesOf(after))), [before, after]);
   const lines = hunks.flatMap((hunk) => (hunk.kind === "lines" ? hunk.lines : []));

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import "./Facts.css";
 
-/** What is known of one thing: names and values. */
+/** The facts about one thing: names and values. */
 export function Facts({ facts }: { readonly facts: readonly (readonly [string, ReactNode])[] }) {
   return (
     <dl className="facts">

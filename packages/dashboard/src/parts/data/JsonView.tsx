@@ -5,7 +5,7 @@ import { Button } from "../controls/Button.tsx";
 import { CopyButton } from "../controls/CopyButton.tsx";
 
 interface JsonViewProps {
-  /** What it is, for example "Input". */
+  /** The name of the value, for example "Input". */
   readonly label: string;
   readonly value: unknown;
 }
@@ -13,11 +13,11 @@ interface JsonViewProps {
 /** So many entries of an object or a list are shown at first, and so many more each time. */
 const pageLength = 50;
 const longText = 400;
-/** What lies deeper, or has more entries, is folded until somebody opens it. */
+/** Values that lie deeper, or have more entries, are folded until somebody opens them. */
 const openDepth = 3;
 const openLength = 20;
 
-/** A JSON value to read and to copy. What is large is folded, and drawn only when it is opened. */
+/** A JSON value to read and to copy. A large part is folded, and drawn only when it is opened. */
 export function JsonView({ label, value }: JsonViewProps) {
   return (
     <section className="json" aria-label={label}>

@@ -12,7 +12,7 @@ export interface Column<Row> {
   readonly header: string;
   /** The first column's cell names the row, best by a link: all of the row then leads there. */
   readonly cell: (row: Row) => ReactNode;
-  /** Of the table's width, in CSS. Columns without one share what is left. */
+  /** The width of the column, in CSS. Columns without one share the rest of the table's width. */
   readonly width?: string;
   readonly align?: "end";
   /** Folded below the rest of the row where there is little room. */
@@ -20,7 +20,7 @@ export interface Column<Row> {
 }
 
 interface TableProps<Row> {
-  /** What the table lists; for those who hear it. */
+  /** A name for the content of the table, for people who hear it. */
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];

@@ -42,7 +42,7 @@ function endOf(pattern: RegExp, text: string, at: number): number {
   return pattern.test(text) ? pattern.lastIndex : at;
 }
 
-/** What may follow a token; undefined where the token may not stand. `open` has the brackets that are open. */
+/** The kind of token that may follow; undefined where this token may not stand. `open` has the brackets that are open. */
 function after(token: string, expected: Expected, open: string[]): Expected | undefined {
   const mayEnd = expected === "commaOrEnd" || expected === "valueOrEnd" || expected === "nameOrEnd";
   if (token === "}" || token === "]") {

@@ -1,4 +1,4 @@
-/** What is known of the pages that a list has not loaded yet. */
+/** The state of the pages that a list has not loaded yet. */
 export interface MorePages {
   readonly hasMore: boolean;
   readonly isLoading: boolean;

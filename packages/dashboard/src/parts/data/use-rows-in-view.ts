@@ -10,7 +10,7 @@ export interface RowsInView {
 interface Rows {
   /** As high as all rows together, so that its upper edge is that of the first one, drawn or not. */
   readonly place: RefObject<HTMLElement | null>;
-  /** What scrolls; left out: the page. */
+  /** The element that scrolls. Default: the page. */
   readonly frame?: RefObject<HTMLElement | null>;
   readonly count: number;
   /** All are of one height, so that a row's place is known without drawing those above it. */
@@ -36,7 +36,7 @@ export function useRowsInView({ place, frame, count, rowPixels, isLong = true }:
     // At once: a moment later somebody would see the gap that the rows leave.
     const onScroll = () => flushSync(look);
     look();
-    // What stands above the list may come and go.
+    // Elements above the list may come and go.
     const observer = new ResizeObserver(look);
     observer.observe(document.body);
     window.addEventListener("resize", look);

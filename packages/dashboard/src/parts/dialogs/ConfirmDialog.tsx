@@ -8,14 +8,14 @@ interface ConfirmDialogProps {
   readonly isOpen: boolean;
   readonly onClose: () => void;
   readonly title: string;
-  /** What will be different afterwards. */
+  /** A sentence that says what will be different afterwards. */
   readonly description: ReactNode;
-  /** What the button does: a verb, never "OK". */
+  /** The text of the button: a verb, never "OK". */
   readonly action: string;
   readonly isDanger?: boolean;
   readonly isWide?: boolean;
   readonly isBusy: boolean;
-  /** Why it did not work. */
+  /** The reason why it did not work. */
   readonly error?: unknown;
   readonly onConfirm: () => void;
   readonly children?: ReactNode;

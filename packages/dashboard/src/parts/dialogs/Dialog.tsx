@@ -65,7 +65,7 @@ export function Dialog({ isOpen, onClose, title, description, isWide = false, ch
   );
 }
 
-/** What opened the dialog may be gone with what the dialog did: then the page goes on at its beginning. */
+/** Gives the focus back to the element that opened the dialog, or to the beginning of the page when the element is gone. */
 function focusAgain(opener: Element | null): void {
   const target = opener?.isConnected === true ? opener : document.getElementById("content");
   if (target instanceof HTMLElement) target.focus({ preventScroll: true });

@@ -9,7 +9,7 @@ interface FormDialogProps {
   readonly title: string;
   readonly description: string;
   readonly isWide?: boolean;
-  /** What the button does: a verb, never "OK". */
+  /** The text of the button: a verb, never "OK". */
   readonly action: string;
   readonly isBusy: boolean;
   /** Why it did not work, but for what a field shows. */

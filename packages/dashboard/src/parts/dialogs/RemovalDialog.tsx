@@ -16,13 +16,26 @@ interface RemovalDialogProps {
   /** The key of the lists in which it was. */
   readonly queryKey: QueryKey;
   readonly onRemoved?: () => void;
+  /** True until `children` can be shown: nothing is removed before the reader has seen all choices. */
+  readonly isLoading?: boolean;
   /** More choices, which stand below the description. */
   readonly children?: ReactNode;
 }
 
 /** Asks before something is taken away for good, takes it away, and says so. */
 export function RemovalDialog(props: RemovalDialogProps) {
-  const { onClose, title, description, action, remove, removed, queryKey, onRemoved, children } = props;
+  const {
+    onClose,
+    title,
+    description,
+    action,
+    remove,
+    removed,
+    queryKey,
+    onRemoved,
+    isLoading = false,
+    children,
+  } = props;
   const queries = useQueryClient();
   const removal = useMutation({
     mutationFn: remove,
@@ -41,7 +54,7 @@ export function RemovalDialog(props: RemovalDialogProps) {
       description={description}
       action={action}
       isDanger
-      isBusy={removal.isPending}
+      isBusy={isLoading || removal.isPending}
       error={removal.error}
       onConfirm={() => removal.mutate()}
     >

@@ -8,9 +8,9 @@ import { Dialog } from "./Dialog.tsx";
 
 interface SecretDialogProps {
   readonly title: string;
-  /** What it is for, and how it is used. */
+  /** A sentence that says what the secret is for, and how it is used. */
   readonly text: ReactNode;
-  /** What the secret is called. */
+  /** The name of the secret. */
   readonly label: string;
   readonly secret: string;
   readonly onClose: () => void;

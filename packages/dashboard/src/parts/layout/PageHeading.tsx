@@ -4,7 +4,7 @@ import { texts } from "../../texts/texts.ts";
 
 interface PageHeadingProps {
   readonly title: string;
-  /** What stands beside it: a badge, a tag. */
+  /** Something beside the heading: a badge, a tag. */
   readonly beside?: ReactNode;
   readonly actions?: ReactNode;
   /** The title of the browser's tab, which tells one tab from another: a state, a name, what is around it. Left out: the heading. */

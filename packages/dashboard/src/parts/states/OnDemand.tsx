@@ -5,9 +5,9 @@ import { Button } from "../controls/Button.tsx";
 import { EmptyState } from "./EmptyState.tsx";
 
 interface OnDemandProps {
-  /** What stands there until it is loaded. */
+  /** The content until it is loaded. */
   readonly waiting?: ReactNode;
-  /** What stands there when it does not come; left out: a note that says so. */
+  /** The content when it cannot be loaded. Default: a note that says so. */
   readonly instead?: ReactNode;
   readonly children: ReactNode;
 }

@@ -8,7 +8,7 @@ interface ActorNameProps {
   readonly actor: Schemas["Actor"];
 }
 
-/** Who did something, by name where the reader may know it; the id is in the title. */
+/** The actor of a change, by name where the reader may know it. The id is in the title. */
 export function ActorName({ organizationId, actor: { type, id } }: ActorNameProps) {
   const { userId } = useUser();
   const known = useNameOf(organizationId, type, id);

@@ -4,11 +4,11 @@ import { OnDemand } from "../states/OnDemand.tsx";
 
 interface QrCodeProps {
   readonly text: string;
-  /** What whoever scans it gets. */
+  /** The name of the code, for readers who do not see it. */
   readonly label: string;
 }
 
-/** What makes the pattern is loaded when it is first needed. */
+/** The program that draws the pattern is loaded when it is first needed. */
 const Drawing = lazy(() => import("./QrDrawing.tsx").then(({ QrDrawing }) => ({ default: QrDrawing })));
 
 /** To be scanned by a telephone. Beside it stands the same in words, for whoever cannot. */

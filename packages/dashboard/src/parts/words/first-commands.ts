@@ -8,7 +8,7 @@ export const submitSample = `npx stepwell submit order-approval --input '{"sku":
 /** They start a worker, which takes tasks of the queue `thumbnails`. */
 export const startWorker = "npx stepwell sample worker.ts > worker.ts\nnode worker.ts";
 
-export const submitTask = `npx stepwell submit-task thumbnails --input '{"image":"cat.png","widths":[64,128]}'`;
+export const submitTask = `npx stepwell queue submit thumbnails --input '{"image":"cat.png","widths":[64,128]}'`;
 
 /** The commands for a workflow without a version: they deploy the sample under the workflow's name. */
 export function deployFirst(name: string): string {

@@ -4,6 +4,7 @@ export const apiTokens = {
   title: "API tokens",
   caption: "API tokens of this organization, the newest first",
   create: "Create token",
+  docs: "API reference",
   name: "Name",
   nameHint: "What it is for, for example the pipeline that uses it.",
   permissions: "Permissions",

@@ -6,6 +6,7 @@ export const editor = {
   editVersion: "Edit as a new version",
   definition: "Definition",
   keys: "Control and space show what may stand here; F8 goes to the next problem; Escape and then Tab leave the editor.",
+  docs: "How definitions are written",
   graph: "Graph",
   check: "Problems",
   checking: "Checking",

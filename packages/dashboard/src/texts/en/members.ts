@@ -28,7 +28,9 @@ export const members = {
   removeTitle: (name: string) => `Remove ${name}?`,
   removeText:
     "They can no longer do anything in this organization. API tokens of the organization that they made go on unless they are revoked.",
-  revokeTokens: (count: number) => `Also revoke the ${countOf(count, "API token", "API tokens")} that they made`,
+  countingTokens: "Looking for API tokens that they made…",
+  revokeTokens: (count: number | undefined) =>
+    `Also revoke the ${count === undefined ? "API tokens" : countOf(count, "API token", "API tokens")} that they made`,
   revokeTokensHint: "This includes tokens that were made with one of theirs. Programs that use them stop working.",
   revokeTokensDenied: "This needs the permission apitoken:revoke.",
   removed: (name: string) => `${name} is removed`,

@@ -13,7 +13,7 @@ export class TestBrowser {
   #faults: string[] = [];
   #expected: RegExp[] = [];
 
-  /** Whatever such a page complains about (an error in its console, a broken policy, an exception) fails the test. */
+  /** Opens a page. An error in its console, a broken policy or an exception in it fails the test. */
   async newPage({ colorScheme = "light", width = 1_280 }: BrowserOptions = {}): Promise<Page> {
     const viewport = { width, height: 800 };
     const context = await (await sharedChromium()).newContext({ colorScheme, viewport, locale: "en-GB" });
@@ -42,12 +42,12 @@ export class TestBrowser {
     return page;
   }
 
-  /** Of a test in which the service is meant to refuse something. */
+  /** Expects a fault in a test in which the service is meant to refuse something. */
   expectFault(pattern: RegExp): void {
     this.#expected.push(pattern);
   }
 
-  /** Before the service goes that they look at. */
+  /** Closes the pages before the service that they look at ends. */
   async closePages(): Promise<void> {
     for (const context of this.#contexts) await context.close();
     this.#contexts = [];

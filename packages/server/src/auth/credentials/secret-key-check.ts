@@ -31,6 +31,11 @@ export async function judgeSecretKey(database: Database, secrets: SecretBox): Pr
   return opens(secrets, signingKeyPurpose, newest.keyId, newest.privateKey) ? "unknown" : "wrong";
 }
 
+/** Whether the store has a check value or a signing key, which only the secret key that sealed it opens. */
+export async function hasSealedValues(database: Database): Promise<boolean> {
+  return (await findSecretKeyCheck(database)) !== undefined || (await listSigningKeys(database)).length > 0;
+}
+
 /** Seals the check value again when an earlier secret key sealed it. Answers how many values it changed: 1 or 0. */
 export async function resealSecretKeyCheck(database: Database, secrets: SecretBox): Promise<number> {
   const sealed = await findSecretKeyCheck(database);

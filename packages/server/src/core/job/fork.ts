@@ -258,6 +258,8 @@ function itemFailed(
       };
 }
 
-function describe({ step, code, type, message }: BranchError): string {
-  return `its step ${quoted(step)} failed with ${type === undefined ? code : `${code} (${type})`}. ${message}`;
+/** The failure may be one in a child job, or in one below that. */
+function describe({ jobId, step, code, type, message }: BranchError): string {
+  const which = jobId === undefined ? `its step ${quoted(step)}` : `the step ${quoted(step)} of the job ${jobId}`;
+  return `${which} failed with ${type === undefined ? code : `${code} (${type})`}. ${message}`;
 }

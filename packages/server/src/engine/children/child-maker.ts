@@ -5,7 +5,7 @@ import { branchField, type ParentStep } from "../../core/job/job-state.ts";
 import type { JsonObject, JsonValue } from "../../core/json/json.ts";
 import { bytesOfJson } from "../../core/json/json-size.ts";
 import { JsonText } from "../../core/json/json-text.ts";
-import { quoted } from "../../core/problem.ts";
+import { type Problem, quoted } from "../../core/problem.ts";
 import { ServiceError, type ServiceErrorCode } from "../../core/service-error.ts";
 import type { Database } from "../../store/home/database.ts";
 import type { JobKey } from "../../store/jobs/jobs.ts";
@@ -144,6 +144,12 @@ function refusal({ workflow, version }: NewChild, { code, message, problems }: S
   if (code === "NotFoundError") {
     return `The organization has no workflow ${quoted(workflow)}, or it has not ${which}. Register it, or set the tag, and resume this job.`;
   }
-  const listed = problems.map(({ pointer, detail }) => ` ${pointer} ${detail}.`);
-  return `No job of ${quoted(workflow)} could be begun. ${message}${listed.slice(0, 5).join("")}`;
+  const listed = problems.slice(0, 5).map((problem) => ` ${sentenceOf(problem)}`);
+  return `No job of ${quoted(workflow)} could be begun. ${message}${listed.join("")}`;
+}
+
+/** The step's input is the body of no request: a problem is at its place in the input itself. */
+function sentenceOf({ pointer, detail }: Problem): string {
+  const place = pointer.replace(/^\/inputJson/, "");
+  return `${place === "" ? "" : `${place} `}${detail}${detail.endsWith(".") ? "" : "."}`;
 }

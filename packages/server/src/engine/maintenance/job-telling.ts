@@ -16,7 +16,13 @@ export interface Told {
 export class JobTelling<Found extends { readonly organizationId: string }> {
   readonly #busy = new Set<string>();
   readonly #rounds = new Set<Promise<void>>();
+  readonly #maxAtOnce: number;
   #failures: unknown[] = [];
+
+  /** `maxAtOnce` bounds the jobs that are told at the same time. */
+  constructor(maxAtOnce: number = maxToldAtOnce) {
+    this.#maxAtOnce = maxAtOnce;
+  }
 
   /** The organizations whose jobs an earlier round still tells. Jobs for the next one are looked for when that is over: both would tell the same. */
   busy(): ReadonlySet<string> {
@@ -49,7 +55,7 @@ export class JobTelling<Found extends { readonly organizationId: string }> {
     told: { isAnyChanged: boolean; isCutShort: boolean },
   ): Promise<void> {
     const byOrganization = Map.groupBy(found, ({ organizationId }) => organizationId);
-    const share = Math.max(1, Math.floor(maxToldAtOnce / byOrganization.size));
+    const share = Math.max(1, Math.floor(this.#maxAtOnce / byOrganization.size));
     for (const organizationId of byOrganization.keys()) this.#busy.add(organizationId);
     const isOver = () => {
       told.isCutShort ||= told.isAnyChanged && performance.now() > endMs;
@@ -69,7 +75,7 @@ export class JobTelling<Found extends { readonly organizationId: string }> {
         this.#busy.delete(organizationId);
       }
     };
-    await Promise.all(Array.from({ length: Math.min(byOrganization.size, maxToldAtOnce) }, tellOneAfterTheOther));
+    await Promise.all(Array.from({ length: Math.min(byOrganization.size, this.#maxAtOnce) }, tellOneAfterTheOther));
   }
 }
 

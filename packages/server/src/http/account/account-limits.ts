@@ -8,11 +8,13 @@ const AccountLimitSchema = Type.Object(
   {
     name: oneOf(["organizations", "userTokens"], {
       description:
-        "What is limited: the organizations that you created, except deleted ones, or your user tokens that hold.",
+        "The name of the limit: the organizations that you created, except deleted ones, or your valid user tokens.",
     }),
     maximum: Type.Integer(),
     usedCount: Type.Integer(),
-    isOwn: Type.Boolean({ description: "Whether the operator of the service set this limit for your account alone." }),
+    isOwn: Type.Boolean({
+      description: "True when the operator of the service set this limit for your account alone.",
+    }),
   },
   { title: "AccountLimit" },
 );
@@ -27,7 +29,7 @@ export function accountLimitRoutes(app: App, parts: ServerParts): void {
         tags: ["account"],
         summary: "Get the limits of your account",
         description:
-          "How many of each thing you may make yourself, and how many you made. GetLimits answers the limits of an organization.",
+          "The answer says how many of each thing you may make yourself, and how many you made. GetLimits answers the limits of an organization.",
         response: {
           200: answer(
             "The limits.",

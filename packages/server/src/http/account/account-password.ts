@@ -12,7 +12,8 @@ export const PasswordSchema = Type.String({ description: "Your password, as a co
 
 export const CodeSchema = Type.String({
   maxLength: 64,
-  description: "A code of your authenticator app, or a recovery code. Needed when the account has a second factor.",
+  description:
+    "A code of your authenticator app, or a recovery code. It is needed when the account has a second factor.",
 });
 
 export function accountPasswordRoutes(app: App, parts: ServerParts): void {
@@ -30,7 +31,7 @@ export function accountPasswordRoutes(app: App, parts: ServerParts): void {
         tags: ["account"],
         summary: "Change your password",
         description:
-          "12 to 256 characters, of any kind. All your other sessions and user tokens end; what you call with stays. If you forgot the password, ask an owner for a link that sets another.",
+          "The new password has 12 to 256 characters of any kind. All your other sessions and user tokens end; the one that you call with stays. If you forgot the password, ask an owner for a link that sets another.",
         body: closed({
           currentPassword: Type.String(),
           newPassword: Type.String(),
@@ -38,7 +39,7 @@ export function accountPasswordRoutes(app: App, parts: ServerParts): void {
           keepUserTokens: Type.Optional(
             Type.Boolean({
               description:
-                "true: your user tokens stay valid. Left out, they end: whoever knew the password may have made some.",
+                "True to keep your user tokens valid. If it is left out, they end, since somebody who knew the password may have made some.",
             }),
           ),
         }),

@@ -22,7 +22,7 @@ const RecoveryCodesSchema = Type.Object(
   {
     recoveryCodes: Type.Array(Type.String(), {
       description:
-        "Each code replaces a code of the app once. They are shown only in this answer: keep them apart from the app.",
+        "The recovery codes. Each of them replaces a code of the app once. They are shown only in this answer: keep them apart from the app.",
     }),
   },
   { title: "RecoveryCodes" },
@@ -52,7 +52,7 @@ function startSecondFactorRoute(app: App, parts: ServerParts): void {
         tags: ["account"],
         summary: "Start a second factor",
         description:
-          "The answer holds the secret for an authenticator app (TOTP: SHA-1, 6 digits, 30 seconds). The factor is in force once ConfirmSecondFactor has accepted a code.",
+          "The answer has the secret for an authenticator app (TOTP with SHA-1, 6 digits and 30 seconds). The second factor takes effect once ConfirmSecondFactor has accepted a code.",
         body: closed({ password: PasswordSchema }),
         response: { 200: answer("The secret.", NewSecondFactorSchema) },
       },
@@ -74,8 +74,8 @@ function confirmSecondFactorRoute(app: App, parts: ServerParts): void {
         operationId: "ConfirmSecondFactor",
         "x-permission": "account:manage",
         tags: ["account"],
-        summary: "Put a second factor in force",
-        description: "From now on each sign-in with your password needs a code as well.",
+        summary: "Confirm a second factor",
+        description: "From now on, each sign-in with your password also needs a code.",
         body: closed({ code: CodeSchema }),
         response: { 200: answer("The recovery codes.", RecoveryCodesSchema) },
       },
@@ -100,6 +100,7 @@ function disableSecondFactorRoute(app: App, parts: ServerParts): void {
         "x-permission": "account:manage",
         tags: ["account"],
         summary: "Remove your second factor",
+        description: "From now on, your password alone is enough to sign in. All recovery codes end.",
         body: proof,
         response: { 204: noContent("The second factor is removed: the password alone is enough to sign in.") },
       },
@@ -125,7 +126,7 @@ function renewRecoveryCodesRoute(app: App, parts: ServerParts): void {
         "x-permission": "account:manage",
         tags: ["account"],
         summary: "Get new recovery codes",
-        description: "The earlier recovery codes stop working.",
+        description: "The answer has new recovery codes. The earlier ones stop working.",
         body: proof,
         response: { 200: answer("The recovery codes.", RecoveryCodesSchema) },
       },

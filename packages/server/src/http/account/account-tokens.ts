@@ -21,7 +21,7 @@ const UserTokenSchema = Type.Object(
   {
     ...tokenFields,
     lastUsedAt: Type.Optional(
-      Type.String({ format: "date-time", description: "When the token was last used, to the minute." }),
+      Type.String({ format: "date-time", description: "The minute in which the token was last used." }),
     ),
   },
   { title: "UserToken" },
@@ -61,9 +61,9 @@ function createUserTokenRoute(app: App, parts: ServerParts): void {
         description:
           "The token acts as you in all your organizations, so you confirm that it is you: with your password and, if the account has a second factor, its code. Without a password, sign in again by your provider (`prompt=login`) and create the token within 10 minutes. For programs use an API token, which can do less. The token is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, revoke the token and create another.",
         body: closed({
-          name: nameSchema(config.maxNameLength, "What the token is for."),
+          name: nameSchema(config.maxNameLength, "The purpose of the token."),
           expiresAt: Type.Optional(NewExpirySchema),
-          password: Type.Optional({ ...PasswordSchema, description: "Your password, where the account has one." }),
+          password: Type.Optional({ ...PasswordSchema, description: "Your password, if the account has one." }),
           code: Type.Optional(CodeSchema),
         }),
         response: { 201: answer("The token.", NewUserTokenSchema) },
@@ -91,7 +91,7 @@ function listUserTokensRoute(app: App, parts: ServerParts): void {
         "x-permission": "account:manage",
         tags: ["account"],
         summary: "List your user tokens",
-        description: "Newest first, without those that were revoked.",
+        description: "The answer lists the tokens that were not revoked, the newest first.",
         querystring: closed({ ...shortListParameters }),
         response: {
           200: Type.Object({ userTokens: Type.Array(UserTokenSchema), nextPageToken }, { description: "One page." }),

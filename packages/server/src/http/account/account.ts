@@ -14,9 +14,12 @@ const AccountSchema = Type.Object(
     userId: Id,
     email: Type.String(),
     displayName: Type.String(),
-    hasPassword: Type.Boolean({ description: "True when the account can be signed in to with a password." }),
+    hasPassword: Type.Boolean({ description: "True when the account has a password." }),
     secondFactorEnabledAt: Type.Optional(Time),
-    recoveryCodesLeft: Type.Integer({ minimum: 0, description: "Recovery codes that were not used yet." }),
+    recoveryCodesLeft: Type.Integer({
+      minimum: 0,
+      description: "The number of recovery codes that were not used yet.",
+    }),
     createdAt: Time,
   },
   { title: "Account" },
@@ -26,8 +29,10 @@ const AccountActivitySchema = Type.Object(
   {
     activityId: Id,
     happenedAt: Time,
-    action: Type.String({ description: "What happened, for example `sign-in-refused` or `password-changed`." }),
-    address: Type.Optional(Type.String({ description: "Where the request came from." })),
+    action: Type.String({
+      description: "The name of what happened, for example `sign-in-refused` or `password-changed`.",
+    }),
+    address: Type.Optional(Type.String({ description: "The network address from which the request came." })),
     details: Type.Record(Type.String(), Type.String()),
   },
   { title: "AccountActivity" },
@@ -51,6 +56,8 @@ function getAccountRoute(app: App, parts: ServerParts): void {
         "x-permission": "account:manage",
         tags: ["account"],
         summary: "Get your account",
+        description:
+          "The answer has your name and e-mail address, and whether the account has a password and a second factor.",
         response: { 200: answer("The account.", AccountSchema) },
       },
     },
@@ -73,6 +80,7 @@ function updateAccountRoute(app: App, parts: ServerParts): void {
         "x-permission": "account:manage",
         tags: ["account"],
         summary: "Change your account",
+        description: "You can change the name that other people see.",
         body: closed({ displayName: nameSchema(config.maxNameLength, "The name that people see.") }),
         response: { 200: answer("The account as it is now.", AccountSchema) },
       },
@@ -93,7 +101,8 @@ function listAccountActivityRoute(app: App, parts: ServerParts): void {
         "x-permission": "account:manage",
         tags: ["account"],
         summary: "List what happened to your account",
-        description: "Lists sign-ins, failed ones too, and changes of what you sign in with. Newest first.",
+        description:
+          "The answer lists sign-ins, including failed ones, and changes of what you sign in with, the newest first.",
         querystring: closed({ ...pagingParameters }),
         response: {
           200: Type.Object(

@@ -20,9 +20,9 @@ const PermissionCheckSchema = Type.Object(
     allowed: Type.Unsafe<Record<string, boolean>>({
       type: "object",
       additionalProperties: { type: "boolean" },
-      description: "For each permission that was asked for, whether you have it.",
+      description: "The permissions that you asked for, each with true when you have it.",
     }),
-    all: Type.Boolean({ description: "Whether you have every one of them." }),
+    all: Type.Boolean({ description: "True when you have every one of them." }),
   },
   { title: "PermissionCheck" },
 );
@@ -49,8 +49,10 @@ function getOwnPermissionsRoute(app: App, parts: ServerParts): void {
         "x-permission": "any",
         tags: ["members"],
         summary: "Get your own permissions",
+        description:
+          "The answer has everything that you may do in this organization, with what your permissions imply.",
         params: OrganizationParams,
-        response: { 200: answer("What you may do in this organization.", OwnPermissionsSchema) },
+        response: { 200: answer("Your permissions in this organization.", OwnPermissionsSchema) },
       },
     },
     async (request) => {
@@ -77,7 +79,8 @@ function checkPermissionsRoute(app: App): void {
         "x-permission": "any",
         tags: ["members"],
         summary: "Check your own permissions",
-        description: "Changes nothing, so it takes no Idempotency-Key.",
+        description:
+          "The answer says which of these permissions you have. Since the operation changes nothing, it takes no Idempotency-Key.",
         params: OrganizationParams,
         body: closed({
           permissions: Type.Array(oneOf(grantablePermissions), {
@@ -86,7 +89,9 @@ function checkPermissionsRoute(app: App): void {
             uniqueItems: true,
           }),
         }),
-        response: { 200: answer("Which of these you have in this organization.", PermissionCheckSchema) },
+        response: {
+          200: answer("The permissions, each with whether you have it in this organization.", PermissionCheckSchema),
+        },
       },
     },
     async (request) => {

@@ -13,7 +13,7 @@ const SessionSchema = Type.Object(
     isCurrent: Type.Boolean({ description: "True for the session of this request." }),
     signedInBy: Type.String({
       description:
-        "`password`, `link` for a link of `stepwell dev` or an invitation, `device` for a command line and `application` for an OAuth client that was let in from a browser, or an issuer outside.",
+        "The way of the sign-in. `password`: with a password. `link`: by a link of `stepwell dev` or an invitation. `device`: a command line that was let in from a browser. `application`: an OAuth client that was let in from a browser. `sso:<id>`: at an external issuer.",
     }),
     application: Type.Optional(
       Type.Object(
@@ -22,14 +22,14 @@ const SessionSchema = Type.Object(
           clientId: Type.String(),
           name: Type.String({ description: "The client's name when the session began." }),
         },
-        { description: "Only for a session in an OAuth client of an organization." },
+        { description: "The OAuth client of the session. It is left out for a session in no OAuth client." },
       ),
     ),
-    userAgent: Type.String({ description: "What the browser or the device calls itself." }),
-    address: Type.String({ description: "Where the sign-in came from." }),
+    userAgent: Type.String({ description: "The name that the browser or the device gives itself." }),
+    address: Type.String({ description: "The network address from which the sign-in came." }),
     createdAt: Time,
-    lastSeenAt: Type.String({ format: "date-time", description: "When the session was last used, to the minute." }),
-    expiresAt: Type.String({ format: "date-time", description: "When it ends at the latest." }),
+    lastSeenAt: Type.String({ format: "date-time", description: "The minute in which the session was last used." }),
+    expiresAt: Type.String({ format: "date-time", description: "The time at which the session ends at the latest." }),
   },
   { title: "Session" },
 );
@@ -49,7 +49,7 @@ function listSessionsRoute(app: App, parts: ServerParts): void {
         "x-permission": "account:manage",
         tags: ["account"],
         summary: "List your sessions",
-        description: "Lists every session that has not ended, newest first.",
+        description: "The answer lists every session that has not ended, the newest first.",
         querystring: closed({ ...shortListParameters }),
         response: {
           200: Type.Object({ sessions: Type.Array(SessionSchema), nextPageToken }, { description: "One page." }),

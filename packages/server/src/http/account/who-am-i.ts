@@ -11,32 +11,35 @@ const CallerSchema = Type.Object(
     type: oneOf(["user", "apiToken"]),
     id: Type.String({ format: "uuid", description: "The user's id, or the API token's." }),
     name: Type.String(),
-    email: Type.Optional(Type.String({ description: "Only for a user." })),
+    email: Type.Optional(
+      Type.String({ description: "The e-mail address of a user. It is left out for an API token." }),
+    ),
     organizationId: Type.Optional({
       ...Id,
-      description: "Only for an API token and an OAuth client: the organization that they belong to.",
+      description: "The organization to which an API token or an OAuth client belongs. It is left out for others.",
     }),
     clientId: Type.Optional(
       Type.String({
-        description: "Only for a user who calls through an OAuth client of an organization: that client.",
+        description: "The OAuth client through which a user calls. It is left out for others.",
       }),
     ),
     permissions: Type.Optional(
       Type.Array(PermissionSchema, {
-        description: "Only for an API token: everything that it may do there, with what its permissions imply.",
+        description: "The permissions of an API token, with what they imply. They are left out for a user.",
       }),
     ),
     boundTo: Type.Optional(BoundToSchema),
     expiresAt: Type.Optional(
       Type.String({
         format: "date-time",
-        description: "When the token that you sent ends. For a secret that was rotated away: when that secret ends.",
+        description:
+          "The time at which the token that you sent ends. For a secret that was rotated away, it is the end of that secret.",
       }),
     ),
     tokenPrefix: Type.Optional(Type.String({ description: "The beginning of the token that you sent." })),
     sessionId: Type.Optional({
       ...Id,
-      description: "Only for a user who signed in: the session, as `ListSessions` names it.",
+      description: "The session of a user who signed in, as `ListSessions` names it. It is left out for others.",
     }),
   },
   { title: "Caller" },
@@ -51,8 +54,8 @@ export function whoAmIRoutes(app: App, { database }: ServerParts): void {
         operationId: "WhoAmI",
         "x-permission": "any",
         tags: ["service"],
-        summary: "Say who is calling",
-        description: "Tells as whom the token that you send lets you act, and what it allows.",
+        summary: "Get the caller",
+        description: "The answer says as whom the token that you send lets you act, and what it allows.",
         response: { 200: answer("The caller.", CallerSchema) },
       },
     },

@@ -57,7 +57,7 @@ export function auditExportRoutes(app: App, parts: ServerParts): void {
         tags: ["audit"],
         summary: "Export the audit trail",
         description:
-          "All entries that the filters let through, oldest first, as JSON lines (each as ListAudit gives it) or as CSV. An answer that breaks off is not whole: ask again. In CSV a cell that a spreadsheet would take for a formula begins with an apostrophe.",
+          "The answer has all entries that the filters match, the oldest first, as JSON lines (each as in ListAudit) or as CSV. An answer that breaks off is not complete, so ask again. In CSV, a cell that a spreadsheet would take for a formula begins with an apostrophe.",
         params: OrganizationParams,
         querystring: closed({ format: Type.Optional(oneOf(["jsonl", "csv"], { default: "jsonl" })), ...auditFilters }),
         response: {

@@ -8,22 +8,32 @@ import { ActorSchema, Id, oneOf, Time } from "../door/schemas.ts";
 /** What the list and the export of the audit trail can be narrowed down by. */
 export const auditFilters = {
   action: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 100, description: "Only this operation, for example `CreateApiToken`." }),
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description: "An operation, for example `CreateApiToken`, to get only its entries.",
+    }),
   ),
-  actorId: Type.Optional(Type.String({ format: "uuid", description: "Only what this user or API token did." })),
-  targetType: Type.Optional(oneOf([...auditTargetTypes], { description: "Only changes of things of this kind." })),
+  actorId: Type.Optional(
+    Type.String({ format: "uuid", description: "The id of a user or API token, to get only what it did." }),
+  ),
+  targetType: Type.Optional(
+    oneOf([...auditTargetTypes], { description: "A kind of thing, to get only changes of such things." }),
+  ),
   targetId: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 256,
       pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$",
       "x-rule": "must hold no control characters",
-      description: "Only changes of this one: an id, or the name of a tag or role.",
+      description: "The id of a thing, or the name of a tag or role, to get only its changes.",
     }),
   ),
   outcome: Type.Optional(oneOf(["accepted", "denied"])),
-  after: Type.Optional(Type.String({ format: "date-time", description: "Only from this time on." })),
-  before: Type.Optional(Type.String({ format: "date-time", description: "Only from before this time." })),
+  after: Type.Optional(Type.String({ format: "date-time", description: "A time, to get only entries from then on." })),
+  before: Type.Optional(
+    Type.String({ format: "date-time", description: "A time, to get only entries from before it." }),
+  ),
 };
 
 type AuditFilters = { readonly [Name in keyof typeof auditFilters]?: Static<(typeof auditFilters)[Name]> };
@@ -53,28 +63,31 @@ export const AuditEntrySchema = Type.Object(
     recordedAt: Time,
     actor: Type.Object({
       ...ActorSchema.properties,
-      name: Type.Optional(Type.String({ description: "As it was then." })),
+      name: Type.Optional(Type.String({ description: "The name that the actor had at that time." })),
     }),
-    action: Type.String({ description: "The operation." }),
+    action: Type.String({ description: "The name of the operation." }),
     outcome: oneOf(["accepted", "denied"]),
     target: Type.Object({
       type: oneOf([...auditTargetTypes]),
-      id: Type.Optional(Type.String({ description: "An id, or the name of a tag or role." })),
+      id: Type.Optional(Type.String({ description: "The id of the thing, or the name of a tag or role." })),
     }),
     requestId: Type.String({
-      description: "As in the answer's header `x-request-id`; empty where no request was made.",
+      description:
+        "The id of the request, as in the answer's header `X-Request-Id`. It is empty where there was no request.",
     }),
-    address: Type.String({ description: "Where the request came from; empty when the client had gone by then." }),
+    address: Type.String({
+      description: "The network address from which the request came. It is empty when the client had gone by then.",
+    }),
     details: Type.Unsafe<object>({
       type: "object",
       additionalProperties: true,
       description:
-        "What changed: fields of something new, `{field: {from, to}}` of a change, the reason of what was denied.",
+        "The details of the change: the fields of something new, `{field: {from, to}}` for something changed, or the reason why it was denied.",
     }),
     seal: Type.Optional(
       Type.Object(
         { number: Type.Integer({ minimum: 1 }) },
-        { description: "The seal that covers the entry. Left out until there is one, some seconds later." },
+        { description: "The seal that covers the entry. It is left out until there is one, some seconds later." },
       ),
     ),
   },

@@ -31,15 +31,15 @@ const FindingSchema = Type.Object(
 const VerificationSchema = Type.Object(
   {
     isIntact: Type.Boolean(),
-    checkedEntries: Type.Integer({ description: "Entries that a seal covers." }),
+    checkedEntries: Type.Integer({ description: "The number of entries that a seal covers." }),
     checkedSeals: Type.Integer(),
     unsealedEntries: Type.Integer({
-      description: "Entries that wait for a seal, and so cannot be checked yet.",
+      description: "The number of entries that wait for a seal and cannot be checked yet.",
     }),
     newestSeal: Type.Optional(Type.Object({ number: Type.Integer(), hash: Type.String() })),
-    findings: Type.Array(FindingSchema, { description: "The findings, the first hundred of them." }),
+    findings: Type.Array(FindingSchema, { description: "The findings, at most the first hundred." }),
   },
-  { title: "AuditVerification", description: "What was found." },
+  { title: "AuditVerification", description: "The result of the verification." },
 );
 
 export function auditRoutes(app: App, parts: ServerParts): void {
@@ -59,7 +59,7 @@ function listAuditRoute(app: App, parts: ServerParts): void {
         tags: ["audit"],
         summary: "List the audit trail",
         description:
-          "Lists who changed what, and what was denied to whom, newest first. What a job did by itself, and who submitted it, is in the job's history.",
+          "The answer lists who changed what, and what was denied to whom, the newest first. The history of a job says what the job did and who submitted it.",
         params: OrganizationParams,
         querystring: closed({ ...auditFilters, ...pagingParameters }),
         response: {
@@ -90,14 +90,14 @@ function verifyAuditRoute(app: App, parts: ServerParts): void {
         tags: ["audit"],
         summary: "Verify the audit trail",
         description:
-          "Holds every entry against its seal, and every seal against the one before it. Keep `newestSeal` somewhere else and name it the next time: only then is it known when the newest entries were cut off together with their seals.",
+          "The service compares every entry with its seal, and every seal with the one before it. Keep `newestSeal` somewhere else and send it as `expect` the next time: only this finds out that the newest entries were cut off together with their seals.",
         params: OrganizationParams,
         querystring: closed({
           expect: Type.Optional(
             Type.String({
               pattern: "^[1-9][0-9]{0,8}:[0-9a-f]{64}$",
               "x-rule": "must be a seal's number and its hash, as `NUMBER:HASH`",
-              description: "A seal that must be there, as `NUMBER:HASH`.",
+              description: "A seal that must be there, written `NUMBER:HASH`.",
             }),
           ),
         }),

@@ -2,6 +2,7 @@ import { ServiceError } from "../../core/service-error.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { sendAsset } from "../door/static-asset.ts";
 import { DashboardFiles } from "./dashboard-files.ts";
+import { pageHeaders } from "./page-headers.ts";
 
 /**
  * The addresses that the dashboard has for itself: every page of it is below `/app`, so that no page hides an operation of the API, and an
@@ -36,12 +37,13 @@ export function dashboardRoutes(app: App, { basePath, publicUrl }: ServerParts):
 }
 
 /**
- * The framework's router takes no path with a malformed percent-escape, such as `/app/%E0%A4%A`. Below `/app` it is a page that is not there, like any
- * other, and the dashboard says so.
+ * The framework's router takes no path with a malformed percent-escape, such as `/app/%E0%A4%A`. Below `/app` and `/docs` it is a page that is not there,
+ * like any other, and the dashboard or a page of the documentation says so.
  */
 export function withoutMalformedPage(url: string, basePath: string): string {
-  const pages = `${basePath}/app/`;
-  return url.startsWith(pages) && !isDecodable(url.split("?", 1)[0] ?? "") ? pages : url;
+  const pages = [`${basePath}/app/`, `${basePath}/docs/`].find((beginning) => url.startsWith(beginning));
+  if (pages === undefined || isDecodable(url.split("?", 1)[0] ?? "")) return url;
+  return `${pages}malformed/`;
 }
 
 function isDecodable(path: string): boolean {
@@ -52,23 +54,3 @@ function isDecodable(path: string): boolean {
     return false;
   }
 }
-
-/** Nothing from anywhere else, no script and no style in the page itself. `data:` is for the icons inside of style sheets. */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-  "base-uri 'none'",
-].join("; ");
-
-const pageHeaders = {
-  "content-security-policy": contentSecurityPolicy,
-  "referrer-policy": "same-origin",
-  "x-frame-options": "DENY",
-  "cross-origin-opener-policy": "same-origin",
-} as const;

@@ -81,6 +81,8 @@ declare module "fastify" {
     "x-permission"?: DeclaredPermission;
     /** The cost of a request among the requests of a minute. It follows from the route (`operation.ts`). */
     "x-cost"?: number;
+    /** True when a repetition can get the first answer again, with a header that says so. It follows from the route (`operation.ts`). */
+    "x-replayable"?: boolean;
   }
   interface FastifyContextConfig {
     /** How the operation holds narrow tokens to their bounds. Without it, it refuses them all (`bounds-check.ts`). */

@@ -23,7 +23,7 @@ export function boundToBody(maxNameLength: number) {
           maxItems: maxBound,
           uniqueItems: true,
           description:
-            "The token sets and deletes only these tags, submits only by them, and changes only jobs that were submitted by them. It reads as without this.",
+            "The token sets and deletes only these tags, submits only by them, and changes only jobs that were submitted by them. This does not restrict what the token reads.",
         }),
       ),
       jobEvent: Type.Optional(
@@ -31,7 +31,7 @@ export function boundToBody(maxNameLength: number) {
           { jobId: Id, eventId: eventIdSchema(maxNameLength) },
           {
             description:
-              "The token can do nothing but send this event to this job. It stands alone, with the permission `job:event:send` and no other.",
+              "The token can only send this event to this job. There can be no other bound beside this one, and no permission except `job:event:send`.",
           },
         ),
       ),
@@ -40,7 +40,8 @@ export function boundToBody(maxNameLength: number) {
   );
 }
 
-const boundDescription = "What the token is bound to, beside its permissions. If left out, it is bound to nothing.";
+const boundDescription =
+  "The bounds of the token, beside its permissions. A token without this field is bound to nothing.";
 
 export const BoundToSchema = Type.Object(
   {

@@ -11,20 +11,43 @@ import {
   TransactionAbortedError,
 } from "../../store/home/database.ts";
 
+interface ErrorKind {
+  readonly status: number;
+  readonly title: string;
+  /** A sentence for the document. */
+  readonly meaning: string;
+}
+
 /** The taxonomy: one code fixes the status and the title. `UnhandledError` is a defect of ours. */
-export const errorKinds: Readonly<Record<AnswerCode, { readonly status: number; readonly title: string }>> = {
-  ValidationError: { status: 400, title: "The request is not valid" },
-  AuthenticationError: { status: 401, title: "Not authenticated" },
-  AuthorizationError: { status: 403, title: "Not allowed" },
-  NotFoundError: { status: 404, title: "Not found" },
-  MethodNotAllowedError: { status: 405, title: "Method not allowed" },
-  ConflictError: { status: 409, title: "In conflict with the current state" },
-  PreconditionFailedError: { status: 412, title: "Changed since it was read" },
-  PayloadTooLargeError: { status: 413, title: "Too large" },
-  UnsupportedMediaTypeError: { status: 415, title: "Unsupported media type" },
-  RateLimitError: { status: 429, title: "Too many" },
-  UnhandledError: { status: 500, title: "Internal error" },
-  UnavailableError: { status: 503, title: "Not available at the moment" },
+export const errorKinds: Readonly<Record<AnswerCode, ErrorKind>> = {
+  ValidationError: { status: 400, title: "The request is not valid", meaning: "The request is not valid." },
+  AuthenticationError: { status: 401, title: "Not authenticated", meaning: "The request has no valid credential." },
+  AuthorizationError: { status: 403, title: "Not allowed", meaning: "The caller is not allowed to do this." },
+  NotFoundError: { status: 404, title: "Not found", meaning: "The thing does not exist, or the caller cannot see it." },
+  MethodNotAllowedError: { status: 405, title: "Method not allowed", meaning: "The path does not take this method." },
+  ConflictError: {
+    status: 409,
+    title: "In conflict with the current state",
+    meaning: "The request is in conflict with the current state.",
+  },
+  PreconditionFailedError: {
+    status: 412,
+    title: "Changed since it was read",
+    meaning: "The thing was changed since the caller read it.",
+  },
+  PayloadTooLargeError: { status: 413, title: "Too large", meaning: "The request is larger than the service takes." },
+  UnsupportedMediaTypeError: { status: 415, title: "Unsupported media type", meaning: "The body is not plain JSON." },
+  RateLimitError: { status: 429, title: "Too many", meaning: "A limit on requests is reached." },
+  UnhandledError: {
+    status: 500,
+    title: "Internal error",
+    meaning: "The service failed for a reason that nobody expected.",
+  },
+  UnavailableError: {
+    status: 503,
+    title: "Not available at the moment",
+    meaning: "The service cannot carry out the request at the moment.",
+  },
 };
 
 export type AnswerCode = ServiceErrorCode | "UnhandledError";
@@ -196,7 +219,10 @@ const frameworkErrors: Readonly<Record<string, () => ServiceError>> = {
       "The path is not valid: a `%` must be followed by two hexadecimal digits of UTF-8.",
     ),
   FST_ERR_CTP_BODY_TOO_LARGE: () =>
-    new ServiceError("PayloadTooLargeError", "The request body is larger than this service takes."),
+    new ServiceError(
+      "PayloadTooLargeError",
+      "The request body is larger than this service takes. Keep large values elsewhere, and send where they are.",
+    ),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
     new ServiceError("UnsupportedMediaTypeError", "Send JSON, with the header `Content-Type: application/json`."),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>

@@ -13,7 +13,7 @@ export const IdempotencyHeaders = Type.Object({
       maxLength: 255,
       pattern: "^[!-~]+$",
       description:
-        "Makes a repetition safe: the same key with the same request answers as the first time did, and does nothing again. With another request it is a conflict. A key is kept for 24 hours, and apart for each organization.",
+        "A key that makes a repetition safe. The same key with the same request gets the first answer again, and nothing is done twice. The same key with another request is a conflict. Each organization has keys of its own, and a key is kept for 24 hours.",
     }),
   ),
 });
@@ -27,8 +27,8 @@ export async function commitOnce(engine: Engine, request: FastifyRequest, comman
   return done;
 }
 
-/** Marks a replayed answer with a header. */
+/** Marks a replayed answer with a header. An error is no first answer: what was made the first time may be gone, or cannot be read now. */
 export const markReplayed: onSendHookHandler = (request, reply, payload, done) => {
-  if (request.isReplayed) reply.header("idempotency-replayed", "true");
+  if (request.isReplayed && reply.statusCode < 400) reply.header("idempotency-replayed", "true");
   done(null, payload);
 };

@@ -2,6 +2,8 @@ import { createRequire } from "node:module";
 import swagger from "@fastify/swagger";
 import { Type } from "typebox";
 import type { App } from "./app.ts";
+import { addExamples, type DocumentWithBodies } from "./document-examples.ts";
+import { type DocumentWithOperations, describeHeaders } from "./document-headers.ts";
 import { noContent } from "./schemas.ts";
 import { type Asset, assetOfText, sendAsset } from "./static-asset.ts";
 
@@ -18,7 +20,7 @@ export function collectDeclarations(app: App, basePath: string, serverUrl: () =>
         version,
         summary: "A workflow orchestration service.",
         description:
-          "Register a workflow, register versions of its definition, point a tag at one, and submit jobs. Every operation names its permission in `x-permission`, and in `x-cost` what a request counts as among the requests of a minute.",
+          "You register a workflow, register versions of its definition, point a tag at one of them, and submit jobs. Every operation names its permission in `x-permission`. In `x-cost` it says what a request counts as among the requests of a minute.",
         license: { name: "Apache-2.0", identifier: "Apache-2.0" },
       },
       servers: [{ url: basePath === "" ? "/" : basePath }],
@@ -28,7 +30,7 @@ export function collectDeclarations(app: App, basePath: string, serverUrl: () =>
           bearerToken: {
             type: "http",
             scheme: "bearer",
-            description: "An API token, a user token, or an id token of the sign-in.",
+            description: "The credential is an API token, a user token, or an id token of the sign-in.",
           },
         },
       },
@@ -50,10 +52,12 @@ export function openapiRoute(app: App): void {
         operationId: "GetOpenApiDocument",
         "x-permission": "none",
         tags: ["service"],
-        summary: "This document",
+        summary: "Get this document",
+        description:
+          "The document describes every operation of the service (OpenAPI 3.1). It is the same for everybody.",
         response: {
           200: Type.Unsafe<string>({ type: "object", description: "The OpenAPI document." }),
-          304: noContent("You have the document already: its ETag is the one in If-None-Match."),
+          304: noContent("You have the document already, since its ETag is the one in `If-None-Match`."),
         },
       },
     },
@@ -65,21 +69,22 @@ export function openapiRoute(app: App): void {
 }
 
 const tags = [
-  ["organizations", "An organization owns everything else; nothing is shared between two."],
-  ["workflows", "A workflow is a name with a row of versions."],
-  ["versions", "A version is one definition, never changed."],
-  ["tags", "A tag points at a version and can be moved; jobs are submitted by tag."],
+  ["organizations", "An organization owns everything else, and no two organizations share anything."],
+  ["workflows", "A workflow has a name and a sequence of versions."],
+  ["versions", "A version is one definition, which never changes."],
+  ["tags", "A tag points at a version and can be moved. Jobs are submitted by tag."],
   ["jobs", "A job runs one version with one input."],
-  ["events", "What jobs wait for."],
-  ["metrics", "How many, how long, how often."],
-  ["api-tokens", "Credentials for programs."],
-  ["account", "What belongs to a person: password, second factor, user tokens. API tokens have no part in it."],
-  ["members", "People in an organization, and what they may do there."],
+  ["events", "An event is what a job waits for."],
+  ["tasks", "A task is a step that waits in a queue for a worker, which is a program of yours."],
+  ["metrics", "A metric says how many jobs and steps there were and how long they took."],
+  ["api-tokens", "An API token is a credential for a program."],
+  ["account", "An account is what belongs to a person: password, second factor, user tokens and sessions."],
+  ["members", "A member is a person in an organization, with roles."],
   ["roles", "A role is a name for a set of permissions."],
-  ["invitations", "How people become members: by a link that works once."],
-  ["oauth-clients", "Browser applications to which members of an organization sign in."],
-  ["audit", "Who changed what, and what was denied to whom."],
-  ["service", "The service itself."],
+  ["invitations", "An invitation is a link by which a person becomes a member, once."],
+  ["oauth-clients", "An OAuth client is a browser application to which members of an organization sign in."],
+  ["audit", "The audit trail says who changed what, and what was denied to whom."],
+  ["service", "The service says how it is and what it can do."],
 ] as const;
 
 type Json = null | string | number | boolean | Json[] | { [key: string]: Json };
@@ -93,6 +98,8 @@ function tidy<Document extends object>(document: Document): Document {
   const tidied = hoist(document as unknown as Json, components) as { [key: string]: Json };
   const known = tidied.components as { [key: string]: Json };
   known.schemas = components;
+  describeHeaders(tidied as unknown as DocumentWithOperations);
+  addExamples(tidied as unknown as DocumentWithBodies);
   return tidied as unknown as Document;
 }
 

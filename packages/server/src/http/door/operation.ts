@@ -41,7 +41,10 @@ export function completeOperations(app: App, door: Door): void {
     schema.security = permission === "none" ? [] : [{ bearerToken: [] }];
     schema.response = { ...(schema.response as object), ...errorAnswers(errorsOf(route, permission)) };
     const bounds = enforceBounds(route.config?.bounds, door.database);
-    if (takesIdempotencyKey(schema.headers) || route.config?.repetition === "replayed") route.onSend = markReplayed;
+    if (takesIdempotencyKey(schema.headers) || route.config?.repetition === "replayed") {
+      route.onSend = markReplayed;
+      schema["x-replayable"] = true;
+    }
     route.onRequest = [measure(schema.operationId, door.metrics), ...gates(schema, permission, door, bounds)];
   });
 }
@@ -132,9 +135,8 @@ function declaredHeaders(headers: unknown): object {
 function errorAnswers(codes: readonly AnswerCode[]): Record<number, object> {
   return Object.fromEntries(
     codes.map((code) => {
-      const { status, title } = errorKinds[code];
-      const description = `${title} (\`${code}\`).`;
-      return [status, { description, content: { "application/problem+json": { schema: ProblemSchema } } }];
+      const { status, meaning } = errorKinds[code];
+      return [status, { description: meaning, content: { "application/problem+json": { schema: ProblemSchema } } }];
     }),
   );
 }

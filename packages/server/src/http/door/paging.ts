@@ -10,13 +10,15 @@ const pageToken = Type.Optional(
   Type.String({
     minLength: 1,
     maxLength: 2_000,
-    description: "`nextPageToken` of the answer before, with the same filters. Opaque.",
+    description: "The `nextPageToken` of the answer before, for the same filters. Its content is opaque.",
   }),
 );
 
 /** The parameters of lists that grow with every job, request or change; they go with `pageOf`. */
 export const pagingParameters = {
-  pageSize: Type.Optional(Type.Integer({ ...size, default: 25, description: "How many at most in one answer." })),
+  pageSize: Type.Optional(
+    Type.Integer({ ...size, default: 25, description: "The maximum number of things in one answer." }),
+  ),
   pageToken,
 };
 
@@ -26,13 +28,18 @@ export const pagingParameters = {
  */
 export const shortListParameters = {
   pageSize: Type.Optional(
-    Type.Integer({ ...size, description: "How many at most in one answer. Left out: the first 1,000." }),
+    Type.Integer({
+      ...size,
+      description: "The maximum number of things in one answer. If it is left out, the answer has the first 1,000.",
+    }),
   ),
   pageToken,
 };
 
 export const nextPageToken = Type.Optional(
-  Type.String({ description: "Send it as `pageToken` for the next page. Left out when there is no more." }),
+  Type.String({
+    description: "The value to send as `pageToken` for the next page. It is left out when there is no more.",
+  }),
 );
 
 interface PagedQuery {

@@ -6,7 +6,7 @@ import type { Precondition } from "../../management/act/precondition.ts";
 const ifMatch = Type.Optional(
   Type.String({
     description:
-      "The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*` it must only exist.",
+      "The ETag of the state that you read. The change is made only while the thing is in that state; otherwise the answer is 412, and nothing is done. With `*`, the thing must only exist.",
     example: '"dGhlIHN0YXRlIHlvdSByZWFk"',
   }),
 );
@@ -20,7 +20,8 @@ export const CreatingPreconditionHeaders = Type.Object({
   "If-None-Match": Type.Optional(
     Type.String({
       pattern: "^\\*$",
-      description: "With `*` the thing is only created: where it exists, the answer is 412, and nothing is done.",
+      description:
+        "The value `*`, with which the thing is only created. If it exists already, the answer is 412, and nothing is done.",
       example: "*",
     }),
   ),

@@ -97,7 +97,7 @@ function explain({ quota: { scope, policy, limit, remaining }, cost, retryAfterS
 const limited: Readonly<Record<Scope, { readonly subject: string; readonly remedy: string }>> = {
   organization: {
     subject: "All callers of this organization together",
-    remedy: "`stepwell organization limits` for this organization, or for all ",
+    remedy: "`stepwell org limits` for this organization, or for all ",
   },
   token: { subject: "This API token has", remedy: "" },
   user: { subject: "You have", remedy: "" },

@@ -23,7 +23,7 @@ export const NoBody = Type.Unsafe<null>({
   ...closed({}),
   type: ["object", "null"],
   "x-optional-body": true,
-  description: "No body is needed.",
+  description: "The body, which may be left out.",
 });
 
 /** One of these strings. */
@@ -61,7 +61,7 @@ export function eventIdSchema(maxLength: number) {
     maxLength,
     pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$",
     "x-rule": "must hold no control characters",
-    description: "Compared byte by byte with the ids that steps list.",
+    description: "The id of the event. It is compared byte by byte with the ids that steps list.",
   });
 }
 
@@ -95,7 +95,8 @@ export const RoleNames = Type.Array(RoleName, {
   minItems: 1,
   maxItems: 20,
   uniqueItems: true,
-  description: "Built-in roles, or the organization's own. You must hold all that they permit.",
+  description:
+    "The roles, which can be built-in ones or the organization's own. You must hold everything that they permit.",
 });
 
 const organizationId = Type.String({ format: "uuid", description: "The organization." });
@@ -143,7 +144,7 @@ export const ActorSchema = Type.Object(
     type: oneOf(["user", "apiToken", "service"]),
     id: Type.String(),
   },
-  { title: "Actor", description: "Who did something." },
+  { title: "Actor", description: "The user, API token or service that did something." },
 );
 
 export const PermissionSchema = oneOf([...permissions], { title: "Permission" });
@@ -160,8 +161,8 @@ export function grantedPermissionsSchema(description: string, minItems = 1) {
 
 /** The place in the text of a definition where something is wrong. */
 export const definitionPosition = {
-  line: Type.Integer({ minimum: 1, description: "The line in the text of the definition, from 1." }),
-  column: Type.Integer({ minimum: 1, description: "The column in the line, from 1, in UTF-16 code units." }),
+  line: Type.Integer({ minimum: 1, description: "The line in the text of the definition, counted from 1." }),
+  column: Type.Integer({ minimum: 1, description: "The column in the line, counted from 1 in UTF-16 code units." }),
   offset: Type.Integer({ minimum: 0, description: "The offset in the text of the definition, in UTF-16 code units." }),
 };
 
@@ -169,24 +170,25 @@ export const ProblemSchema = Type.Object(
   {
     type: Type.String({
       description:
-        "A name of the kind of error, as a URN. Where a program can ask the person for what is missing, it ends with `password-needed`, `code-needed` or `fresh-sign-in-needed`.",
+        "The kind of the error, as a URN. It ends with `password-needed`, `code-needed` or `fresh-sign-in-needed` where a program can ask the person for what is missing.",
     }),
     title: Type.String(),
     status: Type.Integer(),
-    detail: Type.String({ description: "What is wrong, and what to do about it." }),
+    detail: Type.String({ description: "The error as a sentence, with what to do about it." }),
     code: oneOf(Object.keys(errorKinds), {
-      description: "Stable; also in the header `x-amzn-errortype`. Programs branch on it.",
+      description:
+        "The code of the error, for programs to branch on. It never changes, and it is also in the header `x-amzn-errortype`.",
     }),
     requestId: Type.String({
       format: "uuid",
-      description: "Also in the header `x-request-id`, and in the service's log.",
+      description: "The id of the request. It is also in the header `X-Request-Id` and in the service's log.",
     }),
     errors: Type.Optional(
       Type.Array(
         Type.Object({
           pointer: Type.String({
             description:
-              "JSON pointer into the body, the query or, where one was sent, the definition. Empty for the whole of it.",
+              "The place of the problem, as a JSON pointer into the body, the query or, where one was sent, the definition. It is empty for a problem of the whole.",
           }),
           detail: Type.String(),
           line: Type.Optional(definitionPosition.line),
@@ -195,7 +197,7 @@ export const ProblemSchema = Type.Object(
         }),
         {
           description:
-            "Everything that is wrong with the input. `line`, `column` and `offset` are there for problems of a definition.",
+            "The problems of the input, all of them. A problem of a definition also has `line`, `column` and `offset`.",
         },
       ),
     ),
@@ -203,7 +205,9 @@ export const ProblemSchema = Type.Object(
     errorType: Type.String({ description: "The same as `code`." }),
     statusCode: Type.Integer({ description: "The same as `status`." }),
     fields: Type.Optional(
-      Type.Record(Type.String(), Type.String(), { description: "The same as `errors`: what is wrong, by pointer." }),
+      Type.Record(Type.String(), Type.String(), {
+        description: "The same as `errors`, as an object: the pointers are its keys, and the details its values.",
+      }),
     ),
   },
   { title: "Problem", description: "An error, as in RFC 9457." },

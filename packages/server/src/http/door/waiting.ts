@@ -8,7 +8,7 @@ export function waitSecondsSchema({ maxWaitSeconds }: Config) {
     Type.Integer({
       minimum: 0,
       maximum: maxWaitSeconds,
-      description: "Holds the answer until there is something to say, or for this long.",
+      description: "The number of seconds for which the answer may wait until there is something to say.",
     }),
   );
 }

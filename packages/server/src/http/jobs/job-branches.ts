@@ -16,10 +16,11 @@ const JobBranchSchema = Type.Object(
   {
     branch: Type.String({ description: "The path of the branch, such as `each-order:1[4211]`." }),
     place: count(
-      "The place of the branch among those of the step, from 0; in a forEach, the place of its item in the list.",
+      "The place of the branch among those of the step, counted from 0. In a forEach it is the place of the item in the list.",
     ),
     status: oneOf(branchRunStatuses, {
-      description: "`cancelled`: the step around it, or the job, ended while it was open.",
+      description:
+        "The status of the branch. `cancelled`: the step around the branch, or the job, ended while the branch was open.",
     }),
     step: Type.String({ description: "The step in which the branch is, or in which it ended." }),
     visit: Type.Integer({ minimum: 1 }),
@@ -31,13 +32,17 @@ const JobBranchSchema = Type.Object(
 );
 
 const JobBranchesSchema = Type.Object({
-  step: Type.Optional(Type.String({ description: "The step that has the branches. Left out: the job came to none." })),
+  step: Type.Optional(
+    Type.String({
+      description: "The step that has the branches. It is left out when the job has come to no such step.",
+    }),
+  ),
   visit: Type.Optional(Type.Integer({ minimum: 1 })),
-  branchCount: count("How many branches it has, those included that have not begun."),
-  openCount: count("How many of them are open."),
-  succeededCount: count("How many have succeeded."),
-  failedCount: count("How many have failed."),
-  cancelledCount: count("How many were cancelled."),
+  branchCount: count("The number of branches, including those that have not begun."),
+  openCount: count("The number of these branches that are open."),
+  succeededCount: count("The number of branches that have succeeded."),
+  failedCount: count("The number of branches that have failed."),
+  cancelledCount: count("The number of branches that were cancelled."),
   branches: Type.Array(JobBranchSchema, { description: "One page of the branches that have begun." }),
   nextPageToken,
 });
@@ -54,31 +59,33 @@ export function jobBranchRoutes(app: App, parts: ServerParts): void {
         tags: ["jobs"],
         summary: "List the branches of a step of a job",
         description:
-          "The branches of one visit of a parallel or forEach step, and how many of them are open, succeeded and failed: first those that failed, then those that are open, were cancelled and succeeded, each in the order of the list or of the definition. Those that have not begun are only counted.",
+          "The answer lists the branches of one visit of a parallel or forEach step, and counts how many of them are open, succeeded and failed. Those that failed come first, then those that are open, were cancelled and succeeded, each in the order of the list or of the definition. Branches that have not begun are only counted.",
         params: JobParams,
         querystring: closed({
           step: Type.Optional(
             Type.String({
               minLength: 1,
               maxLength: 256,
-              description: "The step that has the branches. Left out: the latest one.",
+              description: "The step that has the branches. If it is left out, it is the latest one.",
             }),
           ),
           visit: Type.Optional(
             Type.Integer({
               minimum: 1,
               maximum: 1_000_000,
-              description: "The visit of that step. Left out: the latest.",
+              description: "The visit of that step. If it is left out, it is the latest one.",
             }),
           ),
           branch: Type.Optional(
             Type.String({
               minLength: 1,
               maxLength: 10_000,
-              description: "The path of the branch in which the step stands. Left out: the main line.",
+              description: "The path of the branch in which the step is. If it is left out, it is the main line.",
             }),
           ),
-          status: Type.Optional(oneOf(branchRunStatuses, { description: "Only branches that have this status now." })),
+          status: Type.Optional(
+            oneOf(branchRunStatuses, { description: "A status, to get only branches that have it now." }),
+          ),
           ...pagingParameters,
         }),
         response: { 200: answer("One page.", JobBranchesSchema) },

@@ -20,7 +20,7 @@ import { isPositiveInteger, nextPageToken, pageOf, pagingParameters } from "../d
 import { ActorSchema, closed, eventIdSchema, Id, JobParams, oneOf, Time } from "../door/schemas.ts";
 
 const RemarkSchema = Type.Object(
-  { pointer: Type.String({ description: "JSON pointer into the body." }), detail: Type.String() },
+  { pointer: Type.String({ description: "The place in the body, as a JSON pointer." }), detail: Type.String() },
   { title: "EventRemark" },
 );
 
@@ -30,31 +30,42 @@ const SentEventSchema = Type.Object(
     eventId: Type.String(),
     outcome: oneOf(["matched", "buffered", "unmatched", "duplicate"], {
       description:
-        "`matched`: the current step waits for it. `buffered`: kept, a later step may wait for it. `unmatched`: kept, but no step of this version lists this id; probably a typo. `duplicate`: it is here already and not consumed; nothing was done again.",
+        "The effect of the event. `matched`: the current step waits for it. `buffered`: it is kept, and a later step may wait for it. `unmatched`: it is kept, but no step of this version lists this id, which is probably a typo. `duplicate`: it is there already and not consumed, and nothing was done again.",
     }),
     warnings: Type.Array(RemarkSchema, {
-      description: "What of the payload reaches no step, and where to declare it.",
+      description: "Warnings of what in the payload reaches no step, and where to declare it.",
     }),
   },
-  { description: "The event is kept and will not be lost." },
+  { description: "The event is stored and will not be lost." },
 );
 
 const KeptEventSchema = Type.Object(
   {
-    eventNumber: Type.Integer({ minimum: 1, description: "Counts from 1 in the order of arrival." }),
+    eventNumber: Type.Integer({
+      minimum: 1,
+      description: "The number of the event within the job, counted from 1 in the order of arrival.",
+    }),
     eventId: Type.String(),
-    payload: Type.Optional(Type.Unsafe<JsonValue>({ description: "As it was sent; left out when none was." })),
+    payload: Type.Optional(
+      Type.Unsafe<JsonValue>({ description: "The payload as it was sent. It is left out when none was sent." }),
+    ),
     outcome: oneOf(["matched", "buffered", "unmatched"]),
-    step: Type.Optional(Type.String({ description: "The only step that it is for, where it was sent for one." })),
-    branch: Type.Optional(Type.String({ description: "The branch of that step; left out for the main line." })),
-    visit: Type.Optional(Type.Integer({ description: "The only visit of `step` that it is for." })),
-    reason: Type.String({ description: "Why, and what became of it." }),
+    step: Type.Optional(
+      Type.String({
+        description: "The only step that the event is for. It is left out when the event was sent for no step.",
+      }),
+    ),
+    branch: Type.Optional(Type.String({ description: "The branch of that step. It is left out for the main line." })),
+    visit: Type.Optional(Type.Integer({ description: "The only visit of `step` that the event is for." })),
+    reason: Type.String({ description: "The reason of the outcome, and what became of the event." }),
     sentBy: ActorSchema,
     receivedAt: Time,
-    duplicateCount: Type.Integer({ description: "How often it was sent again before it was consumed." }),
+    duplicateCount: Type.Integer({
+      description: "The number of times that the event was sent again before it was consumed.",
+    }),
     lastDuplicateAt: Type.Optional(Time),
     consumedByBranch: Type.Optional(
-      Type.String({ description: "The branch of the step that consumed it; left out for the main line." }),
+      Type.String({ description: "The branch of the step that consumed the event. It is left out for the main line." }),
     ),
     consumedByStep: Type.Optional(Type.String()),
     consumedByVisit: Type.Optional(Type.Integer()),
@@ -86,7 +97,7 @@ function sendJobEventRoute(app: App, parts: ServerParts): void {
         tags: ["events"],
         summary: "Send an event to a job",
         description:
-          "An event may come before the job waits for it: it counts when that step is reached. With `step`, in a branch with `branch`, and perhaps with `visit`, it counts for that wait alone: it is kept while that is yet to come, and refused with 409 once it is over. A payload that does not fit what a step which lists the id defines for it is 400. A finished job takes no more events.",
+          "An event may come before the job waits for it; it counts when the job reaches that step. With `step`, in a branch also with `branch`, and perhaps with `visit`, the event counts for that wait alone: it is kept while the wait is yet to come, and rejected with 409 once the wait is over. A payload that does not fit the definition that a step has for it is rejected with 400. A finished job takes no more events.",
         params: JobParams,
         headers: IdempotencyHeaders,
         body: eventBody(config),
@@ -113,7 +124,8 @@ function listJobEventsRoute(app: App, parts: ServerParts): void {
         "x-permission": "job:read",
         tags: ["events"],
         summary: "List a job's events",
-        description: "Every event that was sent to the job, in the order in which they came, with what it did and why.",
+        description:
+          "The answer lists every event that was sent to the job, in the order in which they came, each with its outcome and the reason.",
         params: JobParams,
         querystring: closed({ ...pagingParameters }),
         response: {
@@ -185,12 +197,14 @@ function eventBody({ maxNameLength, maxStepRunsPerJob }: Config) {
   return closed({
     eventId: eventIdSchema(maxNameLength),
     payload: Type.Optional(Type.Unsafe<JsonValue>({ description: "Any JSON value." })),
-    step: Type.Optional(Type.String({ description: "The only step that it is for. It must list the id." })),
+    step: Type.Optional(
+      Type.String({ description: "The only step that the event is for. The step must list the id." }),
+    ),
     branch: Type.Optional(
       Type.String({
         maxLength: 10_000,
         description:
-          "The branch of `step` for which it is, by its path, as in a job's `steps`. Left out: the main line. A step of a branch needs it.",
+          "The path of the branch in which `step` is, as in a job's `steps`. If it is left out, it is the main line. A step of a branch needs it.",
       }),
     ),
     visit: Type.Optional(
@@ -198,7 +212,7 @@ function eventBody({ maxNameLength, maxStepRunsPerJob }: Config) {
         minimum: 1,
         maximum: maxStepRunsPerJob,
         description:
-          "The only visit of `step` that it is for, as in a job's `steps`. Left out: the visit that waits now, otherwise the next one.",
+          "The only visit of `step` that the event is for, as in a job's `steps`. If it is left out, it is the visit that waits now, otherwise the next one.",
       }),
     ),
   });

@@ -30,16 +30,16 @@ const time = (description: string) => Type.Optional(Type.String({ format: "date-
 
 const FactsSchema = Type.Object(
   {
-    since: { ...Time, description: "Since when the job is in this state." },
+    since: { ...Time, description: "The time since which the job is in this state." },
     step: Type.Optional(Type.String()),
-    visit: count("The n-th time that the job entered the step."),
-    attempt: count("The attempt that is under way, comes next, or was the last."),
-    maxAttempts: count("After which attempt the step gives up, as its retry policy stands now."),
-    nextAttemptAt: time("When the next attempt starts."),
-    retryAt: time("When the node that parked the job tries to go on with it again."),
-    delayEndsAt: time("Until when the step sleeps."),
-    timeoutAt: time("When the call or the wait is given up."),
-    jobTimeoutAt: time("When the whole job fails, of a definition with `timeoutSeconds`."),
+    visit: count("The number of times that the job has entered the step, this time included."),
+    attempt: count("The attempt that is under way, comes next or was the last, counted from 1."),
+    maxAttempts: count("The number of attempts after which the step gives up, as its retry policy says now."),
+    nextAttemptAt: time("The time at which the next attempt starts."),
+    retryAt: time("The time at which the node that parked the job tries to go on with it again."),
+    delayEndsAt: time("The time until which the step sleeps."),
+    timeoutAt: time("The time at which the call or the wait is given up."),
+    jobTimeoutAt: time("The time at which the whole job fails, if its definition has `timeoutSeconds`."),
     lastError: Type.Optional(StepErrorSchema),
     branch: Type.Optional(
       Type.String({
@@ -47,27 +47,29 @@ const FactsSchema = Type.Object(
       }),
     ),
     branchStep: Type.Optional(Type.String({ description: "The step in which that branch is." })),
-    branchVisit: count("The n-th time that the branch entered that step."),
-    branchCount: count("How many branches the step has."),
-    openCount: count("How many of them are open."),
-    succeededCount: count("How many of them have succeeded."),
-    failedCount: count("How many of them have failed without failing the step."),
-    eventIds: strings("What the step waits for."),
-    missingEventIds: strings("Those of them that are not here."),
-    missingCount: count("How many of the missing ones are enough."),
+    branchVisit: count("The number of times that the branch has entered that step, this time included."),
+    branchCount: count("The number of branches of the step."),
+    openCount: count("The number of these branches that are open."),
+    succeededCount: count("The number of these branches that have succeeded."),
+    failedCount: count("The number of these branches that have failed without failing the step."),
+    eventIds: strings("The events for which the step waits."),
+    missingEventIds: strings("The events among these that are not there yet."),
+    missingCount: count("The number of missing events that is enough to go on."),
     misspelledEvents: Type.Optional(
       Type.Array(Type.Object({ eventId: Type.String(), meantEventId: Type.String(), receivedAt: Time }), {
-        description: "Unmatched events whose id is nearly one that is missing, the latest first.",
+        description: "The unmatched events with an id that is nearly a missing one, the latest first.",
       }),
     ),
-    bufferedEventIds: strings("Events that are kept for another step."),
+    bufferedEventIds: strings("The events that are kept for another step."),
     node: Type.Optional(
       Type.Object(
         {
           nodeId: Id,
-          name: Type.Optional(Type.String({ description: "Left out for a node that is forgotten already." })),
-          isAlive: Type.Boolean({ description: "Whether it was heard of within its lease." }),
-          heartbeatAt: time("When it was heard of last."),
+          name: Type.Optional(
+            Type.String({ description: "The name of the node. It is left out for a node that is forgotten already." }),
+          ),
+          isAlive: Type.Boolean({ description: "True when the node gave a sign of life within its lease." }),
+          heartbeatAt: time("The time of the node's latest sign of life."),
         },
         { description: "The node that holds the call." },
       ),
@@ -76,12 +78,14 @@ const FactsSchema = Type.Object(
       Type.Object(
         {
           name: Type.String(),
-          waitingCount: Type.Integer({ description: "Tasks that wait in it, counted up to 10,000." }),
+          waitingCount: Type.Integer({
+            description: "The number of tasks that wait in the queue, counted up to 10,000.",
+          }),
           polledAt: time(
-            "The last time that a worker asked for tasks, accurate to a few seconds. Left out: no worker ever asked.",
+            "The last time that a worker asked for tasks, accurate to a few seconds. It is left out when no worker ever asked.",
           ),
-          workerCount: Type.Integer({ description: "Workers that asked in the last five minutes." }),
-          pausedAt: time("The time at which the queue was paused. Left out: it is not paused."),
+          workerCount: Type.Integer({ description: "The number of workers that asked in the last five minutes." }),
+          pausedAt: time("The time at which the queue was paused. It is left out for a queue that is not paused."),
         },
         { description: "The queue of the task." },
       ),
@@ -91,7 +95,10 @@ const FactsSchema = Type.Object(
         {
           name: Type.String({ description: "The name that the worker gives itself." }),
           takenAt: Time,
-          leaseUntil: { ...Time, description: "When another worker gets the task, unless this one is heard of." },
+          leaseUntil: {
+            ...Time,
+            description: "The time at which another worker gets the task, unless this one sends a heartbeat before.",
+          },
           progress: Type.Optional({ ...AnyJson, description: "The progress that the worker reported last." }),
         },
         { description: "The worker that holds the task." },
@@ -103,13 +110,13 @@ const FactsSchema = Type.Object(
         { description: "The job that the step began and waits for." },
       ),
     ),
-    callCount: count("How many calls of the organization nodes hold: that node, or all together."),
-    maxCallsPerNode: count("How many of them a node runs at once."),
+    callCount: count("The number of calls of the organization that are held by the node, or by all nodes together."),
+    maxCallsPerNode: count("The number of these calls that a node runs at once."),
     error: Type.Optional(JobErrorSchema),
     cancelledBy: Type.Optional(Type.Object({ ...ActorSchema.properties, name: Type.Optional(Type.String()) })),
-    operations: Type.Array(oneOf(helpfulOperations), { description: "What helps from here." }),
+    operations: Type.Array(oneOf(helpfulOperations), { description: "The operations that help from here." }),
   },
-  { description: "What the sentence was made from. Which fields there are depends on the state." },
+  { description: "The facts from which the sentence was made. The state decides which fields there are." },
 );
 
 const ExplanationSchema = Type.Object(
@@ -117,9 +124,11 @@ const ExplanationSchema = Type.Object(
     jobId: Id,
     state: oneOf(explainedStates, {
       description:
-        "`due`: it goes on at once. `roomFull`: no node has room for another call of the organization. `queued`: a node holds its call and has not begun it. `calling`: the call is under way. `nodeLost`: the node that holds the call is not heard of any more. `retrying`: the next attempt has its time. `delayed`: the step sleeps. `forked`: the branches of the step run. `waitingForWorker`: the task waits in its queue. `working`: a worker holds the task. `waitingForJob`: the job that the step began is under way. `parked`: the node that answers cannot go on with it, and tries again at `retryAt`; other nodes may be able to.",
+        "The state of the job. `due`: the job goes on at once. `roomFull`: no node has room for another call of the organization. `queued`: a node holds the call and has not begun it. `calling`: the call is under way. `nodeLost`: the node that holds the call does not answer any more. `retrying`: the next attempt is due later. `delayed`: the step sleeps. `forked`: the branches of the step run. `waitingForWorker`: the task waits in its queue. `working`: a worker holds the task. `waitingForJob`: the job that the step began is under way. `parked`: the node that answers cannot go on with the job, and tries again at `retryAt`; other nodes may be able to.",
     }),
-    sentence: Type.String({ description: "For people; its words may change. Names stand between backticks." }),
+    sentence: Type.String({
+      description: "The explanation for people. Its words may change. Names stand between backticks.",
+    }),
     facts: FactsSchema,
   },
   { title: "JobExplanation" },
@@ -137,7 +146,7 @@ export function jobExplanationRoutes(app: App, parts: ServerParts): void {
         tags: ["jobs"],
         summary: "Explain why a job is where it is",
         description:
-          "One sentence that answers why the job does not move, or how it ended and what can be done, with the facts that it was made from.",
+          "The answer has one sentence that says why the job does not move, or how it ended and what can be done, with the facts from which the sentence was made.",
         params: JobParams,
         response: { 200: answer("The explanation.", ExplanationSchema) },
       },

@@ -32,16 +32,21 @@ const entryTypes = [
 
 export const HistoryEntrySchema = Type.Object(
   {
-    sequence: Type.Integer({ minimum: 1, description: "Counts from 1 without gaps." }),
+    sequence: Type.Integer({
+      minimum: 1,
+      description: "The number of the entry within the job, counted from 1 without gaps.",
+    }),
     at: Time,
     type: oneOf(entryTypes),
     by: Type.Optional(ActorSchema),
-    branch: Type.Optional(Type.String({ description: "The path of the step's branch; left out for the main line." })),
+    branch: Type.Optional(
+      Type.String({ description: "The path of the branch of the step. It is left out for the main line." }),
+    ),
     step: Type.Optional(Type.String()),
     visit: Type.Optional(Type.Integer()),
     attempt: Type.Optional(Type.Integer()),
-    branchCount: Type.Optional(Type.Integer({ description: "How many branches the step has." })),
-    items: Type.Optional(Type.Unsafe<JsonValue>({ description: "The items of a forEach step." })),
+    branchCount: Type.Optional(Type.Integer({ description: "The number of branches of the step." })),
+    items: Type.Optional(Type.Unsafe<JsonValue>({ description: "The items of the list of a forEach step." })),
     input: Type.Optional(AnyJson),
     output: Type.Optional(AnyJson),
     error: Type.Optional(
@@ -57,20 +62,22 @@ export const HistoryEntrySchema = Type.Object(
       Type.Unsafe<string | null>({
         type: ["string", "null"],
         description:
-          "The step that takes over after a failure, or to which a choice led after a success; null where the choice ended the job.",
+          "The step that takes over after a failure, or to which a choice led after a success. It is null where the choice ended the job.",
       }),
     ),
-    eventIds: Type.Optional(Type.Array(Type.String(), { description: "What the step waits for." })),
+    eventIds: Type.Optional(Type.Array(Type.String(), { description: "The events for which the step waits." })),
     timeoutAt: Type.Optional(Time),
-    delayEndsAt: Type.Optional(Type.String({ format: "date-time", description: "Until when the step sleeps." })),
+    delayEndsAt: Type.Optional(
+      Type.String({ format: "date-time", description: "The time until which the step sleeps." }),
+    ),
     consumed: Type.Optional(
-      Type.Array(Type.Integer(), { description: "Numbers of the events that the step consumed." }),
+      Type.Array(Type.Integer(), { description: "The numbers of the events that the step consumed." }),
     ),
     eventId: Type.Optional(Type.String()),
     eventNumber: Type.Optional(Type.Integer()),
     outcome: Type.Optional(oneOf(["matched", "buffered", "unmatched"])),
   },
-  { title: "HistoryEntry", description: "One transition of a job. Which fields there are depends on the type." },
+  { title: "HistoryEntry", description: "One transition of a job. The type decides which fields there are." },
 );
 
 export function jobHistoryRoutes(app: App, { engine }: ServerParts): void {
@@ -83,7 +90,7 @@ export function jobHistoryRoutes(app: App, { engine }: ServerParts): void {
         "x-permission": "job:read",
         tags: ["jobs"],
         summary: "Get a job's history",
-        description: "Every transition of the job, in order.",
+        description: "The answer lists every transition of the job, in order.",
         params: JobParams,
         querystring: closed({ ...pagingParameters }),
         response: {

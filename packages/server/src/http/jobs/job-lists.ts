@@ -27,16 +27,23 @@ export function jobListRoutes(app: App, { database, config, userNames }: ServerP
         "x-permission": "job:list",
         tags: ["jobs"],
         summary: "List jobs",
-        description: "By the time of their submission, the newest first unless `order` says otherwise.",
+        description:
+          "The answer lists the jobs by the time of their submission, the newest first unless `order` says otherwise.",
         params: OrganizationParams,
         querystring: closed({ ...listParameters(config), ...pagingParameters }),
         response: {
           200: Type.Object(
             {
               jobs: Type.Array(ListedJobSchema),
-              totalCount: Type.Optional(Type.Integer({ description: "Only with `includeTotal=true`." })),
+              totalCount: Type.Optional(
+                Type.Integer({
+                  description: "The number of jobs that the filters match. It is there only with `includeTotal=true`.",
+                }),
+              ),
               totalCountIsMinimum: Type.Optional(
-                Type.Boolean({ description: "True where more jobs than `totalCount` match: counting ended there." }),
+                Type.Boolean({
+                  description: "True when more jobs than `totalCount` match, because counting ended there.",
+                }),
               ),
               nextPageToken,
             },
@@ -75,43 +82,46 @@ export function jobListRoutes(app: App, { database, config, userNames }: ServerP
 function listParameters({ maxNameLength }: Config) {
   return {
     status: Type.Optional(JobStatusSchema),
-    workflowId: id("Only jobs of this workflow."),
+    workflowId: id("A workflow, to get only its jobs."),
     workflowName: Type.Optional(
       Type.String({
-        description: "Only jobs of the workflow with exactly this name, or of deleted ones that had it.",
+        description:
+          "A name, to get only jobs of the workflow with exactly this name, or of deleted workflows that had it.",
       }),
     ),
-    versionId: id("Only jobs of this version."),
+    versionId: id("A version, to get only its jobs."),
     workflowVersionNumber: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: 2_147_483_647,
-        description: "Only jobs of versions with this number; of one version, where a workflow is named too.",
+        description: "A number, to get only jobs of versions with this number.",
       }),
     ),
     jobHierarchy: Type.Optional(
       oneOf(["TOP_LEVEL_ONLY", "ALL"], {
-        description: "Only jobs that no other job began, or all, which is the default.",
+        description: "`all` jobs, which is the default, or only those that no other job began.",
       }),
     ),
-    parentJobId: id("Only jobs that steps of this job began."),
-    createdAfter: time("Only jobs created at this time or later."),
-    createdBefore: time("Only jobs created before this time."),
+    parentJobId: id("A job, to get only the jobs that its steps began."),
+    createdAfter: time("A time, to get only jobs that were created then or later."),
+    createdBefore: time("A time, to get only jobs that were created before it."),
     awaitingEventId: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: maxNameLength,
-        description: "Only jobs that wait for this event now.",
+        description: "An event id, to get only jobs that wait for this event now.",
       }),
     ),
     isWaiting: Type.Optional(
-      Type.Boolean({ description: "Only jobs that wait for events now, or only those that do not." }),
+      Type.Boolean({
+        description: "True to get only jobs that wait for events now, or false to get only those that do not.",
+      }),
     ),
-    order: Type.Optional(oneOf(["newest", "oldest"], { default: "newest", description: "Which come first." })),
+    order: Type.Optional(oneOf(["newest", "oldest"], { default: "newest", description: "The order of the jobs." })),
     includeTotal: Type.Optional(
       Type.Boolean({
         default: false,
-        description: `Also count the jobs that the filters let through, up to ${maxTotalCount}.`,
+        description: `True to count also the jobs that the filters match, up to ${maxTotalCount}.`,
       }),
     ),
   };

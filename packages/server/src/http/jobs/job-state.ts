@@ -13,14 +13,16 @@ import { JobStateSchema, renderState } from "./render-job-state.ts";
 const metadataFields = {
   jobId: Id,
   status: JobStatusSchema,
-  updatedAt: Type.String({ ...Time, description: "When the job changed last, and its state with it." }),
-  contentLengthBytes: Type.Integer({ minimum: 0, description: "Length of the state, as JSON text in UTF-8." }),
-  warnings: Type.Array(Type.String(), { description: "What the state leaves out, since there is too much of it." }),
+  updatedAt: Type.String({ ...Time, description: "The time of the latest change of the job and its state." }),
+  contentLengthBytes: Type.Integer({ minimum: 0, description: "The length of the state as JSON text in UTF-8." }),
+  warnings: Type.Array(Type.String(), {
+    description: "Warnings of what the state leaves out, because there is too much of it.",
+  }),
 };
 
 const JobStateMetadataSchema = Type.Object(metadataFields, {
   title: "JobStateMetadata",
-  description: "What a client needs to decide whether to fetch the state.",
+  description: "The facts by which a client decides whether to fetch the state.",
 });
 
 const JobStateAnswerSchema = Type.Object({ ...metadataFields, state: JobStateSchema }, { title: "JobStateAnswer" });
@@ -42,7 +44,8 @@ function getJobStateRoute(app: App, parts: ServerParts): void {
         "x-permission": "job:read",
         tags: ["jobs"],
         summary: "Get a job's state",
-        description: "The data of the job's steps, and its step runs: the newest 1,000, with 16 MB of values at most.",
+        description:
+          "The answer has the data of the job's steps and its newest 1,000 step runs, with 16 MB of values at most.",
         params: JobParams,
         // Bytes, so that the text that was measured is the text that is sent.
         response: { 200: answer("The state.", Type.Unsafe<Readable>(JobStateAnswerSchema)) },
@@ -66,9 +69,9 @@ function getJobStateMetadataRoute(app: App, parts: ServerParts): void {
         "x-permission": "job:read",
         tags: ["jobs"],
         summary: "Get the size of a job's state",
-        description: "The same as GetJobState, without the state.",
+        description: "The answer is that of GetJobState without the state.",
         params: JobParams,
-        response: { 200: answer("What there is to know before the state is fetched.", JobStateMetadataSchema) },
+        response: { 200: answer("The facts about the state.", JobStateMetadataSchema) },
       },
     },
     async (request) => (await readState(parts, request.params)).metadata,

@@ -21,15 +21,17 @@ export function jobStepRoutes(app: App, parts: ServerParts): void {
         tags: ["jobs"],
         summary: "List a job's step runs",
         description:
-          "Every run of a step, with its input and its output, in the order of their start. A page may hold fewer runs than were asked for, where their values are large or where few runs have the `status`: there are more as long as there is a `nextPageToken`.",
+          "The answer lists every run of a step with its input and its output, in the order of their start. A page may have fewer runs than you asked for, where their values are large or where few runs have the `status`. There are more as long as there is a `nextPageToken`.",
         params: JobParams,
         querystring: closed({
-          status: Type.Optional(oneOf(stepRunStatuses, { description: "Only runs that have this status now." })),
+          status: Type.Optional(
+            oneOf(stepRunStatuses, { description: "A status, to get only runs that have it now." }),
+          ),
           branch: Type.Optional(
             Type.String({
               minLength: 1,
               maxLength: 10_000,
-              description: "Only runs in this branch, or in branches inside of it, by its path.",
+              description: "The path of a branch, to get only runs in it or in branches inside of it.",
             }),
           ),
           ...pagingParameters,

@@ -42,7 +42,7 @@ const SubmittedJobSchema = Type.Object(
 
 const WaitedJobSchema = Type.Object(
   { ...JobSchema.properties, versionId: Id, versionNumber: Type.Integer() },
-  { title: "WaitedJob", description: "With `waitSeconds`: the whole job." },
+  { title: "WaitedJob", description: "The whole job, which is the answer with `waitSeconds`." },
 );
 
 export const SubmittedSchema = Type.Union([SubmittedJobSchema, WaitedJobSchema], {
@@ -59,7 +59,8 @@ const VersionChoiceSchema = closed(
     minProperties: 1,
     maxProperties: 1,
     "x-rule": "must have exactly one of `tag`, `versionId` and `versionNumber`",
-    description: "Exactly one of the three. Left out: the tag `$LIVE`.",
+    description:
+      "The version to run, by exactly one of the three fields. If it is left out, it is the version at which the tag `$LIVE` points.",
   },
 );
 
@@ -70,7 +71,7 @@ const NewJobBody = closed({
     Type.Unsafe<JsonObject>({
       type: "object",
       additionalProperties: true,
-      description: "The job's input. Left out: `{}`.",
+      description: "The input of the job. If it is left out, it is `{}`.",
     }),
   ),
 });
@@ -100,7 +101,7 @@ function submitJobRoute(app: App, parts: ServerParts): void {
         tags: ["jobs"],
         summary: "Submit a job",
         description:
-          "Runs one version of the workflow with the input. Without `waitSeconds` the answer comes once the job is kept, and its `status` is `PENDING`, in which every job starts; GetJob tells how far it has come. With `waitSeconds` the answer comes when the job is finished, waits for events, or the time is up, and is the whole job (the short answer, where the job cannot be read at that moment); repeated under the same Idempotency-Key it is the first job, as it is by then.",
+          "The job runs one version of the workflow with the input. Without `waitSeconds`, the answer comes once the job is stored, and its `status` is `PENDING`, with which every job starts; GetJob tells how far the job has come. With `waitSeconds`, the answer comes when the job is finished, when it waits for events, or when the time is up, and it is the whole job (or the short answer, if the job cannot be read at that moment). A repetition under the same Idempotency-Key answers with the first job, as it is by then.",
         params: OrganizationParams,
         querystring: closed({ waitSeconds: waitSecondsSchema(config) }),
         headers: IdempotencyHeaders,
@@ -166,7 +167,8 @@ function getJobRoute(app: App, parts: ServerParts): void {
         "x-permission": "job:read",
         tags: ["jobs"],
         summary: "Get a job",
-        description: "With `waitSeconds` the answer comes when the job is finished, or the time is up.",
+        description:
+          "The answer is the whole job. With `waitSeconds`, it comes when the job is finished or the time is up.",
         params: JobParams,
         querystring: closed({ waitSeconds: waitSecondsSchema(config) }),
         response: { 200: answer("The job.", JobSchema) },
@@ -196,7 +198,7 @@ function cancelJobRoute(app: App, parts: ServerParts): void {
         tags: ["jobs"],
         summary: "Cancel a job",
         description:
-          "A call that is under way is given up, and child jobs for which the job waits are cancelled soon after it. Cancelling a cancelled job changes nothing; any other end is final.",
+          "The service gives up a call that is under way, and soon afterwards it cancels the child jobs for which the job waits. To cancel a cancelled job changes nothing. A job that ended otherwise cannot be cancelled.",
         params: JobParams,
         headers: IdempotencyHeaders,
         body: NoBody,
@@ -218,7 +220,7 @@ function resumeJobRoute(app: App, parts: ServerParts): void {
         tags: ["jobs"],
         summary: "Resume a failed or cancelled job",
         description:
-          "It goes on from the step at which it ended, with a new attempt. In any other state it is a conflict.",
+          "The job goes on from the step at which it ended, with a new attempt. A job that has not failed and was not cancelled is a conflict.",
         params: JobParams,
         headers: IdempotencyHeaders,
         body: NoBody,

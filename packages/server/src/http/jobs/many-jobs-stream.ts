@@ -27,14 +27,14 @@ const JobNames = Type.Array(
     minItems: 1,
     maxItems: maxJobs,
     uniqueItems: true,
-    description: "`<organizationId>/<jobId>`; give the parameter once for each job.",
+    description: "A job, as `<organizationId>/<jobId>`. Give the parameter once for each job.",
   },
 );
 
 const LastSequences = Type.String({
   pattern: "^[0-9]{1,9}(\\.[0-9]{1,9})*$",
   description:
-    "The `id` of the last event that was received: for each job, in the order of the request, the sequence of the last entry that was received (0 for none), with dots in between.",
+    "The `id` of the last event that was received. It has the sequence of the last entry of each job (0 for none), in the order of the request, with dots in between.",
 });
 
 /** A browser gives one host six connections over HTTP/1.1, so all of its pages share one stream. */
@@ -51,12 +51,12 @@ export function manyJobsStreamRoutes(app: App, parts: ServerParts): void {
         "x-permission": "any",
         tags: ["jobs"],
         summary: "Watch many jobs",
-        description: `Server-sent events for up to ${maxJobs} jobs on one connection. Needs \`job:read\` in the organization of each job. There is one event for each history entry: \`event\` is its type, \`data\` is \`{organizationId, jobId, entry}\`, where \`entry\` is what GetJobHistory answers. The \`id\` of each event says how far the stream is in all of its jobs; after an interruption go on with \`Last-Event-ID\` and the same jobs. A job that is unknown or that you may not read does not stop the others: the event \`job.unreadable\` tells of it, with \`data\` \`{organizationId, jobId, problem}\`. The stream ends once all jobs are finished or unreadable. A comment comes about every ${heartbeatMs / 1_000} s.`,
+        description: `The answer is a stream of server-sent events for up to ${maxJobs} jobs on one connection. It needs \`job:read\` in the organization of each job. There is one event for each history entry: \`event\` is its type, and \`data\` is \`{organizationId, jobId, entry}\`, where \`entry\` is what GetJobHistory answers. The \`id\` of each event says how far the stream is in all of its jobs. After an interruption, go on with \`Last-Event-ID\` and the same jobs. A job that is unknown or that you may not read does not stop the others: the event \`job.unreadable\` tells of it, with \`data\` \`{organizationId, jobId, problem}\`. The stream ends once all jobs are finished or unreadable. A comment comes about every ${heartbeatMs / 1_000} s.`,
         querystring: closed({ job: JobNames }),
         headers: Type.Object({ "Last-Event-ID": Type.Optional(LastSequences) }),
         response: {
           200: streamResponse,
-          204: noContent("All jobs are finished, and there is nothing after `Last-Event-ID`: do not connect again."),
+          204: noContent("All jobs are finished, and there is nothing after `Last-Event-ID`. Do not connect again."),
         },
       },
     },

@@ -15,7 +15,7 @@ const ExecutionDataSchema = Type.Unsafe<Record<string, ShownValue>>({
   required: ["workflowInput"],
   additionalProperties: true,
   description:
-    "The job's input as `workflowInput`, and of each step's latest visit `<step>Input` and, once it succeeded, `<step>Output`.",
+    "The values of the job: its input as `workflowInput`, and of the latest visit of each step the input as `<step>Input` and, once it succeeded, the output as `<step>Output`.",
 });
 
 const runStatuses = {
@@ -27,29 +27,36 @@ const runStatuses = {
 
 const ExecutionSchema = Type.Object(
   {
-    id: Type.String({ description: "`<step>:<visit>`, in a branch `<step>:<visit>:<branch>`: unique in the job." }),
+    id: Type.String({
+      description:
+        "The id of the run, which is unique in the job: `<step>:<visit>`, or `<step>:<visit>:<branch>` in a branch.",
+    }),
     stepName: Type.String(),
-    stepExecutorType: Type.String({ description: "For example `/service/noop`." }),
+    stepExecutorType: Type.String({ description: "The executor, for example `/service/noop`." }),
     historySource: oneOf(["executor", "event"], {
-      description: "What ends the run: its executor, or the events that it waits for.",
+      description: "The cause that ends the run: its executor, or the events for which it waits.",
     }),
     input: AnyJson,
     output: Type.Object({
       status: oneOf(Object.values(runStatuses), {
         description:
-          "`successful_but_incomplete`: the step waits for events or sleeps, or did when the job was cancelled.",
+          "The status of the run. `successful_but_incomplete`: the step waits for events or sleeps, or did so when the job was cancelled.",
       }),
-      payload: Type.Optional(Type.Unknown({ description: "The step's output, once it is `successful`." })),
+      payload: Type.Optional(Type.Unknown({ description: "The output of the step, once it is `successful`." })),
     }),
     startTimestamp: Time,
     endTimestamp: Type.Optional(Time),
-    errors: Type.Array(StepErrorSchema, { description: "How it failed, or how its latest attempt did." }),
-    warnings: Type.Array(Type.String(), { description: "Says so when the run's values are left out." }),
+    errors: Type.Array(StepErrorSchema, {
+      description: "The errors with which the run, or its latest attempt, failed.",
+    }),
+    warnings: Type.Array(Type.String(), {
+      description: "The warnings of the run, such as that its values are left out.",
+    }),
     eventId: Type.Optional(
-      Type.String({ description: "With the source `event`: the last of the events that it took." }),
+      Type.String({ description: "The last of the events that the run took, if its source is `event`." }),
     ),
   },
-  { title: "StepExecution", description: "One run of a step: one visit, with all its attempts." },
+  { title: "StepExecution", description: "One run of a step, which is one visit with all its attempts." },
 );
 
 export const JobStateSchema = Type.Object(
@@ -57,7 +64,7 @@ export const JobStateSchema = Type.Object(
     nextStepName: Type.Optional(
       Type.String({
         description:
-          "The step that the job is in or goes on with; of a FAILED or CANCELLED job, when it is resumed. Left out once it has SUCCEEDED. It never tells where a choice will lead: that is decided when its step succeeds.",
+          "The step in which the job is or with which it goes on. A FAILED or CANCELLED job goes on with it when it is resumed. The field is left out once the job has SUCCEEDED. It never says where a choice will lead, since that is decided when the step of the choice succeeds.",
       }),
     ),
     executionData: ExecutionDataSchema,

@@ -23,7 +23,7 @@ const JobVersionSchema = Type.Object(
 
 const branch = Type.Optional(
   Type.String({
-    description: "The path of the branch, such as `each-order:1[4211]`; left out for the main line.",
+    description: "The path of the branch, such as `each-order:1[4211]`. It is left out for the main line.",
   }),
 );
 
@@ -34,9 +34,12 @@ const ParentJobSchema = Type.Object(
     step: Type.String(),
     visit: Type.Integer({ minimum: 1 }),
     rootJobId: { ...Id, description: "The job at the top, which has no parent." },
-    depth: Type.Integer({ minimum: 1, description: "1 for a child of the job at the top." }),
+    depth: Type.Integer({
+      minimum: 1,
+      description: "The number of steps down from the job at the top, which is 1 for a child of that job.",
+    }),
   },
-  { title: "ParentJob", description: "The step of another job that began this one; left out where none did." },
+  { title: "ParentJob", description: "The step of another job that began this one. It is left out where no step did." },
 );
 
 const ChildJobSchema = Type.Object(
@@ -61,15 +64,15 @@ export const maxShownChildren = 100;
 const ChildJobsSchema = Type.Object(
   {
     count: Type.Integer({
-      description: `How many there are. A token that is bound to workflows counts those of its workflows, up to ${maxShownChildren}.`,
+      description: `The number of child jobs. A token that is bound to workflows counts those of its workflows, up to ${maxShownChildren}.`,
     }),
     newest: Type.Optional(
       Type.Array(ChildJobSchema, {
-        description: `The newest ${maxShownChildren}, the newest first; left out in lists. ListJobs with \`parentJobId\` pages all of them.`,
+        description: `The newest ${maxShownChildren} child jobs, the newest first. They are left out in lists. ListJobs with \`parentJobId\` lists all of them.`,
       }),
     ),
   },
-  { title: "ChildJobs", description: "The jobs that steps of this one began; left out where there are none." },
+  { title: "ChildJobs", description: "The jobs that steps of this one began. They are left out where there are none." },
 );
 
 const summaryFields = {
@@ -81,7 +84,8 @@ const summaryFields = {
   submittedBy: ActorSchema,
   submittedByUser: Type.Optional(
     Type.String({
-      description: "If a person submitted it: their name, to be shown, or their id if no name is known.",
+      description:
+        "The name of the person who submitted the job, or their id if no name is known. It is left out where no person did.",
     }),
   ),
   createdAt: Time,
@@ -94,11 +98,14 @@ const summaryFields = {
 export const JobSummarySchema = Type.Object(summaryFields, { title: "JobSummary" });
 
 const stepErrorFields = {
-  code: Type.String({ description: "Stable, for example `InputMismatch`, `ExecutorError`, `Timeout`." }),
+  code: Type.String({
+    description:
+      "The code of the failure, for example `InputMismatch`, `ExecutorError` or `Timeout`. A code never changes.",
+  }),
   message: Type.String(),
   type: Type.Optional(
     Type.String({
-      description: "What the called side named its error; `JobTimeout` where the whole job took too long.",
+      description: "The name that the called side gave to its error, or `JobTimeout` when the whole job took too long.",
     }),
   ),
 };
@@ -106,7 +113,7 @@ const stepErrorFields = {
 export const BranchErrorSchema = Type.Object(
   {
     ...stepErrorFields,
-    jobId: Type.Optional(Type.String({ description: "The child job that failed, if it was one." })),
+    jobId: Type.Optional(Type.String({ description: "The child job that failed. It is left out where none did." })),
     step: Type.String(),
     branch,
   },
@@ -124,10 +131,13 @@ const stepFields = {
   name: Type.String(),
   type: Type.String({ description: "The executor, for example `/service/noop`." }),
   branch,
-  visit: Type.Integer({ minimum: 1, description: "The n-th time that the job, or the branch, entered this step." }),
+  visit: Type.Integer({
+    minimum: 1,
+    description: "The number of times that the job, or the branch, has entered this step, this time included.",
+  }),
   status: oneOf(stepRunStatuses, {
     description:
-      "`successful_but_incomplete`: the step waits for events or sleeps, or did when the job was cancelled; then it has a `finishedAt`.",
+      "The status of the run. `successful_but_incomplete`: the step waits for events or sleeps. If it also has a `finishedAt`, the step waited or slept when the job was cancelled.",
   }),
   attempts: Type.Integer({ minimum: 1 }),
   input: AnyJson,
@@ -135,15 +145,21 @@ const stepFields = {
   valuesLeftOut: Type.Optional(
     Type.Literal(true, {
       description:
-        "The job's steps hold more than one answer should: of this one `input` is null and `output` is left out. ListJobSteps has them.",
+        "True when the values of this run are not in the answer, because the steps of the job hold too much for one answer: `input` is null, and `output` is left out. ListJobSteps answers them.",
     }),
   ),
   error: Type.Optional(StepErrorSchema),
   startedAt: Time,
   finishedAt: Type.Optional(Time),
-  retryAt: Type.Optional(Type.String({ format: "date-time", description: "When the next attempt is due." })),
-  delayEndsAt: Type.Optional(Type.String({ format: "date-time", description: "While it sleeps: until when." })),
-  branchCount: Type.Optional(Type.Integer({ description: "How many branches the step has, if it has some." })),
+  retryAt: Type.Optional(
+    Type.String({ format: "date-time", description: "The time at which the next attempt is due." }),
+  ),
+  delayEndsAt: Type.Optional(
+    Type.String({ format: "date-time", description: "The time at which a step that sleeps goes on." }),
+  ),
+  branchCount: Type.Optional(
+    Type.Integer({ description: "The number of branches of the step. It is left out for a step without branches." }),
+  ),
 };
 
 export const StepSchema = Type.Object(stepFields, { title: "JobStep" });
@@ -162,7 +178,8 @@ const CurrentStepSchema = Type.Object(
   { ...stepFields, awaiting: Type.Optional(AwaitingSchema) },
   {
     title: "CurrentJobStep",
-    description: "The latest step of a job that is not finished; where branches wait for events, the first such wait.",
+    description:
+      "The latest step of a job that is not finished. Where branches wait for events, it is the first of these waits.",
   },
 );
 
@@ -170,12 +187,13 @@ export const JobSchema = Type.Object(
   {
     ...summaryFields,
     input: AnyJson,
-    output: Type.Unknown({ description: "The output of the last step; null until the job has SUCCEEDED." }),
+    output: Type.Unknown({ description: "The output of the last step. It is null until the job has SUCCEEDED." }),
     error: Type.Optional(JobErrorSchema),
     timeoutAt: Type.Optional(
       Type.String({
         format: "date-time",
-        description: "When the job fails with `Timeout`, if it runs and its definition has `timeoutSeconds`.",
+        description:
+          "The time at which the job fails with `Timeout`. It is there while the job runs, if its definition has `timeoutSeconds`.",
       }),
     ),
     currentStep: Type.Optional(CurrentStepSchema),
@@ -185,7 +203,7 @@ export const JobSchema = Type.Object(
     earlierStepRuns: Type.Optional(
       Type.Record(Type.String(), Type.Integer(), {
         description:
-          "How many earlier runs each step had that are not in `steps`, by its name. Left out when all are there. ListJobSteps has them.",
+          "The number of earlier runs that are not in `steps`, by the name of the step. It is left out when `steps` has all runs. ListJobSteps answers all of them.",
       }),
     ),
     childJobs: Type.Optional(ChildJobsSchema),
@@ -198,9 +216,9 @@ export const JobSchema = Type.Object(
 export const ListedJobSchema = Type.Object(
   {
     ...summaryFields,
-    stepName: Type.Optional(Type.String({ description: "The step that a RUNNING job is in." })),
+    stepName: Type.Optional(Type.String({ description: "The step in which a RUNNING job is." })),
     awaitingEventIds: Type.Optional(
-      Type.Array(Type.String(), { description: "Of a job that waits: the events that are not there yet." }),
+      Type.Array(Type.String(), { description: "The events for which the job waits and which are not there yet." }),
     ),
     error: Type.Optional(JobErrorSchema),
     childJobs: Type.Optional(ChildJobsSchema),

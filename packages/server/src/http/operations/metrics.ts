@@ -45,22 +45,28 @@ const durationAggregations = ["avg", "p50", "p95", "p99", "max"] as const;
 const MetricQuery = closed({
   metric: oneOf(metricNames, {
     description:
-      "`jobs_succeeded`, `jobs_failed` and `jobs_cancelled` count jobs by when they ended; `job_duration_seconds` is from submission to success, `step_duration_seconds` from a step's start to its success; `step_failures` counts steps that failed for good, `step_retries` failed attempts that were tried again. `jobs_running` (those that wait or sleep included) and `jobs_waiting` (those that wait for events) are what is now.",
+      "The metric. `jobs_succeeded`, `jobs_failed` and `jobs_cancelled` count jobs by the time of their end. `job_duration_seconds` goes from submission to success, and `step_duration_seconds` from a step's start to its success. `step_failures` counts steps that failed for good, and `step_retries` counts failed attempts that were tried again. `jobs_running` (including those that wait or sleep) and `jobs_waiting` (those that wait for events) are the numbers of now.",
   }),
   aggregation: Type.Optional(
     oneOf(["sum", ...durationAggregations], {
-      description: "`sum` for what is counted, the others for durations (default `avg`).",
+      description: "The aggregation. Counts have `sum`. Durations have the others, and `avg` by default.",
     }),
   ),
-  bucket: Type.Optional(oneOf(["hour", "day"], { default: "hour", description: "In UTC." })),
+  bucket: Type.Optional(oneOf(["hour", "day"], { default: "hour", description: "The length of a bucket, in UTC." })),
   from: Type.Optional(
     Type.String({
       format: "date-time",
-      description: "Default: 24 hours, or 30 days, before `to`. Widened to whole buckets.",
+      description:
+        "The beginning, widened to whole buckets. If it is left out, it is 24 hours (for hours) or 30 days (for days) before `to`.",
     }),
   ),
-  to: Type.Optional(Type.String({ format: "date-time", description: "Default: now. Widened to whole buckets." })),
-  workflowId: Type.Optional(Type.String({ format: "uuid", description: "Only jobs of this workflow." })),
+  to: Type.Optional(
+    Type.String({
+      format: "date-time",
+      description: "The end, widened to whole buckets. If it is left out, it is now.",
+    }),
+  ),
+  workflowId: Type.Optional(Type.String({ format: "uuid", description: "A workflow, to get only its jobs." })),
 });
 
 type Query = Static<typeof MetricQuery>;
@@ -74,15 +80,17 @@ const MetricSchema = Type.Object(
     to: Type.Optional(Time),
     points: Type.Array(
       Type.Object({
-        at: Type.String({ format: "date-time", description: "Where the bucket begins." }),
-        value: Type.Union([Type.Number(), Type.Null()], { description: "null where there is nothing to measure." }),
+        at: Type.String({ format: "date-time", description: "The time at which the bucket begins." }),
+        value: Type.Union([Type.Number(), Type.Null()], {
+          description: "The value, which is null when there was nothing to measure.",
+        }),
       }),
-      { description: "One for each bucket, in order. Of what is now: one." },
+      { description: "One point for each bucket, in order. A number of now has one point." },
     ),
     incompleteBefore: Type.Optional({
       ...Time,
       description:
-        "Jobs that were submitted before this time are not all counted yet: an earlier release ran them, and they are counted in the background.",
+        "The time before which not all jobs are counted yet. An earlier release ran those jobs, and they are counted in the background.",
     }),
   },
   { description: "The series." },
@@ -101,7 +109,7 @@ export function metricRoutes(app: App, { engine, database }: ServerParts): void 
         tags: ["metrics"],
         summary: "Get a metric",
         description:
-          "Counts, averages and maxima are exact, and include all that was acknowledged before the request. The quantiles are within 5 %.",
+          "The answer has one value for each hour or day. Counts, averages and maxima are exact, and include everything that was acknowledged before the request. Quantiles are accurate to 5 %.",
         params: OrganizationParams,
         querystring: MetricQuery,
         response: { 200: MetricSchema },

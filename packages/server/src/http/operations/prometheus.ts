@@ -185,10 +185,10 @@ export class Metrics implements RequestMetrics {
 }
 
 const queueGauges: readonly (readonly [name: string, help: string, measure: (queue: QueueGauge) => number])[] = [
-  ["waiting", "Tasks that wait for a worker, counted up to 10,000.", ({ waitingCount }) => waitingCount],
-  ["held", "Tasks that workers hold, counted up to 10,000.", ({ heldCount }) => heldCount],
+  ["waiting", "The number of tasks that wait for a worker, counted up to 10,000.", ({ waitingCount }) => waitingCount],
+  ["held", "The number of tasks that workers hold, counted up to 10,000.", ({ heldCount }) => heldCount],
   ["oldest_seconds", "How long the task that waits for longest is due.", ({ oldestSeconds }) => oldestSeconds],
-  ["workers", "Workers that asked in the last five minutes.", ({ workerCount }) => workerCount],
+  ["workers", "The number of workers that asked in the last five minutes.", ({ workerCount }) => workerCount],
   ["paused", "1 while nothing of the queue is handed out.", ({ isPaused }) => Number(isPaused)],
 ];
 

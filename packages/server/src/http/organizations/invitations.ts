@@ -32,7 +32,10 @@ const invitationFields = {
   invitationId: Id,
   roles: Type.Array(Type.String()),
   email: Type.Optional(
-    Type.String({ description: "The address that it is for. Left out: it is for anybody who has the link." }),
+    Type.String({
+      description:
+        "The e-mail address for which the invitation is. It is left out for an invitation that anybody with the link can accept.",
+    }),
   ),
   createdBy: ActorSchema,
   createdAt: Time,
@@ -44,7 +47,9 @@ const InvitationSchema = Type.Object(
     ...invitationFields,
     status: oneOf(["open", "accepted", "expired"]),
     acceptedAt: Type.Optional(Time),
-    acceptedBy: Type.Optional(Type.String({ format: "uuid", description: "The user who became a member by it." })),
+    acceptedBy: Type.Optional(
+      Type.String({ format: "uuid", description: "The user who became a member by this invitation." }),
+    ),
   },
   { title: "Invitation" },
 );
@@ -52,9 +57,13 @@ const InvitationSchema = Type.Object(
 const NewInvitationSchema = Type.Object(
   {
     ...invitationFields,
-    link: Type.String({ description: "The page on which it is accepted. Shown this once and kept nowhere." }),
+    link: Type.String({
+      description:
+        "The address of the page on which a person accepts the invitation. It is shown only in this answer and stored nowhere.",
+    }),
     code: Type.String({
-      description: "The link's end: what AcceptInvitation takes. Shown this once and kept nowhere.",
+      description:
+        "The end of the link, which AcceptInvitation takes. It is shown only in this answer and stored nowhere.",
     }),
   },
   { title: "NewInvitation" },
@@ -87,22 +96,26 @@ function createInvitationRoute(app: App, parts: ServerParts): void {
         tags: ["invitations"],
         summary: "Invite somebody",
         description:
-          "You must hold every permission of the roles, now and when the invitation is accepted. The answer holds the link, which is shown only once. Therefore the operation takes no Idempotency-Key: when the answer was lost, revoke the invitation and create another.",
+          "You must hold every permission of the roles, now and when the invitation is accepted. The link is shown only in this answer, so the operation takes no Idempotency-Key. If the answer is lost, revoke the invitation and create another.",
         params: OrganizationParams,
         body: closed({
           roles: Type.Optional(RoleNames),
-          role: Type.Optional({ ...RoleName, description: "Instead of `roles`, when there is one." }),
+          role: Type.Optional({
+            ...RoleName,
+            description: "The role, which can stand in the place of `roles` when there is only one.",
+          }),
           email: Type.Optional(
             Type.String({
               format: "email",
               maxLength: maxEmailLength,
-              description: "Only a user with this address can accept it. Left out: anybody who has the link can.",
+              description:
+                "The e-mail address of the user who can accept the invitation. If it is left out, anybody who has the link can.",
             }),
           ),
           expiresAt: Type.Optional(
             Type.String({
               format: "date-time",
-              description: `At most ${config.maxInvitationDays} days from now. Left out: in ${defaultInvitationDays} days. When you call with a token, not later than the end of that token.`,
+              description: `The time at which the invitation ends, at most ${config.maxInvitationDays} days from now. If it is left out, the invitation ends in ${defaultInvitationDays} days. When you call with a token, the time must not be later than the end of that token.`,
             }),
           ),
         }),
@@ -135,7 +148,7 @@ function listInvitationsRoute(app: App, parts: ServerParts): void {
         "x-permission": "invitation:read",
         tags: ["invitations"],
         summary: "List invitations",
-        description: "Newest first, without those that were revoked.",
+        description: "The answer lists the tokens that were not revoked, the newest first.",
         params: OrganizationParams,
         querystring: closed({ ...shortListParameters }),
         response: {
@@ -163,8 +176,9 @@ function getInvitationRoute(app: App, parts: ServerParts): void {
         "x-permission": "invitation:read",
         tags: ["invitations"],
         summary: "Get an invitation",
+        description: "The answer has the roles and the status of the invitation, without its link.",
         params: InvitationParams,
-        response: { 200: answer("Everything except the link.", InvitationSchema) },
+        response: { 200: answer("The invitation, without its link.", InvitationSchema) },
       },
     },
     async (request) => {
@@ -186,9 +200,10 @@ function revokeInvitationRoute(app: App, parts: ServerParts): void {
         "x-permission": "invitation:revoke",
         tags: ["invitations"],
         summary: "Revoke an invitation",
-        description: "For good, and at once. A conflict when it was accepted: remove the member instead.",
+        description:
+          "The invitation ends for good and at once. An invitation that was accepted is a conflict: remove the member instead.",
         params: InvitationParams,
-        response: { 204: noContent("It is revoked.") },
+        response: { 204: noContent("The invitation is revoked.") },
       },
     },
     async (request, reply) => {
@@ -209,12 +224,15 @@ function acceptInvitationRoute(app: App, parts: ServerParts): void {
         tags: ["invitations"],
         summary: "Accept an invitation",
         description:
-          "The caller becomes a member of the organization. It works once. An invitation that was revoked, has expired or never existed is 404. One that was accepted already, or whose maker may not grant its roles any more, is a conflict.",
+          "The caller becomes a member of the organization. An invitation works once. If it was revoked, has expired or never existed, the answer is 404. If it was accepted already, or if its maker may not grant its roles any more, this is a conflict.",
         headers: IdempotencyHeaders,
         body: closed({
-          invitation: Type.String({ maxLength: maxCodeLength, description: "The code: the end of the link." }),
+          invitation: Type.String({
+            maxLength: maxCodeLength,
+            description: "The code of the invitation, which is the end of its link.",
+          }),
         }),
-        response: { 200: answer("Where you are a member now.", AcceptedInvitationSchema) },
+        response: { 200: answer("The organization of which you are a member now.", AcceptedInvitationSchema) },
       },
     },
     async (request) => {

@@ -10,19 +10,19 @@ const LimitSchema = Type.Object(
   {
     name: oneOf([...maximumNames, "planMemoryMb"], {
       description:
-        "What is limited. `members` counts open invitations too; `waitingRequests` are requests with `waitSeconds` and streams; `storedMb` is what jobs and versions store, in megabytes; `planMemoryMb` is the memory for compiled definitions, in megabytes: when it is full, those that were used longest ago make room.",
+        "The name of the limit. `members` counts open invitations too. `waitingRequests` counts requests with `waitSeconds` and streams. `storedMb` is what jobs and versions store, in megabytes. `planMemoryMb` is the memory for compiled definitions, in megabytes; when it is full, those that were used longest ago make room.",
     }),
     maximum: Type.Integer(),
     usedCount: Type.Integer({
       description:
-        "How much of it is used. A limit for each workflow answers the use of the workflow that has most, and a limit on one node the use of the node that answers. `storedMb` is an estimate, and some seconds old.",
+        "The part of the limit that is used. A limit of each workflow shows the use of the workflow that has most, and a limit of each node shows the use of the node that answers. `storedMb` is an estimate, and some seconds old.",
     }),
     scope: oneOf(["organization", "workflow", "node"], {
       description:
-        "Whether the limit is one of the whole organization, of each of its workflows, or of the organization on each node.",
+        "The scope of the limit: the whole organization, each of its workflows, or the organization on each node.",
     }),
     isOwn: Type.Boolean({
-      description: "Whether the operator of the service set this limit for this organization alone.",
+      description: "True when the operator of the service set this limit for this organization alone.",
     }),
   },
   { title: "Limit" },
@@ -42,7 +42,7 @@ export function limitRoutes(app: App, parts: ServerParts): void {
         tags: ["organizations"],
         summary: "Get the limits",
         description:
-          "How many of each thing the organization may have, and how many it has. GetRateLimits answers what it may do in a minute. The operator of the service sets both.",
+          "The answer says how many of each thing the organization may have, and how many it has. GetRateLimits says what the organization may do in a minute. The operator of the service sets both.",
         params: OrganizationParams,
         response: {
           200: answer("The limits.", Type.Object({ limits: Type.Array(LimitSchema) }, { title: "Limits" })),

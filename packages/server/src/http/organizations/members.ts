@@ -26,12 +26,12 @@ const MemberSchema = Type.Object(
     email: Type.String(),
     displayName: Type.String(),
     roles: Type.Array(Type.String()),
-    createdAt: Type.String({ format: "date-time", description: "When they became a member." }),
+    createdAt: Type.String({ format: "date-time", description: "The time at which they became a member." }),
     apiTokenCount: Type.Optional(
       Type.Integer({
         minimum: 0,
         description:
-          "Only from GetMember: how many valid API tokens of this organization they made, themselves or by another token of theirs.",
+          "The number of valid API tokens of this organization that they made, themselves or by another token of theirs. Only GetMember answers it.",
       }),
     ),
   },
@@ -58,10 +58,10 @@ function listMembersRoute(app: App, parts: ServerParts): void {
         "x-permission": "member:read",
         tags: ["members"],
         summary: "List members",
-        description: "By user id.",
+        description: "The answer lists the members in the order of their user ids.",
         params: OrganizationParams,
         querystring: closed({
-          role: Type.Optional({ ...RoleName, description: "Only members with this role." }),
+          role: Type.Optional({ ...RoleName, description: "A role, to get only members who have it." }),
           ...shortListParameters,
         }),
         response: {
@@ -93,6 +93,7 @@ function getMemberRoute(app: App, parts: ServerParts): void {
         "x-permission": "member:read",
         tags: ["members"],
         summary: "Get a member",
+        description: "The answer has the name and the roles of the member, and how many API tokens they made.",
         params: MemberParams,
         response: { 200: answer("The member.", MemberSchema) },
       },
@@ -117,7 +118,7 @@ function updateMemberRoute(app: App, parts: ServerParts): void {
         tags: ["members"],
         summary: "Change a member's roles",
         description:
-          "Holds on every node within a second. You must hold all that the member may do, before and afterwards. The last owner stays one.",
+          "The change takes effect on every node within a second. You must hold everything that the member may do, before and after it. The last owner of an organization stays an owner.",
         params: MemberParams,
         body: closed({ roles: RoleNames }),
         response: { 200: answer("The member as they are now.", MemberSchema) },
@@ -141,18 +142,18 @@ function removeMemberRoute(app: App, parts: ServerParts): void {
         tags: ["members"],
         summary: "Remove a member",
         description:
-          "Holds on every node within a second. You must hold all that the member may do. The last owner cannot be removed. API tokens that they made go on unless `revokeApiTokens` is true; GetMember counts them.",
+          "The change takes effect on every node within a second. You must hold everything that the member may do. The last owner cannot be removed. API tokens that the member made stay valid unless `revokeApiTokens` is true; GetMember counts them.",
         params: MemberParams,
         querystring: closed({
           revokeApiTokens: Type.Optional(
             Type.Boolean({
               default: false,
               description:
-                "Also revoke the API tokens of this organization that the member made, themselves or by another token of theirs. This needs `apitoken:revoke`, and all that those tokens may do.",
+                "True to revoke also the API tokens of this organization that the member made, themselves or by another token of theirs. This needs `apitoken:revoke`, and everything that those tokens may do.",
             }),
           ),
         }),
-        response: { 204: noContent("They are not a member any more.") },
+        response: { 204: noContent("The person is not a member any more.") },
       },
     },
     async (request, reply) => {
@@ -174,7 +175,7 @@ function leaveOrganizationRoute(app: App, parts: ServerParts): void {
         tags: ["members"],
         summary: "Leave an organization",
         description:
-          "Every member may, except the last owner. A repetition is answered with 404, since a person who left has nothing to do with the organization any more; therefore it takes no Idempotency-Key.",
+          "Every member except the last owner may leave. A repetition is answered with 404, since a person who left has no access to the organization any more; therefore the operation takes no Idempotency-Key.",
         params: OrganizationParams,
         response: { 204: noContent("You are not a member any more.") },
       },

@@ -58,17 +58,17 @@ function createOAuthClientRoute(app: App, parts: ServerParts): void {
         tags: ["oauth-clients"],
         summary: "Create an OAuth client",
         description:
-          "A browser application to which members of the organization sign in. It is a public client: it has no secret, and uses the authorization code flow with PKCE (`S256`). Its tokens are good in this organization only.",
+          "An OAuth client is a browser application to which members of the organization sign in. It is a public client: it has no secret, and uses the authorization code flow with PKCE (`S256`). Its tokens are valid in this organization only.",
         params: OrganizationParams,
         headers: IdempotencyHeaders,
         body: closed({
-          name: nameSchema(config.maxNameLength, "Members read it when they are asked to agree."),
+          name: nameSchema(config.maxNameLength, "The name that members read when they are asked to agree."),
           redirectUris: Type.Array(Type.String({ maxLength: maxRedirectUriLength }), {
             minItems: 1,
             maxItems: maxRedirectUris,
             uniqueItems: true,
             description:
-              "Where the browser goes after the sign-in, compared character by character. Each begins with `https://`, or with `http://localhost` or `http://127.0.0.1`. The pages at their origins may call this API.",
+              "The addresses to which the browser may go after the sign-in, compared character by character. Each begins with `https://`, or with `http://localhost` or `http://127.0.0.1`. Pages at their origins may call this API.",
           }),
         }),
         response: { 201: answer("The OAuth client.", OAuthClientSchema) },
@@ -96,7 +96,7 @@ function listOAuthClientsRoute(app: App, { database }: ServerParts): void {
         "x-permission": "oauthclient:list",
         tags: ["oauth-clients"],
         summary: "List OAuth clients",
-        description: "Newest first.",
+        description: "The answer lists the OAuth clients, the newest first.",
         params: OrganizationParams,
         querystring: closed({ ...shortListParameters }),
         response: {
@@ -125,6 +125,7 @@ function getOAuthClientRoute(app: App, { database }: ServerParts): void {
         "x-permission": "oauthclient:list",
         tags: ["oauth-clients"],
         summary: "Get an OAuth client",
+        description: "The answer has the name of the client and its redirect addresses.",
         params: OAuthClientParams,
         response: { 200: answer("The OAuth client.", OAuthClientSchema) },
       },
@@ -147,9 +148,9 @@ function deleteOAuthClientRoute(app: App, parts: ServerParts): void {
         "x-permission": "oauthclient:delete",
         tags: ["oauth-clients"],
         summary: "Delete an OAuth client",
-        description: "All that was issued to it ends, on every node within a second.",
+        description: "Everything that was issued to the client ends on every node within a second.",
         params: OAuthClientParams,
-        response: { 204: noContent("It is deleted.") },
+        response: { 204: noContent("The thing is deleted.") },
       },
     },
     async (request, reply) => {

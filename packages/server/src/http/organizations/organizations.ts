@@ -24,13 +24,15 @@ import { answer, closed, Id, nameSchema, noContent, OrganizationParams, Time } f
 const OrganizationSchema = Type.Object(
   {
     organizationId: Id,
-    key: Type.String({ description: "No two organizations of the service have the same." }),
+    key: Type.String({
+      description: "The short name of the organization. No two organizations of the service have the same key.",
+    }),
     name: Type.String(),
     displayName: Type.String(),
     createdAt: Time,
     requiresSecondFactor: Type.Boolean({
       description:
-        "true: members whose account has no second factor are refused here. API tokens are not concerned, nor is anybody who signs in by an issuer outside, which answers for it.",
+        "True when the organization rejects members whose account has no second factor. This does not affect API tokens, nor people who sign in by an external issuer, which is responsible for its own second factor.",
     }),
   },
   { title: "Organization" },
@@ -41,7 +43,7 @@ const OrganizationKeySchema = Type.String({
   "x-rule":
     "must be 3 to 64 of the characters a-z, 0-9 and `-`, begin and end with a letter or a digit, and not have the form of an id",
   description:
-    "A short text that no other organization has. If you leave it out, it is made from the name, with an ending where that is taken. It never changes.",
+    "A short text that no other organization of the service has. It never changes. If it is left out, the service makes one from the name, with an ending if that is taken.",
   example: "acme",
 });
 
@@ -64,7 +66,7 @@ function createOrganizationRoute(app: App, parts: ServerParts): void {
         tags: ["organizations"],
         summary: "Create an organization",
         description:
-          "The caller becomes its owner. Every user may do this, as often as the operator of the service lets them; an API token, which lives in one organization, may not. A `key` that another organization has is a conflict.",
+          "The caller becomes the owner of the organization. Every user may create organizations, as many as the operator of the service allows. An API token may not, since it belongs to one organization. A `key` that another organization has is a conflict.",
         headers: IdempotencyHeaders,
         body: closed({ ...namesOf(parts), key: Type.Optional(OrganizationKeySchema) }),
         response: { 201: answer("The organization.", OrganizationSchema) },
@@ -95,7 +97,7 @@ function listOrganizationsRoute(app: App, parts: ServerParts): void {
         tags: ["organizations"],
         summary: "List your organizations",
         description:
-          "The organizations that the caller may read, newest first. For an API token and an OAuth client, their own one.",
+          "The answer lists the organizations that the caller may read, the newest first. An API token and an OAuth client may read only their own.",
         querystring: closed({ ...shortListParameters }),
         response: {
           200: Type.Object(
@@ -122,6 +124,7 @@ function getOrganizationRoute(app: App, parts: ServerParts): void {
         "x-permission": "organization:read",
         tags: ["organizations"],
         summary: "Get an organization",
+        description: "The answer has the names of the organization and whether it demands a second factor.",
         params: OrganizationParams,
         response: { 200: answer("The organization.", OrganizationSchema) },
       },
@@ -147,7 +150,7 @@ function updateOrganizationRoute(app: App, parts: ServerParts): void {
         tags: ["organizations"],
         summary: "Change an organization",
         description:
-          "Its names, and whether it demands a second factor of its members. Only a person who has one can demand it; that is a conflict for everybody else. It holds on every node within a second.",
+          "You can change the names of the organization, and whether it demands a second factor of its members. Only a person who has a second factor can demand one; for everybody else this is a conflict. The demand takes effect on every node within a second.",
         params: OrganizationParams,
         headers: PreconditionHeaders,
         body: closed(
@@ -181,10 +184,10 @@ function deleteOrganizationRoute(app: App, parts: ServerParts): void {
         tags: ["organizations"],
         summary: "Delete an organization",
         description:
-          "A conflict while it has jobs that are not finished. Afterwards nothing in it can be reached, and its tokens are not valid any more. Its key is free for another organization.",
+          "Afterwards nothing in the organization can be reached, its tokens are not valid any more, and its key is free for another organization. While the organization has jobs that are not finished, this is a conflict.",
         params: OrganizationParams,
         headers: PreconditionHeaders,
-        response: { 204: noContent("It is deleted.") },
+        response: { 204: noContent("The thing is deleted.") },
       },
     },
     async (request, reply) => {
@@ -196,7 +199,7 @@ function deleteOrganizationRoute(app: App, parts: ServerParts): void {
 
 function namesOf({ config: { maxNameLength } }: ServerParts) {
   return {
-    name: nameSchema(maxNameLength, "A short name. Not unique: an organization is known by its id."),
+    name: nameSchema(maxNameLength, "A short name. It need not be unique, since the id identifies the organization."),
     displayName: nameSchema(maxNameLength, "The name that people see."),
   };
 }

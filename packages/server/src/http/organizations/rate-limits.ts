@@ -12,12 +12,14 @@ const RateLimitSchema = Type.Object(
     }),
     policy: oneOf(["requests", "submits"], {
       description:
-        "The requests that are counted. SubmitJob counts in both: among the submits as one, among the requests as its `x-cost` says, like every request.",
+        "The requests that are counted. SubmitJob counts twice: as one among the submits, and like every request as its `x-cost` says among the requests.",
     }),
-    limitPerMinute: Type.Optional(Type.Integer({ description: "Left out where there is no limit." })),
+    limitPerMinute: Type.Optional(
+      Type.Integer({ description: "The limit per minute. It is left out where there is no limit." }),
+    ),
     usedCount: Type.Integer({
       description:
-        "Used in this minute, on all nodes; where the limit is far away, on the node that answers. Exact to a few per cent.",
+        "The use in this minute on all nodes, accurate to a few per cent. Where the limit is far away, it is the use on the node that answers.",
     }),
   },
   { title: "RateLimit" },
@@ -38,7 +40,7 @@ function getRateLimitsRoute(app: App, parts: ServerParts): void {
         tags: ["organizations"],
         summary: "Get the rate limits",
         description:
-          "The limits per minute of the organization and of the caller, and how much of them was used in this minute. The operator of the service sets them.",
+          "The answer has the limits per minute of the organization and of the caller, and how much of them was used in this minute. The operator of the service sets the limits.",
         params: OrganizationParams,
         response: {
           200: answer(

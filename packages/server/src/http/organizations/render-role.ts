@@ -7,7 +7,10 @@ import { PermissionSchema, Time } from "../door/schemas.ts";
 
 export const RoleSchema = Type.Object(
   {
-    roleId: Type.String({ format: "uuid", description: "Stays when the role is renamed." }),
+    roleId: Type.String({
+      format: "uuid",
+      description: "The id of the role, which stays the same when the role is renamed.",
+    }),
     name: Type.String(),
     description: Type.String(),
     permissions: Type.Array(PermissionSchema),

@@ -22,7 +22,7 @@ import {
 import { RoleSchema, renderBuiltInRole, renderedBuiltInRoles, renderRole } from "./render-role.ts";
 
 const Permissions = grantedPermissionsSchema(
-  "The permissions of members with the role; the list may be empty. You must hold all of them yourself. A new role without this field permits nothing.",
+  "The permissions of members with the role. The list may be empty. You must hold all of them yourself. A new role without this field permits nothing.",
   0,
 );
 
@@ -47,6 +47,8 @@ function createRoleRoute(app: App, parts: ServerParts): void {
         "x-permission": "role:create",
         tags: ["roles"],
         summary: "Create a role",
+        description:
+          "You must hold everything that the role permits. A name that another role of the organization has or had is a conflict.",
         params: OrganizationParams,
         headers: IdempotencyHeaders,
         body: closed({
@@ -84,7 +86,7 @@ function listRolesRoute(app: App, parts: ServerParts): void {
         "x-permission": "role:read",
         tags: ["roles"],
         summary: "List roles",
-        description: "The built-in ones too. By name.",
+        description: "The answer lists the roles in the order of their names, including the built-in ones.",
         params: OrganizationParams,
         querystring: closed({ ...shortListParameters }),
         response: { 200: Type.Object({ roles: Type.Array(RoleSchema), nextPageToken }, { description: "One page." }) },
@@ -111,6 +113,7 @@ function getRoleRoute(app: App, parts: ServerParts): void {
         "x-permission": "role:read",
         tags: ["roles"],
         summary: "Get a role",
+        description: "The answer has the permissions of the role, which can be a built-in one.",
         params: RoleParams,
         response: { 200: answer("The role.", RoleSchema) },
       },
@@ -118,7 +121,10 @@ function getRoleRoute(app: App, parts: ServerParts): void {
     async (request, reply) => {
       const { organizationId, role: nameOrId } = request.params;
       const builtIn = findBuiltInRole(nameOrId);
-      if (builtIn !== undefined) return renderBuiltInRole(builtIn);
+      if (builtIn !== undefined) {
+        reply.header("etag", etagOfRole(builtIn));
+        return renderBuiltInRole(builtIn);
+      }
       const role = await findRole(database, organizationId, nameOrId);
       if (role === undefined) throw notFound("role");
       reply.header("etag", etagOfRole(role));
@@ -139,7 +145,7 @@ function updateRoleRoute(app: App, parts: ServerParts): void {
         tags: ["roles"],
         summary: "Change a role",
         description:
-          "Takes effect for all members who have it, on every node, within a second. You must hold all that the role permits, before and afterwards. A built-in role cannot be changed. With a new `name`, members and invitations keep the role under that name. So do the mappings of identity providers, which may go on using a former name; therefore no other role can have that name until the role is deleted.",
+          "The change takes effect for all members with the role, on every node within a second. You must hold everything that the role permits, before and after it. A built-in role cannot be changed. With a new `name`, members and invitations keep the role under that name. So do the mappings of identity providers, which may go on using a former name; therefore no other role can have that name until the role is deleted.",
         params: RoleParams,
         headers: PreconditionHeaders,
         body: closed(
@@ -172,10 +178,10 @@ function deleteRoleRoute(app: App, parts: ServerParts): void {
         tags: ["roles"],
         summary: "Delete a role",
         description:
-          "A conflict while a member has it, or an invitation that can still be accepted gives it. You must hold all that it permits.",
+          "You must hold everything that the role permits. While a member has the role, or an open invitation gives it, this is a conflict.",
         params: RoleParams,
         headers: PreconditionHeaders,
-        response: { 204: noContent("It is deleted.") },
+        response: { 204: noContent("The thing is deleted.") },
       },
     },
     async (request, reply) => {

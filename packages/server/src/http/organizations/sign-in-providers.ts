@@ -7,19 +7,25 @@ import { answer, closed, OrganizationParams } from "../door/schemas.ts";
 /** The fields have the names of the file, so that the two can be compared. The client's secret is left out. */
 const SignInProviderSchema = Type.Object(
   {
-    id: Type.String({ description: "In addresses, and in sessions as `sso:<id>`." }),
-    name: Type.String({ description: "For people." }),
+    id: Type.String({ description: "The id of the provider. It stands in addresses, and in sessions as `sso:<id>`." }),
+    name: Type.String({ description: "The name of the provider for people." }),
     issuer: Type.String(),
-    clientId: Type.String({ description: "The id of this service there." }),
-    redirectUri: Type.String({ description: "The address to which people come back. It must be registered there." }),
+    clientId: Type.String({ description: "The id of this service at the issuer." }),
+    redirectUri: Type.String({
+      description: "The address to which people come back. It must be registered at the issuer.",
+    }),
     scopes: Type.Array(Type.String()),
     emailDomains: Type.Array(Type.String(), {
-      description: "The e-mail domains of the people who sign in there. No password is accepted for them.",
+      description:
+        "The e-mail domains of the people who sign in at the issuer. The service accepts no password from them.",
     }),
     trustsEmail: Type.Boolean({
-      description: "True when addresses count although the issuer does not say that it verified them.",
+      description:
+        "True when the service trusts e-mail addresses although the issuer does not say that it verified them.",
     }),
-    roleClaim: Type.Optional(Type.String({ description: "The claim's name, or a JSON pointer to it." })),
+    roleClaim: Type.Optional(
+      Type.String({ description: "The name of the claim that gives roles, or a JSON pointer to it." }),
+    ),
     roles: Type.Unsafe<Record<string, string[]>>({
       type: "object",
       additionalProperties: { type: "array", items: { type: "string" } },
@@ -31,7 +37,7 @@ const SignInProviderSchema = Type.Object(
     bearer: Type.Optional(
       Type.Object(
         { audience: Type.String() },
-        { description: "Access tokens of the issuer for this audience are accepted as the Bearer value." },
+        { description: "The audience for which the service accepts access tokens of the issuer as the Bearer value." },
       ),
     ),
   },
@@ -53,7 +59,7 @@ function listSignInProvidersRoute(app: App, parts: ServerParts): void {
         tags: ["organizations"],
         summary: "List the sign-in providers",
         description:
-          "The external issuers with which people sign in and become members of this organization. The operator of the service configures them in a file.",
+          "The answer lists the external issuers with which people sign in and become members of this organization. The operator of the service configures them in a file.",
         params: OrganizationParams,
         querystring: closed({ ...shortListParameters }),
         response: {

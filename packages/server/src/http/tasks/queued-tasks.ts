@@ -21,26 +21,28 @@ type Status = (typeof statuses)[number];
 
 const QueuedTaskSchema = Type.Object(
   {
-    taskId: Type.String({ description: "Names the task in the operations of workers." }),
-    status: oneOf(statuses, { description: "`waiting`: the task waits for a worker. `held`: a worker holds it." }),
+    taskId: Type.String({ description: "The id of the task in the operations of workers." }),
+    status: oneOf(statuses, {
+      description: "The status of the task. `waiting`: the task waits for a worker. `held`: a worker holds the task.",
+    }),
     jobId: Id,
     workflowId: Id,
     workflowName: Type.String(),
     step: Type.String(),
     visit: Type.Integer({ minimum: 1 }),
-    branch: Type.String({ description: "The path of the branch; empty on the main line." }),
+    branch: Type.String({ description: "The path of the branch. It is empty on the main line." }),
     priority: Type.Integer(),
     dueAt: { ...Time, description: "The time since which workers can take the task." },
     timeoutAt: Type.Optional({
       ...Time,
       description: "The time at which the attempt fails with `Timeout`, if the step has `timeoutSeconds`.",
     }),
-    worker: Type.Optional(Type.String({ description: "The worker that holds it." })),
-    takenAt: Type.Optional({ ...Time, description: "When the worker took it." }),
+    worker: Type.Optional(Type.String({ description: "The worker that holds the task." })),
+    takenAt: Type.Optional({ ...Time, description: "The time at which the worker took the task." }),
     leaseUntil: Type.Optional({
       ...Time,
       description:
-        "Until when the worker holds it. In the past: the worker is lost, and another one gets the task at once.",
+        "The time until which the worker holds the task. When it is in the past, the worker is lost, and another one gets the task at once.",
     }),
     progress: Type.Optional(Type.Unsafe<JsonValue>({ description: "The progress that the worker reported last." })),
   },
@@ -58,10 +60,10 @@ export function queuedTaskRoutes(app: App, { database }: ServerParts): void {
         tags: ["tasks"],
         summary: "List the tasks of a queue",
         description:
-          "Tasks that workers hold come first, worker by worker, and then those that wait: the highest priority first, and among equals workflow by workflow; the longest due comes first. The inputs of tasks are not shown: they belong to the jobs.",
+          "The answer lists the tasks that workers hold, worker by worker, and then those that wait, by priority from the highest down, then by workflow, then by the time at which they became due. It does not show the inputs of tasks, which belong to the jobs.",
         params: QueueParams,
         querystring: closed({
-          status: Type.Optional(oneOf(statuses, { description: "Only tasks that are held, or only those that wait." })),
+          status: Type.Optional(oneOf(statuses, { description: "A status, to get only tasks that have it." })),
           ...pagingParameters,
         }),
         response: {

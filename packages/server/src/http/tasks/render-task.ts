@@ -8,10 +8,12 @@ import { Id, Time } from "../door/schemas.ts";
 
 export const TaskSchema = Type.Object(
   {
-    taskId: Type.String({ description: "Names the task in the operations below. Another attempt has another id." }),
+    taskId: Type.String({
+      description: "The id of the task in the other operations of workers. Another attempt has another id.",
+    }),
     idempotencyKey: Type.String({
       description:
-        "The same for every attempt of this visit of the step, whichever worker has it: by it the worker, or what it calls, can tell a repetition.",
+        "A key that is the same for every attempt of this visit of the step, on whichever worker. The worker, or what it calls, recognizes a repetition by it.",
     }),
     queue: Type.String(),
     jobId: Id,
@@ -21,16 +23,18 @@ export const TaskSchema = Type.Object(
     versionNumber: Type.Integer(),
     step: Type.String(),
     visit: Type.Integer({ minimum: 1 }),
-    branch: Type.String({ description: "The path of the branch; empty on the main line." }),
+    branch: Type.String({ description: "The path of the branch. It is empty on the main line." }),
     attempt: Type.Integer({ minimum: 1 }),
-    input: Type.Unsafe<JsonValue>({ description: "What the step receives." }),
+    input: Type.Unsafe<JsonValue>({ description: "The input of the step." }),
     dueAt: { ...Time, description: "The time since which workers can take the task." },
     leaseUntil: {
       ...Time,
-      description: "Until when the worker holds the task. A heartbeat holds it for another `heartbeatSeconds`.",
+      description:
+        "The time until which the worker holds the task. A heartbeat holds it for another `heartbeatSeconds`.",
     },
     heartbeatSeconds: Type.Integer({
-      description: "The time for which the worker holds the task after it took it, and after each heartbeat.",
+      description:
+        "The number of seconds for which the worker holds the task after it took the task, and after each heartbeat.",
     }),
     timeoutAt: Type.Optional({
       ...Time,

@@ -21,20 +21,21 @@ export function submitTaskRoute(app: App, parts: ServerParts): void {
         tags: ["tasks"],
         summary: "Submit a single task",
         description:
-          "Puts a task into the queue, without a workflow of your own: it is a job of the built-in workflow `stepwell-task`, which has one step. With `waitSeconds` the answer comes when it is done, or the time is up, and is the whole job, with the worker's answer as its `output`.",
+          "The task comes into the queue without a workflow of your own, as a job of the built-in workflow `stepwell-task`, which has one step. With `waitSeconds`, the answer comes when the task is done or the time is up, and it is the whole job, with the worker's answer as its `output`.",
         params: QueueParams,
         querystring: closed({ waitSeconds: waitSecondsSchema(parts.config) }),
         headers: IdempotencyHeaders,
         body: closed({
           input: Type.Optional({
             ...AnyJson,
-            description: "What the worker receives: any JSON value. Left out: `{}`.",
+            description: "The input of the task, which can be any JSON value. If it is left out, it is `{}`.",
           }),
           priority: Type.Optional(
             Type.Integer({
               minimum: -maxPriority,
               maximum: maxPriority,
-              description: "Tasks with a higher priority are handed out first. Left out: 0.",
+              description:
+                "The priority of the task. Tasks with a higher priority are handed out first. If it is left out, it is 0.",
             }),
           ),
         }),

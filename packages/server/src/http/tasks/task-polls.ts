@@ -38,7 +38,7 @@ export function taskPollRoutes(app: App, parts: ServerParts): void {
         tags: ["tasks"],
         summary: "Take tasks from a queue",
         description:
-          "Answers up to `maxTasks` tasks, which the worker then holds by their leases. With `waitSeconds` the answer comes as soon as there is a task, or, without one, when the time is up. It takes no Idempotency-Key: when the answer is lost, its tasks come again after their leases. Of the tasks that wait, those with the highest `priority` come first, and among these each workflow in its turn.",
+          "The answer has up to `maxTasks` tasks, which the worker then holds by their leases. With `waitSeconds`, the answer comes as soon as there is a task, or when the time is up. Of the tasks that wait, those with the highest `priority` come first, and among these each workflow in its turn. The operation takes no Idempotency-Key: when the answer is lost, its tasks come again after their leases.",
         params: QueueParams,
         querystring: closed({ waitSeconds: waitSecondsSchema(config) }),
         body: closed({
@@ -46,13 +46,13 @@ export function taskPollRoutes(app: App, parts: ServerParts): void {
             Type.Integer({
               minimum: 1,
               maximum: maxTasks,
-              description: "How many tasks the worker takes at once. Left out: 1.",
+              description: "The maximum number of tasks that the worker takes at once. If it is left out, it is 1.",
             }),
           ),
           worker: Type.Optional(
             nameSchema(
               100,
-              "The worker's name for people, such as its host and process. Left out: the id of the token or user.",
+              "The name of the worker for people, such as its host and process. If it is left out, it is the id of the token or user.",
             ),
           ),
         }),

@@ -11,20 +11,21 @@ import { QueueParams } from "./task-polls.ts";
 
 const queueFields = {
   queue: Type.String(),
-  waitingCount: Type.Integer({ description: "Tasks that wait for a worker, counted up to 10,000." }),
-  heldCount: Type.Integer({ description: "Tasks that workers hold, counted up to 10,000." }),
+  waitingCount: Type.Integer({ description: "The number of tasks that wait for a worker, counted up to 10,000." }),
+  heldCount: Type.Integer({ description: "The number of tasks that workers hold, counted up to 10,000." }),
   oldestDueAt: Type.Optional({
     ...Time,
-    description: "The time at which the oldest of the waiting tasks became due. Left out: none waits.",
+    description: "The time at which the oldest of the waiting tasks became due. It is left out when none waits.",
   }),
   polledAt: Type.Optional({
     ...Time,
-    description: "The last time that a worker asked, accurate to a few seconds. Left out: no worker ever asked.",
+    description:
+      "The last time that a worker asked, accurate to a few seconds. It is left out when no worker ever asked.",
   }),
-  workerCount: Type.Integer({ description: "Workers that asked in the last five minutes." }),
+  workerCount: Type.Integer({ description: "The number of workers that asked in the last five minutes." }),
   pausedAt: Type.Optional({
     ...Time,
-    description: "The time at which the queue was paused. Left out: it is not paused.",
+    description: "The time at which the queue was paused. It is left out for a queue that is not paused.",
   }),
   pausedBy: Type.Optional(ActorSchema),
 };
@@ -36,7 +37,9 @@ const WorkerSchema = Type.Object(
     worker: Type.String({ description: "The name that the worker gives itself." }),
     firstPolledAt: Time,
     polledAt: { ...Time, description: "The last time that the worker asked, accurate to a few seconds." },
-    heldCount: Type.Integer({ description: "Tasks of the queue that the worker holds, counted up to 10,000." }),
+    heldCount: Type.Integer({
+      description: "The number of tasks of the queue that the worker holds, counted up to 10,000.",
+    }),
   },
   { title: "TaskWorker" },
 );
@@ -69,7 +72,7 @@ function listTaskQueuesRoute(app: App, { database }: ServerParts): void {
         tags: ["tasks"],
         summary: "List task queues",
         description:
-          "The queues in which tasks wait, that workers have asked, or that somebody paused, in the order of their names.",
+          "The answer lists the queues in which tasks wait, which workers have asked, or which somebody paused, in the order of their names.",
         params: OrganizationParams,
         querystring: closed({ ...pagingParameters }),
         response: {
@@ -96,7 +99,8 @@ function getTaskQueueRoute(app: App, parts: ServerParts): void {
         "x-permission": "task-queue:read",
         tags: ["tasks"],
         summary: "Get a task queue",
-        description: "Every name is a queue: one that nobody has used is empty.",
+        description:
+          "The answer shows the queue and its workers. Every name is a queue, and one that nobody has used is empty.",
         params: QueueParams,
         response: { 200: answer("The queue.", WholeQueueSchema) },
       },
@@ -115,7 +119,7 @@ function updateTaskQueueRoute(app: App, parts: ServerParts): void {
         tags: ["tasks"],
         summary: "Pause a task queue, or let it go on",
         description:
-          "No task of a paused queue is handed out; tasks still come into it, and their time counts. Workers keep the tasks that they hold, and may end them.",
+          "The service hands out no task of a paused queue. Tasks still come into the queue, and their timeouts go on. Workers keep the tasks that they hold, and may complete them.",
         params: QueueParams,
         body: closed({ paused: Type.Boolean() }),
         response: { 200: answer("The queue.", WholeQueueSchema) },

@@ -48,7 +48,7 @@ function completeTaskRoute(app: App, parts: ServerParts): void {
         tags: ["tasks"],
         summary: "Complete a task",
         description:
-          "The work is done, and `output` is what the step gives. The answer comes once that is kept. It is a conflict when the task is not the worker's any more.",
+          "The work is done, and `output` becomes the output of the step. The answer comes once it is stored. A task that the worker does not hold any more is a conflict.",
         params: TaskParams,
         headers: IdempotencyHeaders,
         body: closed({ output: AnyJson }),
@@ -78,26 +78,28 @@ function failTaskRoute(app: App, parts: ServerParts): void {
         tags: ["tasks"],
         summary: "Fail a task",
         description:
-          "The work failed: the step is tried again as its `retry` says, unless `retryable` is false, and then fails with `ExecutorError`, this `message` and `type`. It is a conflict when the task is not the worker's any more.",
+          "The work failed. The step is tried again as its `retry` says, unless `retryable` is false; in the end it fails with `ExecutorError`, this `message` and this `type`. A task that the worker does not hold any more is a conflict.",
         params: TaskParams,
         headers: IdempotencyHeaders,
         body: closed({
-          message: Type.String({ minLength: 1, maxLength: 10_000, description: "What went wrong." }),
+          message: Type.String({ minLength: 1, maxLength: 10_000, description: "The reason of the failure." }),
           type: Type.Optional(
             Type.String({
               minLength: 1,
               maxLength: 256,
-              description: "A name for the error, by which `retry.on` and `onFailure` know it.",
+              description: "The name of the error, which `retry.on` and `onFailure` can name.",
             }),
           ),
           retryable: Type.Optional(
-            Type.Boolean({ description: "False where another attempt would fail as well. Left out: true." }),
+            Type.Boolean({
+              description: "False when another attempt would fail as well. If it is left out, it is true.",
+            }),
           ),
           retryAfterSeconds: Type.Optional(
             Type.Number({
               minimum: 0,
               maximum: 86_400,
-              description: "The least time before the next attempt, where there is one.",
+              description: "The minimum number of seconds before the next attempt, if there is one.",
             }),
           ),
         }),
@@ -152,12 +154,12 @@ function heartbeatRoute(app: App, { engine }: ServerParts): void {
         tags: ["tasks"],
         summary: "Hold a task",
         description:
-          "The worker still works on the task, and holds it for another `heartbeatSeconds` from now. It is a conflict when the task is not the worker's any more, as after its job was cancelled: then the worker should stop.",
+          "The worker still works on the task, and holds it for another `heartbeatSeconds` from now. A task that the worker does not hold any more is a conflict, for example after its job was cancelled; the worker should then stop.",
         params: TaskParams,
         body: closed({
           progress: Type.Optional({
             ...AnyJson,
-            description: `How far the work has come, for people: any JSON value of ${maxProgressBytes} bytes at most. Left out: as it was.`,
+            description: `The progress of the work, for people. It can be any JSON value of at most ${maxProgressBytes} bytes. If it is left out, it stays as it was.`,
           }),
         }),
         response: {

@@ -21,7 +21,9 @@ export function aliasApiTokens(app: App): void {
       schema: {
         ...schema,
         operationId: operationId.replace("ApiToken", "ApiAuthToken"),
-        description: [`Does the same as ${operationId}, under another path.`, description].filter(Boolean).join(" "),
+        description: [`This operation does the same as ${operationId} under another path.`, description]
+          .filter(Boolean)
+          .join(" "),
       },
     });
   });

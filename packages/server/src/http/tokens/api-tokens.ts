@@ -22,7 +22,9 @@ import {
 } from "../door/schemas.ts";
 import { ApiTokenSchema, NewApiTokenSchema, renderToken } from "./render-token.ts";
 
-const Permissions = grantedPermissionsSchema("What the token may do. You can grant only what you hold yourself.");
+const Permissions = grantedPermissionsSchema(
+  "The permissions of the token. You can grant only what you hold yourself.",
+);
 
 const path = "/organizations/:organizationId/api-tokens";
 
@@ -84,7 +86,7 @@ function listApiTokensRoute(app: App, parts: ServerParts): void {
         "x-permission": "apitoken:read",
         tags: ["api-tokens"],
         summary: "List API tokens",
-        description: "Newest first, without those that were revoked.",
+        description: "The answer lists the tokens that were not revoked, the newest first.",
         params: OrganizationParams,
         querystring: closed({ ...shortListParameters }),
         response: {
@@ -111,8 +113,9 @@ function getApiTokenRoute(app: App, parts: ServerParts): void {
         "x-permission": "apitoken:read",
         tags: ["api-tokens"],
         summary: "Get an API token",
+        description: "The answer has everything about the token except its secret.",
         params: TokenParams,
-        response: { 200: answer("Everything except the token itself.", ApiTokenSchema) },
+        response: { 200: answer("The token, without its secret.", ApiTokenSchema) },
       },
     },
     async (request, reply) => {
@@ -143,13 +146,15 @@ function updateApiTokenRoute(app: App, parts: ServerParts): void {
           {
             name: Type.Optional(tokenName(config)),
             permissions: Type.Optional(Permissions),
-            expiresAt: Type.Optional(expirySchema("With null, the token does not expire any more.")),
+            expiresAt: Type.Optional(
+              expirySchema("The time at which the token ends. With null, the token does not expire any more."),
+            ),
             boundTo: Type.Optional(
               Type.Unsafe<Static<typeof boundTo> | null>({
                 ...boundTo,
                 type: ["object", "null"],
                 description:
-                  "Replaces everything that the token is bound to. With null, it is bound to nothing any more.",
+                  "The bounds that replace those of the token. With null, the token is bound to nothing any more.",
               }),
             ),
           },
@@ -178,7 +183,7 @@ function revokeApiTokenRoute(app: App, parts: ServerParts): void {
         tags: ["api-tokens"],
         summary: "Revoke an API token",
         description:
-          "The token ends for good, on every node within a second, and a secret that was rotated away with it. You must hold everything that the token may do.",
+          "The token ends for good on every node within a second, and so does a secret of it that was rotated away. You must hold everything that the token may do.",
         params: TokenParams,
         headers: PreconditionHeaders,
         response: { 204: noContent("The token is revoked.") },
@@ -192,19 +197,19 @@ function revokeApiTokenRoute(app: App, parts: ServerParts): void {
 }
 
 function tokenName({ maxNameLength }: Config) {
-  return nameSchema(maxNameLength, "What the token is for.");
+  return nameSchema(maxNameLength, "The purpose of the token.");
 }
 
 /** The time when a new token ends. */
 export const NewExpirySchema = expirySchema(
-  `If left out, the token ends after ${defaultTokenDays} days, or with the token that you call with where that is earlier. With null, it does not expire.`,
+  `The time at which the token ends. If it is left out, the token ends after ${defaultTokenDays} days, or with the token that you call with if that is earlier. With null, the token does not expire.`,
 );
 
 function expirySchema(description: string) {
   return Type.Unsafe<string | null>({
     type: ["string", "null"],
     format: "date-time",
-    description: `${description} When you call with a token, it must not be later than the end of that token.`,
+    description: `${description} When you call with a token, the time must not be later than the end of that token.`,
   });
 }
 

@@ -10,7 +10,7 @@ const tokenFields = {
   tokenId: Id,
   apiAuthTokenId: Type.String({
     ...Id,
-    description: "The value of `tokenId`, under the name that other clients know.",
+    description: "The same as `tokenId`, under the name that other clients know.",
   }),
   name: Type.String(),
   permissions: Type.Array(PermissionSchema),
@@ -26,12 +26,17 @@ const laterFields = {
   lastUsedAt: Type.Optional(
     Type.String({
       format: "date-time",
-      description: "When the token was last used, by its secret or the one before, to the minute.",
+      description: "The minute in which the token was last used, by its secret or the one before.",
     }),
   ),
-  rotatedAt: Type.Optional(Type.String({ format: "date-time", description: "When it got its present secret." })),
+  rotatedAt: Type.Optional(
+    Type.String({ format: "date-time", description: "The time at which the token got its present secret." }),
+  ),
   previousExpiresAt: Type.Optional(
-    Type.String({ format: "date-time", description: "When the secret before that one ends, or ended." }),
+    Type.String({
+      format: "date-time",
+      description: "The time at which the secret before the present one ends or ended.",
+    }),
   ),
 };
 

@@ -5,26 +5,29 @@ import { answer, oneOf } from "../door/schemas.ts";
 
 const ExecutorSchema = Type.Object(
   {
-    type: Type.String({ description: "What a step's `integrationDetails.type` says.", example: "/service/noop" }),
-    title: Type.String({ description: "Its name for people.", example: "No-op" }),
-    summary: Type.String({ description: "What a step with it does, in one sentence." }),
+    type: Type.String({
+      description: "The name of the executor, which a step gives as `integrationDetails.type`.",
+      example: "/service/noop",
+    }),
+    title: Type.String({ description: "The name of the executor for people.", example: "No-op" }),
+    summary: Type.String({ description: "One sentence that says what a step with this executor does." }),
     behaviour: oneOf(["pass", "wait", "delay", "call", "task", "job", "fork"], {
       description:
-        "`pass`: the step is over at once. `wait`: it waits for events. `delay`: it sleeps. `call`: the service calls something outside. `task`: a worker that asks the service for tasks does it. `job`: another job does it. `fork`: it runs other steps of the definition side by side.",
+        "The way in which a step runs. `pass`: the step is over at once. `wait`: the step waits for events. `delay`: the step sleeps. `call`: the service calls something outside. `task`: a worker that asks the service for tasks does the work. `job`: another job does the work. `fork`: the step runs other steps of the definition side by side.",
     }),
     configSchema: Type.Unsafe<Executor["configSchema"]>({
       type: "object",
       additionalProperties: true,
       description:
-        "The JSON Schema (2020-12) that registering a version checks the step's `config` with. Each property has a `description`. Registering also checks what no schema can say, such as that each event id is listed once.",
+        "The JSON Schema (2020-12) of the step's `config`. Each property has a `description`. A version is checked against it when it is registered, and also for what no schema can say, such as that each event id is listed once.",
     }),
     expressionFields: Type.Array(Type.String(), {
-      description: "Config fields in whose texts expressions may stand, written `${ … }`.",
+      description: "The fields of `config` in which texts may have expressions, written `${ … }`.",
     }),
-    needsInput: Type.Boolean({ description: "Whether a step with it must have an `input` that makes something." }),
+    needsInput: Type.Boolean({ description: "True when a step with this executor must have an `input`." }),
     disallowedConfigFields: Type.Array(Type.String(), {
       description:
-        "Config fields that the operator of this service does not allow; a definition that gives one is refused.",
+        "The fields of `config` that the operator of this service does not allow. A definition that has one of them is rejected.",
     }),
   },
   { title: "Executor" },
@@ -43,9 +46,12 @@ export function executorRoutes(app: App, { executors }: ServerParts): void {
         tags: ["workflows"],
         summary: "List the executors",
         description:
-          "What steps can do on this service: every executor that a definition can name, with the schema of its config. The list is short and comes whole. It is the same for everybody.",
+          "The answer lists every executor that a definition can name on this service, with the schema of its config. The list is short and has no pages. It is the same for everybody.",
         response: {
-          200: answer("All of them.", Type.Object({ executors: Type.Array(ExecutorSchema) }, { title: "Executors" })),
+          200: answer(
+            "The whole list.",
+            Type.Object({ executors: Type.Array(ExecutorSchema) }, { title: "Executors" }),
+          ),
         },
       },
     },

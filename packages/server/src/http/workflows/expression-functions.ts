@@ -7,13 +7,14 @@ const ExpressionFunctionSchema = Type.Object(
   {
     name: Type.String({ example: "split" }),
     forms: oneOf(["function", "method", "both"], {
-      description: "How it may be written: `function` is `size(x)`, `method` is `x.size()`.",
+      description:
+        "The way in which a call is written. `function`: like `size(x)`. `method`: like `x.size()`. `both`: like either of them.",
     }),
     signature: Type.String({
-      description: "What it takes. What stands in brackets may be left out.",
+      description: "The call with its arguments. An argument in brackets may be left out.",
       example: "split(text, separator)",
     }),
-    summary: Type.String({ description: "What it gives, in a sentence or two." }),
+    summary: Type.String({ description: "One or two sentences that say what the call results in." }),
     example: Type.Object(
       { expression: Type.String(), value: AnyJson },
       { description: "An expression and its value." },
@@ -34,10 +35,10 @@ export function expressionFunctionRoutes(app: App): void {
         tags: ["workflows"],
         summary: "List the functions of expressions",
         description:
-          "Everything that an expression in a definition can call: functions, and the macros that go through a list. The list is short and comes whole. It is the same for everybody.",
+          "The answer lists everything that an expression in a definition can call: functions, and the macros that go through a list. The list is short and has no pages. It is the same for everybody.",
         response: {
           200: answer(
-            "All of them.",
+            "The whole list.",
             Type.Object({ functions: Type.Array(ExpressionFunctionSchema) }, { title: "ExpressionFunctions" }),
           ),
         },

@@ -24,7 +24,7 @@ import {
 
 const RemarkSchema = Type.Object(
   {
-    pointer: Type.String({ description: "JSON pointer into the definition." }),
+    pointer: Type.String({ description: "The place in the definition, as a JSON pointer." }),
     detail: Type.String(),
     ...definitionPosition,
   },
@@ -39,9 +39,9 @@ const NewVersionSchema = Type.Object(
     createdAt: Time,
     created: Type.Boolean({
       description:
-        "False only with `ifChanged`, when the newest version has this definition already: it is that version.",
+        "True when a version was registered. It is false only with `ifChanged`, when the newest version has an equal definition; the answer then shows that version.",
     }),
-    warnings: Type.Array(RemarkSchema, { description: "What may go wrong when a job runs." }),
+    warnings: Type.Array(RemarkSchema, { description: "Warnings of what may go wrong when a job runs." }),
   },
   { title: "NewWorkflowVersion" },
 );
@@ -49,8 +49,11 @@ const NewVersionSchema = Type.Object(
 const versionFields = {
   workflowId: Id,
   versionId: Id,
-  versionNumber: Type.Integer({ minimum: 1, description: "1, 2, … within the workflow." }),
-  tags: Type.Array(Type.String(), { description: "The tags that point at it now." }),
+  versionNumber: Type.Integer({
+    minimum: 1,
+    description: "The number of the version within the workflow, counted from 1.",
+  }),
+  tags: Type.Array(Type.String(), { description: "The tags that point at the version now." }),
   createdBy: ActorSchema,
   createdAt: Time,
 };
@@ -58,16 +61,18 @@ const versionFields = {
 const VersionSummarySchema = Type.Object(versionFields, { title: "WorkflowVersionSummary" });
 
 export const VersionSchema = Type.Object(
-  { ...versionFields, definition: Type.String({ description: "The very text that was sent." }) },
+  { ...versionFields, definition: Type.String({ description: "The text of the definition, exactly as it was sent." }) },
   { title: "WorkflowVersion" },
 );
 
 const DefinitionBody = closed({
-  definition: Type.String({ description: "The definition: a JSON document, as a string." }),
+  definition: Type.String({ description: "The definition, which is a JSON document as a string." }),
 });
 
 const ifChanged = Type.Optional(
-  Type.Boolean({ description: "Registers a version only if the definition is not equal to the newest version's." }),
+  Type.Boolean({
+    description: "True to register a version only if the definition is not equal to that of the newest version.",
+  }),
 );
 
 const path = "/organizations/:organizationId/workflows/:workflowId/versions";
@@ -91,14 +96,14 @@ function registerWorkflowVersionRoute(app: App, parts: ServerParts): void {
         tags: ["versions"],
         summary: "Register a version",
         description:
-          "Checks the definition and keeps it, never to be changed. A definition that is not valid is refused with everything that is wrong with it. With `ifChanged=true` a definition that is equal to the newest version's, as a JSON value, registers nothing: the answer is 200 and that version.",
+          "The service checks the definition and keeps it as a version, which never changes. A definition that is not valid is rejected, and the answer lists everything that is wrong with it. With `ifChanged=true`, a definition that is equal to that of the newest version, as a JSON value, registers nothing; the answer is then 200 with that version.",
         params: WorkflowParams,
         querystring: closed({ ifChanged }),
         headers: IdempotencyHeaders,
         body: DefinitionBody,
         response: {
           200: answer(
-            "With `ifChanged`: the newest version, whose definition is equal. Nothing was registered.",
+            "The newest version, which has an equal definition. Nothing was registered, because the request has `ifChanged`.",
             NewVersionSchema,
           ),
           201: answer("The new version.", NewVersionSchema),
@@ -144,7 +149,7 @@ function validateWorkflowVersionRoute(app: App, parts: ServerParts): void {
         tags: ["versions"],
         summary: "Check a definition",
         description:
-          "Says all that registering it would say, and keeps nothing. It takes no Idempotency-Key, since it does nothing.",
+          "The answer has everything that RegisterWorkflowVersion would say about the definition, and nothing is kept. Since the operation changes nothing, it takes no Idempotency-Key.",
         params: WorkflowParams,
         body: DefinitionBody,
         response: {
@@ -154,10 +159,10 @@ function validateWorkflowVersionRoute(app: App, parts: ServerParts): void {
               errors: Type.Array(RemarkSchema),
               warnings: Type.Array(RemarkSchema),
               messages: Type.Array(Type.String(), {
-                description: "Errors and then warnings as sentences, one for each, to be shown to people.",
+                description: "The errors and then the warnings, each as a sentence for people.",
               }),
             },
-            { description: "What is wrong with it; with `valid: true`, nothing." },
+            { description: "The problems of the definition. There are none when `valid` is true." },
           ),
         },
       },
@@ -184,7 +189,7 @@ function listWorkflowVersionsRoute(app: App, parts: ServerParts): void {
         "x-permission": "workflow:version:read",
         tags: ["versions"],
         summary: "List versions",
-        description: "Newest first, without their definitions.",
+        description: "The answer lists the versions without their definitions, the newest first.",
         params: WorkflowParams,
         querystring: closed({ ...shortListParameters }),
         response: {
@@ -219,6 +224,7 @@ function getWorkflowVersionRoute(app: App, parts: ServerParts): void {
         "x-permission": "workflow:version:read",
         tags: ["versions"],
         summary: "Get a version",
+        description: "The answer has the definition of the version, exactly as it was sent.",
         params: VersionParams,
         response: { 200: answer("The version.", VersionSchema) },
       },

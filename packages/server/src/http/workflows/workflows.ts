@@ -45,7 +45,10 @@ export function workflowRoutes(app: App, parts: ServerParts): void {
 
 function registerWorkflowRoute(app: App, parts: ServerParts): void {
   const { config, basePath } = parts;
-  const name = nameSchema(config.maxNameLength, "Unique in the organization, compared byte by byte.");
+  const name = nameSchema(
+    config.maxNameLength,
+    "The name of the workflow. It is unique in the organization, compared byte by byte.",
+  );
   app.post(
     "/organizations/:organizationId/workflows",
     {
@@ -55,6 +58,8 @@ function registerWorkflowRoute(app: App, parts: ServerParts): void {
         "x-permission": "workflow:create",
         tags: ["workflows"],
         summary: "Register a workflow",
+        description:
+          "The workflow has no version yet, so no job can be submitted to it. A name that another workflow of the organization has is a conflict.",
         params: OrganizationParams,
         headers: IdempotencyHeaders,
         body: closed({ name }),
@@ -82,10 +87,10 @@ function listWorkflowsRoute(app: App, parts: ServerParts): void {
         "x-permission": "workflow:read",
         tags: ["workflows"],
         summary: "List workflows",
-        description: "By name, compared byte by byte.",
+        description: "The answer lists the workflows in the order of their names, compared byte by byte.",
         params: OrganizationParams,
         querystring: closed({
-          name: Type.Optional(Type.String({ description: "Only the workflow with exactly this name." })),
+          name: Type.Optional(Type.String({ description: "A name, to get only the workflow with exactly this name." })),
           ...shortListParameters,
         }),
         response: {
@@ -126,6 +131,7 @@ function getWorkflowRoute(app: App, parts: ServerParts): void {
         "x-permission": "workflow:read",
         tags: ["workflows"],
         summary: "Get a workflow",
+        description: "The answer has the name of the workflow and its tags.",
         params: WorkflowParams,
         response: { 200: answer("The workflow.", WorkflowSchema) },
       },
@@ -150,9 +156,9 @@ function deleteWorkflowRoute(app: App, parts: ServerParts): void {
         tags: ["workflows"],
         summary: "Delete a workflow",
         description:
-          "No job can be submitted to it any more, and its name is free again. Jobs that run go on, and all its jobs can still be read.",
+          "No job can be submitted to the workflow any more, and its name is free again. Jobs that run go on, and all jobs of the workflow can still be read.",
         params: WorkflowParams,
-        response: { 204: noContent("It is deleted.") },
+        response: { 204: noContent("The thing is deleted.") },
       },
     },
     async (request, reply) => {

@@ -134,6 +134,6 @@ function noRoom(name: CountedName, maximum: number): ServiceError {
   const { owner = "An organization", things, remedy } = counted[name];
   return new ServiceError(
     "ConflictError",
-    `${owner} has at most ${maximum} ${things} here. ${remedy} The operator of the service can raise the maximum: \`stepwell organization limits ID --max ${name}=NUMBER\` for this organization, or ${settings[maximumSettings[name]].variable} for all.`,
+    `${owner} has at most ${maximum} ${things} here. ${remedy} The operator of the service can raise the maximum: \`stepwell org limits ID --max ${name}=NUMBER\` for this organization, or ${settings[maximumSettings[name]].variable} for all.`,
   );
 }

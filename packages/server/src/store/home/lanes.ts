@@ -86,10 +86,13 @@ export class ReadLane {
   readonly #lane: Lane;
   readonly #deadlineMs: number;
   readonly #queue: FairQueue<WaitingRead>;
-  readonly #time = new ReadTime();
+  readonly #now: () => number;
+  readonly #time: ReadTime;
 
-  constructor(lane: Lane, bounds: ReadBounds) {
+  constructor(lane: Lane, bounds: ReadBounds, now: () => number = () => performance.now()) {
     this.pool = lane.pool;
+    this.#now = now;
+    this.#time = new ReadTime(now);
     this.#lane = lane;
     this.#deadlineMs = bounds.deadlineMs;
     const { maxRunning, maxRunningPerOrganization: maxRunningPerOwner } = bounds;
@@ -98,26 +101,28 @@ export class ReadLane {
 
   /** The lane as one read has it, whose time begins now. Throws `ReadDeadlineError` for what is not begun in time, or what the server ended. */
   forRead(organizationId: string): Lane {
-    const lateAt = performance.now() + this.#deadlineMs;
+    const lateAt = this.#now() + this.#deadlineMs;
     return { ...this.#lane, run: (work) => this.#run(organizationId, lateAt, work) };
   }
 
   async #run<Result>(organizationId: string, lateAt: number, work: () => Promise<Result>): Promise<Result> {
-    await this.#turn(organizationId, lateAt - performance.now());
+    await this.#turn(organizationId, lateAt - this.#now());
     let begunAt: number | undefined;
     try {
       return await this.#lane.run(() => {
         // The lane may have a queue of its own, and to wait in it is not to read.
-        begunAt = performance.now();
+        begunAt = this.#now();
         if (begunAt > lateAt) throw new ReadDeadlineError(this.#deadlineMs);
         return work();
       });
     } catch (error) {
       throw isCancelled(error) ? new ReadDeadlineError(this.#deadlineMs, error) : error;
     } finally {
+      // Others work before the next turn of the event loop: their time is no time of this read.
+      const tookMs = begunAt === undefined ? 0 : this.#now() - begunAt;
       // The embedded store answers without a turn of the event loop: a read of many statements would keep every request out until its end.
       await new Promise((resolve) => setImmediate(resolve));
-      this.#end(organizationId, begunAt === undefined ? 0 : performance.now() - begunAt);
+      this.#end(organizationId, tookMs);
     }
   }
 

@@ -49,32 +49,106 @@ const insertNoticeRows = statement<{ jobId: string }>(
    RETURNING job_id AS "jobId"`,
 );
 
-/**
- * The notices that this node should deliver, the oldest first: its own, and those of others after `lateMs`. As many as `limit`, and as have no more than `maxBytes`
- * together, but one in any case.
- */
-export async function findNotices(
-  db: Queryable,
-  { nodeId, lateMs }: { readonly nodeId: string; readonly lateMs: number },
-  leftOutJobIds: readonly string[],
-  { limit, maxBytes }: { readonly limit: number; readonly maxBytes: number },
-): Promise<JobNotice[]> {
-  return await db.query(findNoticeRows, [nodeId, lateMs, leftOutJobIds, limit, maxBytes]);
+/** The notices that a node should deliver: its own, and those of others after `lateMs`. */
+export interface NoticeSearch {
+  readonly nodeId: string;
+  readonly lateMs: number;
+  readonly leftOutJobIds: readonly string[];
+  readonly limit: number;
+  /** All that are found have no more bytes together, except where the first one has by itself. */
+  readonly maxBytes: number;
 }
 
-const findNoticeRows = statement<JobNotice>(
+export interface FoundNotices {
+  readonly notices: readonly JobNotice[];
+  /** Whether there are no others that this node should deliver. */
+  readonly isAll: boolean;
+}
+
+/** The oldest notices of all organizations. */
+export async function findNotices(db: Queryable, search: NoticeSearch): Promise<FoundNotices> {
+  const { nodeId, lateMs, leftOutJobIds, limit, maxBytes } = search;
+  const rows = await db.query(findNoticeRows, [nodeId, lateMs, leftOutJobIds, limit, maxBytes]);
+  const [first] = rows;
+  const isAll = first === undefined || (first.foundCount === rows.length && rows.length < limit);
+  return { notices: rows.map(({ foundCount: _, ...notice }) => notice), isAll };
+}
+
+const isOwnOrLate =
+  "(node_id = $1 OR said_at < now() - $2::integer * interval '1 millisecond') AND job_id <> ALL($3::uuid[])";
+
+const noticeColumns = `organization_id AS "organizationId", job_id AS "jobId", sender_job_id AS "senderJobId", epoch, branch, step, visit, outcome`;
+
+const findNoticeRows = statement<JobNotice & { readonly foundCount: number }>(
   "find_job_notices",
   "maintenance",
-  `SELECT organization_id AS "organizationId", job_id AS "jobId", sender_job_id AS "senderJobId", epoch, branch, step, visit, outcome
+  `SELECT ${noticeColumns}, "foundCount"
    FROM (
-     SELECT found.*, row_number() OVER in_order AS place, sum(octet_length(coalesce(outcome::text, ''))) OVER in_order AS bytes_so_far
+     SELECT found.*, count(*) OVER () AS "foundCount", row_number() OVER in_order AS place,
+       sum(octet_length(coalesce(outcome::text, ''))) OVER in_order AS bytes_so_far
      FROM (
        SELECT * FROM job_notice
-       WHERE (node_id = $1 OR said_at < now() - $2::integer * interval '1 millisecond') AND job_id <> ALL($3::uuid[])
+       WHERE ${isOwnOrLate}
        ORDER BY said_at
        LIMIT $4
      ) AS found
      WINDOW in_order AS (ORDER BY said_at, job_id, sender_job_id, epoch ROWS UNBOUNDED PRECEDING)
+   ) AS measured
+   WHERE place = 1 OR bytes_so_far <= $5
+   ORDER BY place`,
+);
+
+/**
+ * Up to `limit` notices of each of up to `organizationCount` organizations, those that follow `after` in the order of their ids: first one of each organization, then
+ * the second of each, and so on. It goes from one organization to the next by the index, however many notices each has.
+ */
+export async function findNoticesInTurn(
+  db: Queryable,
+  { nodeId, lateMs, leftOutJobIds, limit, maxBytes }: NoticeSearch,
+  after: string | undefined,
+  organizationCount: number,
+): Promise<JobNotice[]> {
+  const from = after ?? "00000000-0000-0000-0000-000000000000";
+  return await db.query(findNoticeRowsInTurn, [
+    nodeId,
+    lateMs,
+    leftOutJobIds,
+    limit,
+    maxBytes,
+    from,
+    organizationCount,
+  ]);
+}
+
+const findNoticeRowsInTurn = statement<JobNotice>(
+  "find_job_notices_in_turn",
+  "maintenance",
+  `WITH RECURSIVE turn AS (
+     (SELECT 1 AS place, organization_id FROM job_notice WHERE organization_id > $6::uuid ORDER BY organization_id LIMIT 1)
+     UNION ALL
+     SELECT turn.place + 1, next.organization_id
+     FROM turn
+     CROSS JOIN LATERAL (
+       SELECT job_notice.organization_id FROM job_notice
+       WHERE job_notice.organization_id > turn.organization_id
+       ORDER BY job_notice.organization_id LIMIT 1
+     ) AS next
+     WHERE turn.place < $7::integer
+   )
+   SELECT ${noticeColumns}
+   FROM (
+     SELECT ranked.*, row_number() OVER in_order AS place, sum(octet_length(coalesce(outcome::text, ''))) OVER in_order AS bytes_so_far
+     FROM (
+       SELECT found.*, row_number() OVER (PARTITION BY found.organization_id ORDER BY found.job_id, found.sender_job_id, found.epoch) AS rank
+       FROM turn
+       CROSS JOIN LATERAL (
+         SELECT * FROM job_notice
+         WHERE job_notice.organization_id = turn.organization_id AND ${isOwnOrLate}
+         ORDER BY job_id, sender_job_id, epoch
+         LIMIT $4
+       ) AS found
+     ) AS ranked
+     WINDOW in_order AS (ORDER BY rank, organization_id ROWS UNBOUNDED PRECEDING)
    ) AS measured
    WHERE place = 1 OR bytes_so_far <= $5
    ORDER BY place`,

@@ -168,10 +168,11 @@ const putTaskRowsBack = statement<never>(
  */
 export async function holdTask(
   db: Queryable,
-  { organizationId, jobId, branch, epoch }: CallKey,
+  { organizationId, jobId, branch, step, visit, epoch }: CallKey,
   progress: JsonValue,
 ): Promise<Timestamp | undefined> {
-  const values = [organizationId, jobId, branch, epoch, progress === null ? null : JSON.stringify(progress)];
+  const text = progress === null ? null : JSON.stringify(progress);
+  const values = [organizationId, jobId, branch, epoch, step, visit, text];
   const [row] = await db.query(holdTaskRow, values);
   return row?.leaseUntil;
 }
@@ -180,8 +181,9 @@ const holdTaskRow = statement<{ leaseUntil: Timestamp }>(
   "hold_task",
   "organization",
   `UPDATE job_call
-   SET lease_until = now() + heartbeat_ms * interval '1 millisecond', progress = coalesce($5::json, progress)
-   WHERE organization_id = $1 AND job_id = $2 AND branch = $3 AND epoch = $4 AND node_id IS NULL AND lease_until IS NOT NULL
+   SET lease_until = now() + heartbeat_ms * interval '1 millisecond', progress = coalesce($7::json, progress)
+   WHERE organization_id = $1 AND job_id = $2 AND branch = $3 AND epoch = $4 AND step = $5 AND visit = $6
+     AND node_id IS NULL AND lease_until IS NOT NULL
    RETURNING lease_until AS "leaseUntil"`,
 );
 

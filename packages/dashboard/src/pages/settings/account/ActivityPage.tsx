@@ -6,7 +6,7 @@ import { EmptyState } from "../../../parts/states/EmptyState.tsx";
 import { Time } from "../../../parts/words/Time.tsx";
 import { texts } from "../../../texts/texts.ts";
 
-/** What happened to the account, so that its owner sees what was not them. */
+/** The events of the account, so that its owner notices those that somebody else caused. */
 export function ActivityPage() {
   const words = texts.activity;
   const query = useInfiniteQuery(accountActivityQuery);

@@ -16,7 +16,7 @@ const systems = [
   ["Linux", /Linux/],
 ] as const;
 
-/** What people call the browser and the system that name themselves so; others as they name themselves. */
+/** The usual names of the browser and the system of a user agent; an unknown one is shown as it is. */
 export function deviceName(userAgent: string): string {
   const browser = browsers.find(([, pattern]) => pattern.test(userAgent))?.[0];
   const system = systems.find(([, pattern]) => pattern.test(userAgent))?.[0];

@@ -20,7 +20,7 @@ export function RevokeApiToken({ organizationId, token, onClose, onRevoked }: Re
       action={words.revoke}
       remove={() => revokeApiToken({ organizationId, tokenId })}
       removed={words.revoked(name)}
-      // Of the list alone: the token's own page would ask for what is gone.
+      // Only the list is read again: the token's own page would ask for a token that is gone.
       queryKey={[...apiTokensQueryKey(organizationId), "list"]}
       {...(onRevoked !== undefined && { onRemoved: onRevoked })}
     />

@@ -18,7 +18,7 @@ interface TokenFieldsProps {
   readonly present?: ApiToken;
 }
 
-/** What a token is for, what it may do and how long. */
+/** The fields of a token: its purpose, its permissions and its end. */
 export function TokenFields({ organizationId, draft, onChange, wasSent, problems, present }: TokenFieldsProps) {
   const words = texts.apiTokens;
   const missing = wasSent ? missingIn(draft) : undefined;

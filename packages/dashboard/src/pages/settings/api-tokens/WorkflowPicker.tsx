@@ -33,7 +33,7 @@ export function WorkflowPicker({ organizationId, value, onChange, problem }: Wor
   const all = data.pages.flatMap((page) => page.workflows);
   const isSought = (name: string) => name.toLowerCase().includes(sought.trim().toLowerCase());
   const shown = all.filter(({ workflowId, name }) => value.includes(workflowId) || isSought(name));
-  // Of a list that is not here whole, or of a workflow that is gone.
+  // These ids are further down in the list than it is loaded, or of workflows that are gone.
   const unknown = value.filter((id) => !all.some(({ workflowId }) => workflowId === id));
   const choices = [...unknown.map((id) => ({ workflowId: id, name: id })), ...shown];
   return (

@@ -33,7 +33,7 @@ function boundDraft(boundTo: ApiToken["boundTo"]): Omit<TokenDraft, "name" | "pe
   return { ...unbound, bound: "part", workflowIds, tags: tags.join(" ") };
 }
 
-/** What is missing before it can be sent. */
+/** The parts that are missing before the draft can be sent. */
 export function missingIn(draft: TokenDraft): "permissions" | "bound" | undefined {
   if (draft.bound !== "event" && draft.permissions.length === 0) return "permissions";
   return draft.bound === "part" && draft.workflowIds.length === 0 && tagsOf(draft).length === 0 ? "bound" : undefined;

@@ -18,7 +18,7 @@ import type { AuditSearch } from "./audit-search.ts";
 
 const address = "/app/organizations/$organizationId/settings/audit";
 
-/** Who did what, and what was denied; the filters are in the address. */
+/** The audit trail: accepted and denied changes with their actors. The filters are in the address. */
 export function AuditPage() {
   const { organizationId } = useParams({ from: address });
   const search = useSearch({ from: address });

@@ -1,7 +1,7 @@
 import type { AuditFilters, AuditTargetType } from "../../../api/document.ts";
 import { texts } from "../../../texts/texts.ts";
 
-/** What the address of the audit log says: the API's own filters. */
+/** The search part of the address of the audit log. It has the filters of the API. */
 export type AuditSearch = AuditFilters;
 
 /** Each has its word: the texts are held against the API's own list. */

@@ -27,7 +27,7 @@ export function ChangeRoles({
     onSuccess: async () => {
       onClose();
       toast({ kind: "success", text: words.changed(displayName) });
-      // Who changed their own roles may do something else now.
+      // Members who changed their own roles may have other permissions now.
       await queries.invalidateQueries({ queryKey: ["organizations", organizationId] });
       await queries.invalidateQueries({ queryKey: membersQueryKey(organizationId) });
     },

@@ -17,7 +17,7 @@ import { PasswordLink } from "./PasswordLink.tsx";
 import { RemoveMember } from "./RemoveMember.tsx";
 import { SecondFactorDemand } from "./SecondFactorDemand.tsx";
 
-/** Who is in the organization, and with which roles. Everybody can leave, who may see the others or not. */
+/** The members of the organization and their roles. Everybody can leave, also without the permission to see the others. */
 export function MembersPage() {
   const { organizationId } = useParams({ from: "/app/organizations/$organizationId" });
   return (

@@ -7,12 +7,12 @@ import { RemovalDialog } from "../../../parts/dialogs/RemovalDialog.tsx";
 import { texts } from "../../../texts/texts.ts";
 import type { MemberDialogProps } from "./ChangeRoles.tsx";
 
-/** Removes a member, and offers to revoke the API tokens that they made: these go on otherwise. */
+/** Removes a member, and offers to revoke the API tokens that they made: these go on otherwise. The offer stands there before anything can be removed. */
 export function RemoveMember({ organizationId, member: { userId, displayName }, onClose }: MemberDialogProps) {
   const words = texts.members;
   const [revokeApiTokens, setRevoke] = useState(false);
   const key = { organizationId, userId };
-  const { data: { apiTokenCount = 0 } = {} } = useQuery(memberQuery(key));
+  const { data: { apiTokenCount } = {}, isPending, isError } = useQuery(memberQuery(key));
   const mayRevoke = usePermission(organizationId, "apitoken:revoke");
   return (
     <RemovalDialog
@@ -23,8 +23,10 @@ export function RemoveMember({ organizationId, member: { userId, displayName }, 
       remove={() => removeMember(key, { revokeApiTokens })}
       removed={words.removed(displayName)}
       queryKey={membersQueryKey(organizationId)}
+      isLoading={isPending}
     >
-      {apiTokenCount > 0 && (
+      {isPending && <p className="soft">{words.countingTokens}</p>}
+      {(isError || (apiTokenCount !== undefined && apiTokenCount > 0)) && (
         <CheckBox
           label={words.revokeTokens(apiTokenCount)}
           hint={mayRevoke ? words.revokeTokensHint : words.revokeTokensDenied}

@@ -14,7 +14,7 @@ import { DeleteRole } from "./DeleteRole.tsx";
 import { RoleDialog } from "./RoleDialog.tsx";
 import { ShownRole } from "./ShownRole.tsx";
 
-/** What the built-in roles permit, and roles of the organization's own. */
+/** The built-in roles and the organization's own, with their permissions. */
 export function RolesPage() {
   const { organizationId } = useParams({ from: "/app/organizations/$organizationId" });
   return (
@@ -99,7 +99,7 @@ interface ActionsProps {
   readonly open: (opened: Opened) => void;
 }
 
-/** What is built in is the same everywhere and can only be looked at. */
+/** The buttons of a role. A built-in role is the same everywhere and can only be looked at. */
 function Actions({ role, allowed: { mayChange, mayDelete }, open }: ActionsProps) {
   const words = texts.roles;
   const isChangeable = mayChange && !role.isBuiltIn;

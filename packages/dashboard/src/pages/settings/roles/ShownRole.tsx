@@ -4,7 +4,7 @@ import { texts } from "../../../texts/texts.ts";
 
 const words: Readonly<Record<string, string>> = texts.permissions;
 
-/** What a role permits. */
+/** The permissions of a role. */
 export function ShownRole({ role, onClose }: { readonly role: Role; readonly onClose: () => void }) {
   return (
     <Dialog isOpen onClose={onClose} title={role.name} description={role.description}>

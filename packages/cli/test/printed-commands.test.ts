@@ -1,0 +1,97 @@
+import { globSync, readFileSync } from "node:fs";
+import { relative, resolve } from "node:path";
+import { type Command, CommanderError } from "commander";
+import { expect, test } from "vitest";
+import { declareProgram, leavesOf } from "../src/program.ts";
+
+// The parser of the command line itself judges each command that a document, a page, a help text or a message shows.
+const root = resolve(import.meta.dirname, "../../..");
+const documents = ["README.md", "docs/*.md", "examples/*/README.md", "packages/*/README.md"];
+const programs = ["packages/{cli,dashboard,server}/src/**/*.{ts,tsx}"];
+/** This document tells what was decided when commands had other names. */
+const isHistory = (file: string) => file.endsWith("docs/decisions.md");
+
+interface Shown {
+  readonly file: string;
+  readonly command: string;
+}
+
+test("every command that is shown to somebody is one that the command line takes", async () => {
+  const shown = [
+    ...shownIn(documents, /(?:^|`|npx )stepwell ([a-z-]+\b[^`\n]*)/gm),
+    // The list of sessions shows a command line as `stepwell on HOST`.
+    ...shownIn(programs, /(?:\\`|`|npx |: )stepwell (?!on \$)([a-z-]+\b[^`\n]*)/g),
+    // A text that is a command, as in the next steps. The server has texts of this form that are no commands.
+    ...shownIn(["packages/{cli,dashboard}/src/**/*.{ts,tsx}"], /["']stepwell ([a-z-]+\b[^"\n]*)/g),
+  ];
+  expect(shown.length).toBeGreaterThan(150);
+  const wrong: string[] = [];
+  for (const { file, command } of shown) {
+    const complaint = await complaintOf(wordsIn(command));
+    if (complaint !== undefined) wrong.push(`${file}: stepwell ${command}: ${complaint}`);
+  }
+  expect(wrong).toEqual([]);
+});
+
+test("a command that there is not, an option that it does not take and a missing argument are noticed", async () => {
+  expect(await complaintOf(wordsIn("submit-task mails"))).toMatch(/unknown command/);
+  expect(await complaintOf(wordsIn("job lst"))).toMatch(/unknown command/);
+  expect(await complaintOf(wordsIn("job list --limt 3"))).toMatch(/unknown option/);
+  expect(await complaintOf(wordsIn("event send JOB_ID --step approve"))).toMatch(/missing required argument/);
+  expect(await complaintOf(wordsIn("submit order --wait abc"))).toMatch(/whole number/);
+});
+
+function shownIn(patterns: readonly string[], command: RegExp): readonly Shown[] {
+  const files = globSync([...patterns], { cwd: root }).filter((file) => !isHistory(file));
+  return files.flatMap((name) => {
+    const file = resolve(root, name);
+    const commands = [...readFileSync(file, "utf8").matchAll(command)];
+    return commands.map(([, words = ""]) => ({ file: relative(root, file), command: words }));
+  });
+}
+
+/** The words of a command in a shell or in a text, up to what is not the command's any more: a remark, a pipe, a redirection. */
+function wordsIn(command: string): readonly string[] {
+  const text = command.replaceAll(/<\w+>|\$\{[^}]*\}|\$\w+/g, "PLACEHOLDER").replace(/\\.*$/, "");
+  const words: string[] = [];
+  for (const [, single, double, plain = ""] of text.matchAll(/'([^']*)'|"([^"]*)"|([^\s"']+)/g)) {
+    if (/^([#>|&…(]|\d?>)/.test(plain)) break;
+    words.push(single ?? double ?? plain.replace(/[).,;:]+$/, ""));
+  }
+  return words;
+}
+
+/** Answers what the parser says against these words. A command alone, which a text names without its arguments, only has to be there. */
+async function complaintOf(words: readonly string[]): Promise<string | undefined> {
+  const program = declareProgram();
+  const isNamedOnly = words.every((word) => /^[a-z-]+$/.test(word) && !word.startsWith("-"));
+  if (isNamedOnly && isCommand(program, words)) return undefined;
+  for (const leaf of leavesOf(program)) takePlaceholders(leaf).action(() => {});
+  for (const command of [program, ...program.commands, ...leavesOf(program)]) {
+    command.configureOutput({ writeErr: () => {}, writeOut: () => {} });
+  }
+  try {
+    await program.parseAsync(words, { from: "user" });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return error.exitCode === 0 ? undefined : error.message;
+  }
+}
+
+function isCommand(program: Command, words: readonly string[]): boolean {
+  let command: Command | undefined = program;
+  for (const word of words) command = command?.commands.find((one) => one.name() === word);
+  return command !== undefined;
+}
+
+/** Lets a word in capitals, or a file that is not here, stand for an option's value. */
+function takePlaceholders(command: Command): Command {
+  for (const option of command.options) {
+    const { parseArg } = option;
+    if (parseArg === undefined) continue;
+    option.parseArg = (text, before) =>
+      /^([A-Z:=_]+|@.*)$/.test(text) ? (text as never) : parseArg(text, before as never);
+  }
+  return command;
+}

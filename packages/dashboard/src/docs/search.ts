@@ -1,0 +1,65 @@
+/** One row of the index that the build makes: the address below `/docs`, the page, the heading after those above it, and the text below it. */
+export type Row = readonly [address: string, page: string, heading: string, text: string];
+
+export interface Found {
+  readonly row: Row;
+  /** The part of the text around the first word that was found, in pieces: every second one is such a word. */
+  readonly snippet: readonly string[];
+}
+
+/** Finds the rows that have every word of the query, the best first. A word is found also as a part of a longer one. */
+export function search(rows: readonly Row[], query: string): readonly Found[] {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  if (words.length === 0) return [];
+  return rows
+    .map((row) => ({ row, score: scoreOf(row, words) }))
+    .filter(({ score }) => score > 0)
+    .sort((one, other) => other.score - one.score)
+    .slice(0, maxFound)
+    .map(({ row }) => ({ row, snippet: snippetOf(row[3], words) }));
+}
+
+const maxFound = 20;
+
+/** 0 where a word is missing. A heading that is the query itself comes first, then words in headings, then words in the text. */
+function scoreOf([, page, heading, text]: Row, words: readonly string[]): number {
+  const [lowerPage, lowerHeading, lowerText] = [page.toLowerCase(), heading.toLowerCase(), text.toLowerCase()];
+  const [query, own] = [words.join(" "), lowerHeading.split(" › ").at(-1)];
+  let score = own === query || own === words.join("") ? 200 : 0;
+  for (const word of words) {
+    const best = 40 * placeOf(lowerHeading, word) || 10 * placeOf(lowerPage, word) || 4 * placeOf(lowerText, word);
+    if (best === 0) return 0;
+    score += best;
+  }
+  return score;
+}
+
+/** 2 where a word begins there, 1 where it is inside of a longer one, 0 where it is not. */
+function placeOf(text: string, word: string): number {
+  const place = text.indexOf(word);
+  if (place < 0) return 0;
+  return beginsAt(text, word) ? 2 : 1;
+}
+
+function beginsAt(text: string, word: string): boolean {
+  for (let place = text.indexOf(word); place >= 0; place = text.indexOf(word, place + 1)) {
+    if (place === 0 || !/[\p{L}\p{N}]/u.test(text[place - 1] ?? "")) return true;
+  }
+  return false;
+}
+
+const charactersBefore = 40;
+const charactersShown = 160;
+
+function snippetOf(text: string, words: readonly string[]): readonly string[] {
+  const lower = text.toLowerCase();
+  const places = words.map((word) => lower.indexOf(word)).filter((place) => place >= 0);
+  const first = places.length === 0 ? 0 : Math.min(...places);
+  const from = first <= charactersBefore ? 0 : text.lastIndexOf(" ", first - charactersBefore) + 1;
+  const shown = text.slice(from, from + charactersShown);
+  const marks = words.map((word) => word.replace(/[^\p{L}\p{N}]/gu, "\\$&")).join("|");
+  const pieces = shown.split(new RegExp(`(${marks})`, "i"));
+  if (from > 0) pieces[0] = `… ${pieces[0]}`;
+  if (from + charactersShown < text.length) pieces.push(`${pieces.length % 2 === 0 ? "" : `${pieces.pop()}`} …`);
+  return pieces;
+}

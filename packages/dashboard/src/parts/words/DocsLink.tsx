@@ -1,0 +1,20 @@
+import type { ReactNode } from "react";
+import { basePath } from "../../base-url.ts";
+import { texts } from "../../texts/texts.ts";
+import type { DocsAddress } from "./docs-addresses.ts";
+
+interface DocsLinkProps {
+  readonly to: DocsAddress;
+  readonly className?: string;
+  readonly children: ReactNode;
+}
+
+/** Leads to a page of the documentation, in a tab of its own: what somebody does on this page stays as it is. */
+export function DocsLink({ to, className, children }: DocsLinkProps) {
+  return (
+    <a href={basePath + to} target="_blank" rel="noreferrer" className={className}>
+      {children}
+      <span className="visually-hidden"> {texts.shell.inNewTab}</span>
+    </a>
+  );
+}

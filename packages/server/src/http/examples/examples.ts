@@ -1,0 +1,25 @@
+import { accountExamples } from "./account.ts";
+import { apiTokensExamples } from "./api-tokens.ts";
+import { auditExamples } from "./audit.ts";
+import type { Example } from "./example.ts";
+import { jobReadsExamples } from "./job-reads.ts";
+import { jobsExamples } from "./jobs.ts";
+import { membersExamples } from "./members.ts";
+import { organizationsExamples } from "./organizations.ts";
+import { serviceExamples } from "./service.ts";
+import { tasksExamples } from "./tasks.ts";
+import { workflowsExamples } from "./workflows.ts";
+
+/** An example for each operation that has a body to show, by its name. */
+export const examples: Readonly<Record<string, Example>> = {
+  ...serviceExamples,
+  ...organizationsExamples,
+  ...membersExamples,
+  ...workflowsExamples,
+  ...jobsExamples,
+  ...jobReadsExamples,
+  ...tasksExamples,
+  ...apiTokensExamples,
+  ...accountExamples,
+  ...auditExamples,
+};

@@ -1,0 +1,152 @@
+import type { Example } from "./example.ts";
+import { ids } from "./story.ts";
+
+/** Examples of organizations, their OAuth clients and sign-in providers. */
+export const organizationsExamples: Readonly<Record<string, Example>> = {
+  CreateOrganization: {
+    request: { name: "acme", displayName: "Acme", key: "acme" },
+    answer: {
+      organizationId: ids.organization,
+      key: "acme",
+      name: "acme",
+      displayName: "Acme",
+      createdAt: "2026-03-02T09:00:00.000Z",
+      requiresSecondFactor: false,
+    },
+  },
+  ListOrganizations: {
+    answer: {
+      organizations: [
+        {
+          organizationId: ids.organization,
+          key: "acme",
+          name: "acme",
+          displayName: "Acme",
+          createdAt: "2026-03-02T09:00:00.000Z",
+          requiresSecondFactor: false,
+        },
+      ],
+    },
+  },
+  GetOrganization: {
+    answer: {
+      organizationId: ids.organization,
+      key: "acme",
+      name: "acme",
+      displayName: "Acme",
+      createdAt: "2026-03-02T09:00:00.000Z",
+      requiresSecondFactor: false,
+    },
+  },
+  UpdateOrganization: {
+    request: { displayName: "Acme" },
+    answer: {
+      organizationId: ids.organization,
+      key: "acme",
+      name: "acme",
+      displayName: "Acme",
+      createdAt: "2026-03-02T09:00:00.000Z",
+      requiresSecondFactor: false,
+    },
+  },
+  GetOwnPermissions: {
+    answer: {
+      permissions: [
+        "organization:read",
+        "organization:update",
+        "organization:delete",
+        "workflow:create",
+        "workflow:read",
+        "workflow:delete",
+        "workflow:version:create",
+        "workflow:version:read",
+        "job:submit",
+        "job:read",
+        "job:list",
+        "job:cancel",
+        "job:event:send",
+        "task:work",
+        "task-queue:read",
+        "task-queue:update",
+        "metrics:read",
+        "apitoken:create",
+        "apitoken:read",
+        "apitoken:update",
+        "apitoken:revoke",
+        "member:read",
+        "member:update",
+        "member:remove",
+        "invitation:create",
+        "invitation:read",
+        "invitation:revoke",
+        "role:create",
+        "role:read",
+        "role:update",
+        "role:delete",
+        "oauthclient:create",
+        "oauthclient:list",
+        "oauthclient:delete",
+        "audit:read",
+      ],
+      roles: ["owner"],
+    },
+  },
+  CheckPermissions: {
+    request: { permissions: ["job:submit", "job:cancel"] },
+    answer: { allowed: { "job:submit": true, "job:cancel": true }, all: true },
+  },
+  CreateOAuthClient: {
+    request: { name: "Acme orders", redirectUris: ["https://orders.acme.example/signed-in"] },
+    answer: {
+      clientId: ids.client,
+      organizationId: ids.organization,
+      name: "Acme orders",
+      redirectUris: ["https://orders.acme.example/signed-in"],
+      createdBy: { type: "user", id: ids.ada },
+      createdAt: "2026-03-02T09:00:02.493Z",
+    },
+  },
+  ListOAuthClients: {
+    answer: {
+      oauthClients: [
+        {
+          clientId: ids.client,
+          organizationId: ids.organization,
+          name: "Acme orders",
+          redirectUris: ["https://orders.acme.example/signed-in"],
+          createdBy: { type: "user", id: ids.ada },
+          createdAt: "2026-03-02T09:00:02.493Z",
+        },
+      ],
+    },
+  },
+  GetOAuthClient: {
+    answer: {
+      clientId: ids.client,
+      organizationId: ids.organization,
+      name: "Acme orders",
+      redirectUris: ["https://orders.acme.example/signed-in"],
+      createdBy: { type: "user", id: ids.ada },
+      createdAt: "2026-03-02T09:00:02.493Z",
+    },
+  },
+  ListSignInProviders: {
+    answer: {
+      signInProviders: [
+        {
+          id: "acme",
+          name: "Acme",
+          issuer: "https://login.acme.example",
+          clientId: "stepwell",
+          redirectUri: "https://stepwell.acme.example/oidc/callback/acme",
+          scopes: ["openid", "email", "groups"],
+          emailDomains: ["acme.example"],
+          trustsEmail: false,
+          roleClaim: "groups",
+          roles: { managers: ["operator"] },
+          defaultRoles: ["viewer"],
+        },
+      ],
+    },
+  },
+};

@@ -1,0 +1,130 @@
+import { Marked, type Token } from "marked";
+import { html, Markup } from "../../packages/server/src/http/pages/html.ts";
+import { textOfHtml } from "./plain-text.ts";
+
+export interface Heading {
+  readonly id: string;
+  readonly text: string;
+  readonly level: number;
+}
+
+/** What stands below one heading, as the search knows it. The text before the first one has the heading of the page. */
+export interface Passage {
+  readonly id: string | undefined;
+  /** After the headings above it: many a page has "Errors" more than once. */
+  readonly heading: string;
+  readonly text: string;
+}
+
+export interface Rendered {
+  readonly content: Markup;
+  /** Those below the title. */
+  readonly headings: readonly Heading[];
+  readonly passages: readonly Passage[];
+}
+
+/** Says where a link leads; undefined: nowhere here, and the link becomes its text. */
+export type AddressOf = (href: string) => string | undefined;
+
+/** Renders a page of Markdown, with the ids of headings that the pages of repositories have. */
+export function renderMarkdown(source: string, addressOf: AddressOf): Rendered {
+  const headings: Heading[] = [];
+  const marked = markedWith(addressOf, headings);
+  const passages: { id: string | undefined; heading: string; html: string }[] = [];
+  let above: Heading[] = [];
+  const parts = marked.lexer(source).map((token) => {
+    const count = headings.length;
+    const part = marked.parser([token]);
+    const heading = headings.length > count ? headings.at(-1) : undefined;
+    if (isTitle(token)) passages.push({ id: undefined, heading: textOfHtml(part), html: "" });
+    else if (heading !== undefined) {
+      above = [...above.filter(({ level }) => level < heading.level), heading];
+      passages.push({ id: heading.id, heading: above.map(({ text }) => text).join(" › "), html: "" });
+    } else {
+      const passage = passages.at(-1);
+      if (passage !== undefined) passage.html += ` ${part.replaceAll("</t", " </t").replaceAll("</li", " </li")}`;
+    }
+    return part;
+  });
+  return {
+    content: new Markup(parts.join("")),
+    headings,
+    passages: passages.map(({ id, heading, html }) => ({ id, heading, text: textOfHtml(html) })),
+  };
+}
+
+/** Renders a text of one line, such as a description in the API's document. */
+export function renderLine(source: string): Markup {
+  return new Markup(markedWith(() => undefined, []).parseInline(source) as string);
+}
+
+/** The page as Markdown, in which links that lead nowhere on the site are only their text. */
+export function servedMarkdown(source: string, addressOf: AddressOf): string {
+  return source
+    .split(/(^```[\s\S]*?^```)/m)
+    .map((part) =>
+      part.startsWith("```")
+        ? part
+        : part.replace(/(?<!!)\[([^\]]*)\]\(([^)\s]+)\)/g, (link, text, href) =>
+            addressOf(href) === undefined ? text : link,
+          ),
+    )
+    .join("");
+}
+
+function isTitle(token: Token): boolean {
+  return token.type === "heading" && token.depth === 1;
+}
+
+function markedWith(addressOf: AddressOf, headings: Heading[]): Marked {
+  const marked = new Marked();
+  const ids = new Set<string>();
+  marked.use({
+    renderer: {
+      heading(content, level) {
+        const text = textOfHtml(content);
+        if (level === 1) return `<h1>${content}</h1>\n`;
+        const id = idOf(text, ids);
+        headings.push({ id, text, level });
+        // The table of contents leads there by keyboard: one more stop for each heading would help nobody.
+        return `<h${level} id="${id}">${content} <a class="anchor" href="#${id}" tabindex="-1" aria-hidden="true">#</a></h${level}>\n`;
+      },
+      link(href, _title, content) {
+        const address = addressOf(href);
+        return address === undefined ? content : html`<a href="${address}">${new Markup(content)}</a>`.text;
+      },
+      image(href, _title, text) {
+        const address = addressOf(href);
+        if (address === undefined) throw new Error(`The image ${href} is not in docs/images.`);
+        return html`<img src="${address}" alt="${text}" loading="lazy">`.text;
+      },
+      // What scrolls must take the focus, or no key can scroll it.
+      code: (text) => html`<pre tabindex="0"><code>${text}</code></pre>\n`.text,
+      table: (header, body) =>
+        `<div class="scroll" tabindex="0"><table><thead>${header}</thead><tbody>${body}</tbody></table></div>\n`,
+      tablecell(content, { header, align }) {
+        const name = header ? (content === "" ? "td" : "th") : "td";
+        return `<${name}${align === null ? "" : ` class="${align}"`}>${content}</${name}>`;
+      },
+      html: (text) => (/^\s*<!--/.test(text) ? "" : harmlessHtml(text)),
+    },
+  });
+  return marked;
+}
+
+/** The few elements that pages of Markdown may write out themselves. Everything else is shown as it stands. */
+function harmlessHtml(text: string): string {
+  return html`${text}`.text.replace(/&lt;(\/?(?:br|kbd|sub|sup|details|summary))\s*\/?&gt;/g, "<$1>");
+}
+
+/** Makes the same anchors as the pages of repositories do, so that a link holds in both places. */
+function idOf(text: string, taken: Set<string>): string {
+  const plain = text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}_ -]/gu, "")
+    .replaceAll(" ", "-");
+  let id = plain;
+  for (let count = 1; taken.has(id); count += 1) id = `${plain}-${count}`;
+  taken.add(id);
+  return id;
+}
