@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type ApiDocument, withAnswers } from "./docs/document.ts";
+import type { ApiDocument } from "./docs/document.ts";
 import { type FrameFiles, framed } from "./docs/frame.ts";
 import { llmsText } from "./docs/llms.ts";
 import { type Heading, type Passage, renderMarkdown, servedMarkdown } from "./docs/markdown.ts";
@@ -62,7 +62,7 @@ function stampOfInputs(): string {
 async function readApiDocument(): Promise<ApiDocument> {
   const { apiDocument } = await import("../packages/server/src/http/api-document.ts");
   const { readConfig } = await import("../packages/server/src/config.ts");
-  return withAnswers(await apiDocument(readConfig({})));
+  return (await apiDocument(readConfig({}))) as ApiDocument;
 }
 
 interface ManifestEntry {

@@ -6,60 +6,23 @@ export interface ApiDocument {
   readonly components: {
     readonly schemas: Readonly<Record<string, Schema>>;
     readonly headers: Readonly<Record<string, Header>>;
+    readonly responses: Readonly<Record<string, Answer>>;
   };
 }
 
-/** What several operations answer stands once in the document, and operations refer to it. */
-interface WrittenDocument extends Omit<ApiDocument, "paths" | "components"> {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, WrittenOperation>>>>;
-  readonly components: ApiDocument["components"] & { readonly responses: Readonly<Record<string, WrittenAnswer>> };
+export interface Reference {
+  readonly $ref: string;
 }
 
-type WrittenOperation = Omit<Operation, "responses"> & {
-  readonly responses: Readonly<Record<string, WrittenAnswer | Reference>>;
-};
-
-interface Reference {
-  readonly $ref: string;
+export interface Header {
+  readonly description: string;
+  readonly schema: Schema;
 }
 
 export interface Answer {
   readonly description: string;
   readonly content?: Content;
-  readonly headers?: Readonly<Record<string, Header>>;
-}
-
-/** An answer whose headers, too, may stand elsewhere in the document. */
-type WrittenAnswer = Omit<Answer, "headers"> & { readonly headers?: Readonly<Record<string, Header | Reference>> };
-
-export interface Header {
-  readonly description?: string;
-  readonly required?: boolean;
-}
-
-/** Puts the answers and their headers in the places that refer to them. */
-export function withAnswers(written: unknown): ApiDocument {
-  const document = written as WrittenDocument;
-  const { responses, headers } = document.components;
-  const answerOf = (written: WrittenAnswer | Reference): Answer => {
-    const answer = resolved(written, responses);
-    return { ...answer, headers: mapValues(answer.headers ?? {}, (header) => resolved(header, headers)) };
-  };
-  const paths = mapValues(document.paths, (methods) =>
-    mapValues(methods, (operation) => ({ ...operation, responses: mapValues(operation.responses, answerOf) })),
-  );
-  return { ...document, paths };
-}
-
-function resolved<Value extends object>(written: Value | Reference, shared: Readonly<Record<string, Value>>): Value {
-  if (!("$ref" in written)) return written;
-  const found = shared[written.$ref.slice(written.$ref.lastIndexOf("/") + 1)];
-  if (found === undefined) throw new Error(`The document has no ${written.$ref}.`);
-  return found;
-}
-
-function mapValues<From, To>(values: Readonly<Record<string, From>>, change: (value: From) => To): Record<string, To> {
-  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, change(value)]));
+  readonly headers?: Readonly<Record<string, Header | Reference>>;
 }
 
 export interface Operation {
@@ -69,7 +32,7 @@ export interface Operation {
   readonly tags: readonly string[];
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly required?: boolean; readonly content: Content };
-  readonly responses: Readonly<Record<string, Answer>>;
+  readonly responses: Readonly<Record<string, Answer | Reference>>;
   readonly "x-permission": string;
   readonly "x-cost"?: number;
 }

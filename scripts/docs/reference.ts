@@ -2,7 +2,7 @@ import { html, Markup } from "../../packages/server/src/http/pages/html.ts";
 import type { Answer, ApiDocument, Content, Operation, Parameter } from "./document.ts";
 import type { Entry } from "./frame.ts";
 import { type Passage, renderLine } from "./markdown.ts";
-import { schemaAnchor, schemaOf, typeOf } from "./schema-list.ts";
+import { nameOf, schemaAnchor, schemaOf, typeOf } from "./schema-list.ts";
 
 interface Reference {
   readonly content: Markup;
@@ -14,6 +14,8 @@ interface Found {
   readonly method: string;
   readonly path: string;
   readonly operation: Operation;
+  /** By status. */
+  readonly answers: readonly (readonly [status: string, answer: Answer])[];
 }
 
 /** Renders the document that `GET /openapi.json` answers: each operation below its tag, and then the schemas that have a name. */
@@ -28,6 +30,11 @@ ${groups.map(
 <p>${renderLine(description)}</p>
 ${found.map(operationSection)}`,
 )}
+<h2 id="headers">Headers of answers</h2>
+<dl class="headers">${Object.entries(components.headers).map(
+    ([name, { description }]) =>
+      html`<dt id="${headerAnchor(name)}"><code>${name}</code></dt><dd>${renderLine(description)}</dd>`,
+  )}</dl>
 <h2 id="schemas">Schemas</h2>
 ${schemas.map(([name, schema]) => html`<h3 id="${schemaAnchor(name)}">${name}</h3>\n${schemaOf(schema)}\n`)}`;
   const contents = [
@@ -36,6 +43,7 @@ ${schemas.map(([name, schema]) => html`<h3 id="${schemaAnchor(name)}">${name}</h
       text: titleOf(name),
       below: found.map(({ operation: { operationId } }) => ({ id: operationId, text: operationId, below: [] })),
     })),
+    { id: "headers", text: "Headers of answers", below: [] },
     { id: "schemas", text: "Schemas", below: [] },
   ];
   const passages = [
@@ -50,14 +58,29 @@ ${schemas.map(([name, schema]) => html`<h3 id="${schemaAnchor(name)}">${name}</h
 }
 
 /** By tag, in the order in which the document lists them. */
-function groupsOf({ tags, paths }: ApiDocument): { name: string; description: string; found: Found[] }[] {
+function groupsOf({ tags, paths, components }: ApiDocument): { name: string; description: string; found: Found[] }[] {
   const all = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+    Object.entries(methods).map(([method, operation]) => {
+      const answers = Object.entries(operation.responses).map(
+        ([status, answer]) => [status, "$ref" in answer ? sharedAnswer(components, answer.$ref) : answer] as const,
+      );
+      return { method: method.toUpperCase(), path, operation, answers };
+    }),
   );
   const names = new Set(tags.map(({ name }) => name));
   const lost = all.find(({ operation }) => !names.has(operation.tags[0] ?? ""));
   if (lost !== undefined) throw new Error(`The tag of ${lost.operation.operationId} is not described in the document.`);
   return tags.map((tag) => ({ ...tag, found: all.filter(({ operation }) => operation.tags[0] === tag.name) }));
+}
+
+function sharedAnswer({ responses }: ApiDocument["components"], reference: string): Answer {
+  const answer = responses[nameOf(reference)];
+  if (answer === undefined) throw new Error(`The document does not have ${reference}.`);
+  return answer;
+}
+
+function headerAnchor(name: string): string {
+  return `header-${name.toLowerCase()}`;
 }
 
 /** Ids of operations begin with a capital letter, so none of them can be the same. */
@@ -70,7 +93,7 @@ function titleOf(tag: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-function operationSection({ method, path, operation }: Found): Markup {
+function operationSection({ method, path, operation, answers }: Found): Markup {
   const { operationId, summary, description, requestBody } = operation;
   const id = operationId;
   return html`<section class="operation" aria-labelledby="${id}">
@@ -80,8 +103,8 @@ ${summary !== undefined && html`<p><strong>${renderLine(summary)}.</strong> ${re
 ${facts(method, operation)}
 ${parameterTable(operation)}
 ${requestBody !== undefined && html`<h4>Body</h4>${requestBody.required === false && html`<p>It may be left out.</p>`}${contentOf(requestBody.content)}`}
-${answers(operation)}
-${errors(operation)}
+${successes(answers)}
+${errors(answers)}
 </section>
 `;
 }
@@ -129,35 +152,31 @@ function parameterRow({ name, in: place, required, schema, description = "" }: P
 function contentOf(content: Content): Markup[] {
   return Object.entries(content).map(
     ([type, { schema, example }]) =>
-      html`${type !== "application/json" && html`<p><code>${type}</code></p>`}${schemaOf({ ...schema, description: "" })}${exampleOf(example)}`,
+      html`${type !== "application/json" && html`<p><code>${type}</code></p>`}${schemaOf({ ...schema, description: "" })}${example !== undefined && exampleOf(example)}`,
   );
 }
 
-function exampleOf(example: unknown): Markup | undefined {
-  if (example === undefined) return undefined;
+function exampleOf(example: unknown): Markup {
   const text = typeof example === "string" ? example : JSON.stringify(example, null, 2);
   return html`<details><summary>Example</summary><pre tabindex="0"><code>${text}</code></pre></details>`;
 }
 
-function answers({ responses }: Operation): Markup {
-  const found = Object.entries(responses).filter(([status]) => Number(status) < 400);
+function successes(answers: Found["answers"]): Markup {
+  const found = answers.filter(([status]) => Number(status) < 400);
   return html`<h4>Answers</h4>
 ${found.map(
-  ([status, { description, headers, content }]) =>
-    html`<div class="answer"><p><strong>${status}</strong> ${renderLine(description)}</p>${headersOf(headers)}${content && contentOf(content)}</div>`,
+  ([status, { description, content, headers }]) =>
+    html`<div class="answer"><p><strong>${status}</strong> ${renderLine(description)}</p>${content && contentOf(content)}${headers && headerLine(Object.keys(headers))}</div>`,
 )}`;
 }
 
-/** What the headers mean says the page about the HTTP interface, and the document. */
-function headersOf(headers: Answer["headers"]): Markup | undefined {
-  const names = Object.keys(headers ?? {});
-  if (names.length === 0) return undefined;
-  return html`<p class="headers">Headers: ${names.map((name, index) => html`${index > 0 && ", "}<code>${name}</code>`)}</p>`;
+function headerLine(names: readonly string[]): Markup {
+  return html`<p class="soft">Headers: ${names.map((name, index) => html`${index > 0 && ", "}<a href="#${headerAnchor(name)}">${name}</a>`)}</p>`;
 }
 
 /** All errors have one form (`Problem`), so their statuses and codes say enough. */
-function errors({ responses }: Operation): Markup | undefined {
-  const found = Object.entries(responses).filter(([status]) => Number(status) >= 400);
+function errors(answers: Found["answers"]): Markup | undefined {
+  const found = answers.filter(([status]) => Number(status) >= 400);
   if (found.length === 0) return undefined;
   return html`<h4>Errors</h4>
 <ul>${found.map(([status, { description }]) => html`<li><strong>${status}</strong> ${renderLine(description)}</li>`)}</ul>`;

@@ -26,7 +26,7 @@ export function typeOf(schema: Schema): Markup {
   return html`${name}${bounds(schema)}`;
 }
 
-function nameOf(reference: string): string {
+export function nameOf(reference: string): string {
   return reference.split("/").at(-1) ?? reference;
 }
 

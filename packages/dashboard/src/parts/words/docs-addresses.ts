@@ -3,7 +3,7 @@ export const docsAddresses = {
   index: "/docs",
   definitions: "/docs/definitions",
   api: "/docs/api",
-  workers: "/docs/operations#workers-and-queues",
+  workers: "/docs/client#workers",
 } as const;
 
 export type DocsAddress = (typeof docsAddresses)[keyof typeof docsAddresses];
