@@ -1,12 +1,12 @@
 import { CommandError } from "./exit-code.ts";
 
 /** The address of a service, in the spelling that sign-ins are kept under: no slash at the end. Throws when the text is no such address. */
-export function parseAddress(text: string): string {
+export function parseAddress(text: string, source?: string): string {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.search !== "" || url.hash !== "") {
     throw new CommandError(
       "usage",
-      `"${text}" is not the address of a service. It looks like https://stepwell.example.com.`,
+      `"${text}"${source === undefined ? "" : ` (${source})`} is not the address of a service. It looks like https://stepwell.example.com.`,
     );
   }
   return url.href.replace(/\/+$/, "");

@@ -1,6 +1,7 @@
 import type { operations } from "@stepwell/client";
 import { type Command, Option } from "commander";
 import { connect, type Place } from "./connection.ts";
+import { CommandError } from "./exit-code.ts";
 import { listed } from "./listed.ts";
 import { withLimit } from "./option.ts";
 import { table } from "./table.ts";
@@ -66,5 +67,11 @@ async function exportEntries(options: Place & Filter & { readonly format: "jsonl
   const { client, organizationId } = await connect(options);
   const query = { ...filterIn(options), format: options.format };
   const response = await client.open("ExportAudit", { path: { organizationId }, query });
-  for await (const chunk of response.body ?? []) await write(chunk);
+  try {
+    for await (const chunk of response.body ?? []) await write(chunk);
+  } catch (error) {
+    throw new CommandError("unreachable", "The export broke off: entries are missing at its end. Export again.", {
+      cause: error,
+    });
+  }
 }

@@ -23,9 +23,7 @@ interface Verified {
 export async function verify(options: VerifyOptions): Promise<void> {
   const expected = parseExpected(options);
   let isIntact = true;
-  for await (const verified of process.env.STEPWELL_URL === undefined
-    ? inStore(options, expected)
-    : byService(options)) {
+  for await (const verified of process.env.STEPWELL_URL ? byService(options) : inStore(options, expected)) {
     report(verified);
     isIntact &&= verified.problems.length === 0;
   }
@@ -72,7 +70,7 @@ function parseExpected({ expect, organization }: VerifyOptions): SealLink | unde
       "--expect must be a seal as an earlier `stepwell audit verify` printed it: NUMBER:HASH.",
     );
   }
-  const isOneNamed = organization !== undefined || process.env.STEPWELL_URL !== undefined;
+  const isOneNamed = organization !== undefined || Boolean(process.env.STEPWELL_URL);
   if (!isOneNamed)
     throw new CommandError("usage", "--expect needs --organization: a seal belongs to one organization.");
   return { number: Number(number), hash };

@@ -45,7 +45,8 @@ export async function reach(place: Place): Promise<Access> {
   if (baseUrl === undefined) throw new CommandError("notAllowed", `No service is known here. ${whatToDo}`);
   const known = devFileHere();
   const started = known?.baseUrl !== undefined && parseAddress(known.baseUrl) === baseUrl ? known : undefined;
-  const signIn = findSignIn(baseUrl);
+  // Containers often have a home directory that cannot be read. A token in the environment needs nothing that is kept there.
+  const signIn = tokenHere() === undefined ? findSignIn(baseUrl) : undefined;
   const { token, from } = await credential(baseUrl, signIn, started);
   const organization = place.organization ?? organizationHere(profile) ?? remembered(from, signIn, started);
   return { client: createClient({ baseUrl, token }), baseUrl, token, from, organization };
@@ -53,12 +54,26 @@ export async function reach(place: Place): Promise<Access> {
 
 /** The service that this environment or this directory names. */
 export function addressHere(): string | undefined {
-  const named = process.env.STEPWELL_URL ?? devFileHere()?.baseUrl;
-  return named === undefined ? undefined : parseAddress(named);
+  const { STEPWELL_URL: named } = process.env;
+  if (named) return parseAddress(named, "STEPWELL_URL");
+  const started = devFileHere()?.baseUrl;
+  return started === undefined ? undefined : parseAddress(started);
+}
+
+/** The token of this environment. An empty one counts as not set, as in all its variables. */
+function tokenHere(): string | undefined {
+  const { STEPWELL_TOKEN: token } = process.env;
+  if (!token) return undefined;
+  // The error of `fetch` would show the token.
+  if (/^[!-~]+$/.test(token)) return token;
+  throw new CommandError(
+    "notAllowed",
+    "STEPWELL_TOKEN holds spaces, line breaks or other characters that no token has.",
+  );
 }
 
 export function devFileHere(): Partial<DevFile> | undefined {
-  return readDevFile(resolve(process.env.STEPWELL_DATA_DIR ?? ".stepwell"));
+  return readDevFile(resolve(process.env.STEPWELL_DATA_DIR || ".stepwell"));
 }
 
 /** A profile names all of a place, so the environment has no part in it. */
@@ -78,7 +93,7 @@ async function credential(
   signIn: SignIn | undefined,
   started: Partial<DevFile> | undefined,
 ): Promise<Pick<Access, "token" | "from">> {
-  const { STEPWELL_TOKEN: token } = process.env;
+  const token = tokenHere();
   if (token !== undefined) return { token, from: "STEPWELL_TOKEN" };
   if (signIn !== undefined) {
     const { renewed } = await import("./renewal.ts");

@@ -1,4 +1,5 @@
 import type { HistoryEntry } from "@stepwell/client";
+import { inOneLine } from "./table.ts";
 
 /** One entry of a job's history in a line: when, what, and where. */
 export function describeEntry(entry: HistoryEntry): string {
@@ -13,7 +14,8 @@ export function describeEntry(entry: HistoryEntry): string {
     retryAt === undefined ? undefined : `again at ${retryAt}`,
     typeof next === "string" ? `then ${next}` : undefined,
   ];
-  return [at, type.padEnd(typeWidth), facts.filter((fact) => fact !== undefined).join("  ")].join("  ").trimEnd();
+  const known = facts.filter((fact) => fact !== undefined).map(inOneLine);
+  return [at, type.padEnd(typeWidth), known.join("  ")].join("  ").trimEnd();
 }
 
 const typeWidth = "step.attemptStarted".length;

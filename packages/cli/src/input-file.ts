@@ -1,17 +1,49 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, readSync } from "node:fs";
 import { CommandError } from "./exit-code.ts";
 
 /** The text of a file that the command line names; `-` stands for standard input. */
 export function readText(file: string): string {
   try {
-    return readFileSync(file === "-" ? 0 : file, "utf8");
+    return decoded(file === "-" ? readStandardInput() : readFileSync(file));
   } catch (error) {
+    if (error instanceof TypeError) throw new CommandError("usage", `${nameOf(file)} is not encoded in UTF-8.`);
     const code = error instanceof Error && "code" in error ? String(error.code) : "";
     throw new CommandError("usage", reasons[code]?.(file) ?? `The file ${file} cannot be read (${code}).`, {
       cause: error,
     });
   }
 }
+
+/** The name of the file at the beginning of a sentence. */
+export function nameOf(file: string): string {
+  return file === "-" ? "Standard input" : `The file ${file}`;
+}
+
+/** The text of the bytes, with a byte order mark that they begin with. Throws a TypeError for bytes that are not UTF-8: a replacement would change them. */
+function decoded(bytes: Uint8Array): string {
+  return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+}
+
+/** Reads all of standard input. A program that shares it may have made it non-blocking: then nothing is there for a moment (EAGAIN). */
+function readStandardInput(): Uint8Array {
+  const parts: Uint8Array[] = [];
+  for (;;) {
+    const part = Buffer.alloc(65_536);
+    try {
+      const length = readSync(0, part);
+      if (length === 0) return Buffer.concat(parts);
+      parts.push(part.subarray(0, length));
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error)) throw error;
+      // Windows tells the end of a pipe by this error.
+      if (error.code === "EOF") return Buffer.concat(parts);
+      if (error.code !== "EAGAIN") throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, askAgainMs);
+    }
+  }
+}
+
+const askAgainMs = 20;
 
 const reasons: Readonly<Record<string, (file: string) => string>> = {
   ENOENT: (file) => `There is no file ${file}.`,

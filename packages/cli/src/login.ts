@@ -111,7 +111,7 @@ async function chooseOrganization(signIn: SignIn, wanted: string | undefined): P
 /** Warns when commands do not go to this service: one that `stepwell dev` started in this directory comes first. */
 function warnOfDevFile(baseUrl: string): void {
   const started = devFileHere()?.baseUrl;
-  if (process.env.STEPWELL_URL !== undefined || started === undefined || parseAddress(started) === baseUrl) return;
+  if (process.env.STEPWELL_URL || started === undefined || parseAddress(started) === baseUrl) return;
   warn(
     `In this directory commands go to ${started}, which \`stepwell dev\` started. Set STEPWELL_URL=${baseUrl} here.`,
   );

@@ -7,7 +7,7 @@ import { show } from "./terminal.ts";
 
 /** Ends the session at the service, and then here; here even when the service cannot be reached. */
 export async function logout({ url }: { readonly url?: string }): Promise<void> {
-  const named = url ?? process.env.STEPWELL_URL;
+  const named = url ?? (process.env.STEPWELL_URL || undefined);
   const here = addressHere();
   const signIn =
     named !== undefined

@@ -1,15 +1,16 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { readText } from "./input-file.ts";
+import { nameOf, readText } from "./input-file.ts";
 
 /** The value of an option that takes JSON: in the command line itself, `@FILE`, or `-` for standard input. */
 export function parseJson(text: string): unknown {
   const isElsewhere = text === "-" || text.startsWith("@");
-  const json = isElsewhere ? readText(text.replace(/^@/, "")) : text;
+  const file = text.replace(/^@/, "");
+  const json = isElsewhere ? readText(file) : text;
   try {
     return JSON.parse(json);
   } catch (error) {
     throw new InvalidArgumentError(
-      `${isElsewhere ? `What ${text} holds` : "It"} is not JSON: ${error instanceof Error ? error.message : error}.`,
+      `${isElsewhere ? nameOf(file) : "It"} is not JSON: ${error instanceof Error ? error.message : error}.`,
     );
   }
 }

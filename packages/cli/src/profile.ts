@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { parseAddress } from "./address.ts";
+import { CommandError } from "./exit-code.ts";
 import { profileIn, readProfiles, writeProfiles } from "./stored-profiles.ts";
 import { table } from "./table.ts";
 import { show } from "./terminal.ts";
@@ -36,6 +37,12 @@ function listProfiles(): void {
 }
 
 function set(name: string, { url, organization }: { readonly url: string; readonly organization?: string }): void {
+  if (!/^[^\s\p{C}-][^\s\p{C}]{0,99}$/u.test(name)) {
+    throw new CommandError(
+      "usage",
+      "The name of a profile has up to 100 characters without spaces, and no - in front.",
+    );
+  }
   const stored = readProfiles();
   const profile = { url: parseAddress(url), ...(organization !== undefined && { organization }) };
   writeProfiles({ ...stored, profiles: { ...stored.profiles, [name]: profile } });

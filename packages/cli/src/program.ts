@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { Argument, Command } from "commander";
+import { Argument, Command, type Option } from "commander";
 import { declareAudit } from "./audit-trail.ts";
 import { declareCompletion } from "./completion.ts";
 import { declareDeploy } from "./deploy.ts";
@@ -27,7 +27,10 @@ export function declareProgram(): Command {
     .addHelpText("after", `\n${whereCommandsGo}`)
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "stepwell: ")) })
-    .hook("preAction", (_, command) => chooseOutput(command.opts()));
+    .hook("preAction", (_, command) => {
+      refuseEmpty(command);
+      chooseOutput(command.opts());
+    });
   declareWork(program);
   for (const leaf of leavesOf(program)) addPlace(leaf);
   declareThisMachine(program);
@@ -157,6 +160,21 @@ export function leavesOf(command: Command): readonly Command[] {
 function allOf(command: Command): readonly Command[] {
   return [command, ...command.commands.flatMap(allOf)];
 }
+
+/** Refuses empty values, which are mostly variables of a script that are not set. */
+function refuseEmpty(command: Command): void {
+  // The shells complete a word that is not begun yet.
+  if (command.name() === "complete") return;
+  const argument = command.registeredArguments.find((_, index) => [command.processedArgs[index]].flat().includes(""));
+  if (argument !== undefined) command.error(`error: argument '${argument.name()}' is empty.`, wrongUsage);
+  // An empty description takes the present one away.
+  const isEmpty = (option: Option) =>
+    option.long !== "--description" && command.getOptionValue(option.attributeName()) === "";
+  const option = command.options.find(isEmpty);
+  if (option !== undefined) command.error(`error: option '${option.flags}' is empty.`, wrongUsage);
+}
+
+const wrongUsage = { code: "stepwell.emptyValue" };
 
 function addPlace(command: Command): void {
   // A command that means something of its own by an organization has said so.

@@ -1,7 +1,6 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
-import { dirname, join } from "node:path";
+import { renameSync, writeFileSync } from "node:fs";
 import { CommandError } from "./exit-code.ts";
+import { keep, keptPath, readKept } from "./kept-file.ts";
 
 /** A place to work in, under a name. It holds no secret: commands show STEPWELL_TOKEN there, or the sign-in at its address. */
 export interface Profile {
@@ -24,11 +23,11 @@ export function namedProfile(named: string | undefined): Profile | undefined {
 
 export function currentProfile(): Profile | undefined {
   const { current, profiles } = readProfiles();
-  return current === undefined ? undefined : profiles[current];
+  return current !== undefined && Object.hasOwn(profiles, current) ? profiles[current] : undefined;
 }
 
 export function profileIn({ profiles }: StoredProfiles, name: string): Profile {
-  const profile = profiles[name];
+  const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
   if (profile !== undefined) return profile;
   const names = Object.keys(profiles);
   const known = names.length === 0 ? "There is none yet." : `There are: ${names.join(", ")}.`;
@@ -37,24 +36,30 @@ export function profileIn({ profiles }: StoredProfiles, name: string): Profile {
 
 export function readProfiles(): StoredProfiles {
   try {
-    const content = JSON.parse(readFileSync(path(), "utf8")) as Partial<StoredProfiles>;
-    return { ...content, profiles: content.profiles ?? {} };
+    return storedIn(readKept(path()) ?? "{}");
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return { profiles: {} };
+    if (error instanceof CommandError) throw error;
     throw new Error(`${path()} cannot be read: ${error instanceof Error ? error.message : error}. Mend or delete it.`);
   }
 }
 
+function storedIn(text: string): StoredProfiles {
+  const content = JSON.parse(text) as Partial<StoredProfiles> | null;
+  const profiles: StoredProfiles["profiles"] = content?.profiles ?? {};
+  for (const [name, profile] of Object.entries(profiles) as [string, Partial<Profile> | null][])
+    if (typeof profile?.url !== "string") throw new Error(`the profile ${name} has no address`);
+  return { ...content, profiles };
+}
+
 /** Writes the file whole or not at all. */
 export function writeProfiles(content: StoredProfiles): void {
-  mkdirSync(dirname(path()), { recursive: true, mode: 0o700 });
-  const unfinished = `${path()}.${process.pid}`;
-  writeFileSync(unfinished, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 });
-  renameSync(unfinished, path());
+  keep(path(), () => {
+    const unfinished = `${path()}.${process.pid}`;
+    writeFileSync(unfinished, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 });
+    renameSync(unfinished, path());
+  });
 }
 
 function path(): string {
-  const { XDG_CONFIG_HOME: configHome } = process.env;
-  const home = configHome === undefined || configHome === "" ? join(homedir(), ".config") : configHome;
-  return join(home, "stepwell", "profiles.json");
+  return keptPath("profiles.json");
 }

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { CommandError } from "./exit-code.ts";
+import { keep, keptPath, readKept } from "./kept-file.ts";
 
 /** A sign-in as this machine keeps it for later commands. */
 export interface SignIn {
@@ -58,18 +59,17 @@ interface Content {
 }
 
 function path(): string {
-  const { STEPWELL_CREDENTIALS_FILE: named, XDG_CONFIG_HOME: configHome } = process.env;
+  const { STEPWELL_CREDENTIALS_FILE: named } = process.env;
   if (named !== undefined && named !== "") return resolve(named);
-  const home = configHome === undefined || configHome === "" ? join(homedir(), ".config") : configHome;
-  return join(home, "stepwell", "credentials.json");
+  return keptPath("credentials.json");
 }
 
 function read(): Content {
   try {
-    const content = JSON.parse(readFileSync(path(), "utf8")) as Partial<Content>;
-    return { ...content, signIns: content.signIns ?? {} };
+    const content = JSON.parse(readKept(path()) ?? "{}") as Partial<Content> | null;
+    return { ...content, signIns: content?.signIns ?? {} };
   } catch (error) {
-    if (hasCode(error, "ENOENT")) return { signIns: {} };
+    if (error instanceof CommandError) throw error;
     throw new Error(
       `${path()} cannot be read: ${error instanceof Error ? error.message : error}. Delete it and sign in again.`,
     );
@@ -78,9 +78,8 @@ function read(): Content {
 
 /** Two commands at once change it one after the other; nothing is waited for while the lock is held. */
 async function change(next: (content: Content) => Content): Promise<Content> {
-  mkdirSync(dirname(path()), { recursive: true, mode: 0o700 });
   const lock = `${path()}.lock`;
-  while (!takes(lock)) await new Promise((done) => setTimeout(done, 20));
+  while (!keep(lock, () => takes(lock))) await new Promise((done) => setTimeout(done, 20));
   try {
     const before = read();
     const after = next(before);

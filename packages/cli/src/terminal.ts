@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { StepwellError } from "@stepwell/client";
 import { exitCodes } from "./exit-code.ts";
+import { withoutControls } from "./table.ts";
 
 /** The result of a command, in the three forms in which it can be printed. */
 export interface Result {
@@ -83,7 +84,7 @@ export function hasLiveTerminal(): boolean {
 
 /** Shows an error to a person: what is wrong, and nothing of where in the code. */
 export function explain(error: unknown): void {
-  process.stderr.write(`stepwell: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`stepwell: ${withoutControls(error instanceof Error ? error.message : String(error))}\n`);
   const isUnknown = error instanceof StepwellError && error.code === "AuthenticationError";
   if (isUnknown) process.stderr.write("Sign in with `stepwell login`, or set STEPWELL_TOKEN to a token that holds.\n");
 }

@@ -1,0 +1,201 @@
+import { mkdirSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { inOneLine, withoutControls } from "../src/table.ts";
+import { endAll, entry, run } from "./process.ts";
+import { Shell } from "./shell.ts";
+
+// The command line with values, files, directories and answers that nobody means to give it.
+const organizationId = "00000000-0000-4000-8000-000000000000";
+let directory: string;
+let nowhere: Record<string, string>;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "stepwell-odd-"));
+  nowhere = {
+    XDG_CONFIG_HOME: join(directory, "config"),
+    STEPWELL_DATA_DIR: join(directory, "data"),
+    STEPWELL_URL: "http://127.0.0.1:9",
+    STEPWELL_TOKEN: "none",
+    STEPWELL_ORGANIZATION: organizationId,
+  };
+});
+afterAll(async () => {
+  endAll();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** The address of a service that answers each request so. */
+async function serviceThat(answers: RequestListener): Promise<string> {
+  const server = createServer(answers).listen(0, "127.0.0.1");
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  await new Promise((ready) => server.once("listening", ready));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+test.each([
+  [["job", "show", ""], "argument 'jobId' is empty."],
+  [["validate", "a.json", ""], "argument 'files' is empty."],
+  [["job", "list", "--organization", ""], "option '--organization <name>' is empty."],
+  [["job", "list", "--workflow", ""], "option '--workflow <workflow>' is empty."],
+  [["submit", "a", "--idempotency-key", ""], "option '--idempotency-key <key>' is empty."],
+])("an empty value, as of a variable that is not set, is wrong usage: %j", async (words, complaint) => {
+  const ended = await run(nowhere, ...words);
+  expect({ ...ended, complaint: ended.complaint.split("\n")[0] }).toEqual({
+    code: 2,
+    output: "",
+    complaint: `stepwell: ${complaint}`,
+  });
+});
+
+test("an empty variable of the environment counts as not set", async () => {
+  const unset = { ...nowhere, STEPWELL_URL: "", STEPWELL_TOKEN: "", STEPWELL_PROFILE: "" };
+  expect(await run(unset, "whoami")).toMatchObject({
+    code: 4,
+    complaint: expect.stringContaining("No service is known here."),
+  });
+  expect(await run({ ...nowhere, STEPWELL_TOKEN: "" }, "whoami")).toMatchObject({
+    code: 4,
+    complaint: expect.stringContaining("Nobody is signed in at http://127.0.0.1:9."),
+  });
+});
+
+test("an address in the environment that is none is named with its variable", async () => {
+  expect(await run({ ...nowhere, STEPWELL_URL: "example" }, "whoami")).toMatchObject({
+    code: 2,
+    complaint: expect.stringMatching(/^stepwell: "example" \(STEPWELL_URL\) is not the address of a service\./),
+  });
+});
+
+test.each(["stw_a\nb", "stw_\u2713"])("a token that cannot be one is refused, and not shown: %j", async (token) => {
+  const { code, complaint } = await run({ ...nowhere, STEPWELL_TOKEN: token }, "whoami");
+  expect({ code, complaint }).toEqual({
+    code: 4,
+    complaint: "stepwell: STEPWELL_TOKEN holds spaces, line breaks or other characters that no token has.\n",
+  });
+});
+
+test.each(["constructor", "__proto__"])(
+  "the profile %s is one that somebody has made, or there is none",
+  async (name) => {
+    const home = { ...nowhere, XDG_CONFIG_HOME: join(directory, `home-${name}`) };
+    for (const words of [
+      ["whoami", "--profile", name],
+      ["profile", "use", name],
+      ["profile", "remove", name],
+    ]) {
+      expect(await run(home, ...words)).toMatchObject({
+        code: 3,
+        complaint: expect.stringContaining(`There is no profile ${name}.`),
+      });
+    }
+    expect(await run(home, "profile", "set", name, "--url", "http://127.0.0.1:9")).toMatchObject({ code: 0 });
+    expect((await run(home, "profile", "list", "--quiet")).output).toBe(`${name}\n`);
+  },
+);
+
+test("a profile has a name that can be written in a command, and a file of profiles that was broken is named", async () => {
+  const home = { ...nowhere, XDG_CONFIG_HOME: join(directory, "broken") };
+  for (const name of ["a b", "a\nb"]) {
+    expect(await run(home, "profile", "set", name, "--url", "http://127.0.0.1:9")).toMatchObject({
+      code: 2,
+      complaint: expect.stringContaining("without spaces"),
+    });
+  }
+  mkdirSync(join(directory, "broken", "stepwell"), { recursive: true });
+  await writeFile(join(directory, "broken", "stepwell", "profiles.json"), '{"profiles":{"x":null}}');
+  expect(await run(home, "profile", "list")).toMatchObject({
+    code: 1,
+    complaint: expect.stringMatching(
+      /profiles\.json cannot be read: the profile x has no address\. Mend or delete it\.\n$/,
+    ),
+  });
+});
+
+test("a home directory that is none keeps nothing, and says so only where something is kept", async () => {
+  const home = { ...nowhere, XDG_CONFIG_HOME: "", HOME: "/dev/null" };
+  expect((await run(home, "profile", "list")).output).toBe("There is no profile yet.\n");
+  // It goes to the service, without a look at what may be kept at home.
+  expect(await run(home, "whoami")).toMatchObject({ code: 5 });
+  expect(await run(home, "profile", "set", "a", "--url", "http://127.0.0.1:9")).toMatchObject({
+    code: 1,
+    complaint: expect.stringMatching(
+      /profiles\.json cannot be written \(ENOTDIR\)\. Set XDG_CONFIG_HOME to a directory/,
+    ),
+  });
+});
+
+test("a file that is not UTF-8 is refused and not changed", async () => {
+  const file = join(directory, "latin.json");
+  await writeFile(file, Buffer.from('{"name":"Ren\u00e9"}', "latin1"));
+  for (const words of [
+    ["validate", file],
+    ["submit", "a", "--input", `@${file}`],
+  ]) {
+    expect(await run(nowhere, ...words)).toMatchObject({
+      code: 2,
+      complaint: expect.stringContaining(`The file ${file} is not encoded in UTF-8.`),
+    });
+  }
+});
+
+test("standard input that another program made non-blocking is read to its end", async () => {
+  // The second half is written once the command line has taken the first, and so asks for more in vain.
+  const script = `
+import array, fcntl, os, subprocess, sys, termios, time
+there, here = os.pipe()
+os.set_blocking(there, False)
+os.write(here, b"{ ")
+child = subprocess.Popen(sys.argv[1:], stdin=there)
+left = array.array("i", [1])
+while left[0] > 0 and child.poll() is None:
+    time.sleep(0.01)
+    fcntl.ioctl(there, termios.FIONREAD, left)
+os.write(here, b"oops")
+os.close(here)
+sys.exit(child.wait())
+`;
+  const words = ["-c", script, process.execPath, entry, "validate", "-"];
+  const { code, complaint } = await new Shell(directory, nowhere).start("python3", ...words).ended;
+  expect({ code, complaint }).toEqual({ code: 1, complaint: expect.stringContaining("-:1:3: error: is not JSON") });
+});
+
+test("an export that breaks off ends with 5, and says that entries are missing", async () => {
+  const url = await serviceThat((_, response) => {
+    response.writeHead(200, { "content-type": "application/jsonl", "content-length": "1000" });
+    response.write('{"entryId":"1"}\n', () => response.destroy());
+  });
+  expect(await run({ ...nowhere, STEPWELL_URL: url }, "audit", "export")).toEqual({
+    code: 5,
+    output: '{"entryId":"1"}\n',
+    complaint: "stepwell: The export broke off: entries are missing at its end. Export again.\n",
+  });
+});
+
+test("a page in place of the service's answer is told as such", async () => {
+  const url = await serviceThat((_, response) => response.end("<h1>Welcome</h1>"));
+  expect(await run({ ...nowhere, STEPWELL_URL: url }, "job", "list")).toEqual({
+    code: 1,
+    output: "",
+    complaint: "stepwell: The service answered 200 with a text that is not JSON. Is the address that of the service?\n",
+  });
+});
+
+test("texts of others cannot steer the terminal", async () => {
+  const problem = { title: "No", status: 400, code: "ValidationError", detail: "two\nlines \u001b]0;owned\u0007" };
+  const url = await serviceThat((_, response) => {
+    response.writeHead(400, { "content-type": "application/problem+json" }).end(JSON.stringify(problem));
+  });
+  expect((await run({ ...nowhere, STEPWELL_URL: url }, "whoami")).complaint).toBe(
+    "stepwell: two\nlines \\u001b]0;owned\\u0007\n",
+  );
+  expect(inOneLine("a\nb\u001b[2Kc\u202ed \u00e9 \u4e16")).toBe("a\\u000ab\\u001b[2Kc\\u202ed \u00e9 \u4e16");
+  expect(withoutControls("a\n\tb\u009bc\r")).toBe("a\n\tb\\u009bc\\u000d");
+});
