@@ -1,15 +1,15 @@
 /**
- * Writes the client's types from the service's own API document; with `--check` only says whether they are up to date. Needs the build.
+ * Writes the client's types from the service's own API document; with `--check` only says whether they are up to date.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { readConfig, startService } from "@stepwell/server";
+import { readConfig } from "../packages/server/src/config.ts";
+import { apiDocument } from "../packages/server/src/http/api-document.ts";
 
 const directory = "packages/client/src/generated";
-const document = await apiDocument();
+const document = JSON.stringify(await apiDocument(readConfig({})));
 write("api.ts", await typesOf(document));
 write("operations.ts", operationTableOf(JSON.parse(document)));
 
@@ -19,24 +19,6 @@ function write(name: string, text: string): void {
   else if (readFileSync(file, "utf8") !== text) {
     process.stderr.write(`${file} is out of date: run npm run generate\n`);
     process.exitCode = 1;
-  }
-}
-
-async function apiDocument(): Promise<string> {
-  const directory = mkdtempSync(join(tmpdir(), "stepwell-document-"));
-  const service = await startService(
-    readConfig({
-      STEPWELL_DATA_DIR: directory,
-      STEPWELL_PORT: "0",
-      STEPWELL_METRICS_PORT: "0",
-      STEPWELL_LOG_LEVEL: "error",
-    }),
-  );
-  try {
-    return await (await fetch(`${service.baseUrl}/openapi.json`)).text();
-  } finally {
-    await service.stop();
-    rmSync(directory, { recursive: true, force: true });
   }
 }
 
