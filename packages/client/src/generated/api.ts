@@ -3812,6 +3812,7 @@ export interface components {
                 "x-amzn-errortype": components["headers"]["x-amzn-errortype"];
                 "x-amzn-requestid": components["headers"]["x-amzn-requestid"];
                 "Retry-After": components["headers"]["Retry-After"];
+                Location: components["headers"]["MadeLocation"];
                 [name: string]: unknown;
             };
             content: {
@@ -3836,6 +3837,8 @@ export interface components {
         ETag: string;
         /** @description The path of what the request made. */
         Location: string;
+        /** @description The path of what the request made, if it was carried out although its answer cannot be given. */
+        MadeLocation: string;
         /** @description The name under which a browser saves the answer. */
         "Content-Disposition": string;
         /** @description The number of seconds to wait before the next attempt. */

@@ -201,7 +201,7 @@ onOneStore((home) => {
     expect(headersOf("CreatePasswordLink", 201)).toEqual(counted);
     expect(headersOf("ExportAudit", 200)).toEqual([...counted, "Content-Disposition"]);
     expect(headersOf("GetRole", 401)).toEqual([...problem, "WWW-Authenticate"]);
-    expect(headersOf("GetRole", 503)).toEqual([...problem, "Retry-After"]);
+    expect(headersOf("GetRole", 503)).toEqual([...problem, "Retry-After", "Location"]);
     expect(JSON.stringify(document.raw)).not.toContain("x-replayable");
 
     const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";

@@ -128,7 +128,13 @@ function problemAnswer(code: string, meaning: string): DocumentedAnswer {
   if (code === "RateLimitError" || code === "UnavailableError") names.push("Retry-After");
   const schema = { $ref: "#/components/schemas/Problem" };
   const description = `${meaning} The problem's \`code\` is \`${code}\`.`;
-  return { description, headers: referencesTo(names), content: { "application/problem+json": { schema } } };
+  // A submit whose answer has no room was carried out all the same, and says where its job is.
+  const made = code === "UnavailableError" && { Location: { $ref: "#/components/headers/MadeLocation" } };
+  return {
+    description,
+    headers: { ...referencesTo(names), ...made },
+    content: { "application/problem+json": { schema } },
+  };
 }
 
 function referencesTo(names: readonly HeaderName[]): Readonly<Record<string, Reference>> {
@@ -168,6 +174,10 @@ const headers = {
   Location: {
     description: "The path of what the request made.",
     required: true,
+    schema: { type: "string", format: "uri-reference" },
+  },
+  MadeLocation: {
+    description: "The path of what the request made, if it was carried out although its answer cannot be given.",
     schema: { type: "string", format: "uri-reference" },
   },
   "Content-Disposition": {
