@@ -29,15 +29,17 @@ export function withFault(database: Database, fault: Fault): Database {
     case "replay-without-key":
       return forgettingKeys(database);
     case "task-given-twice":
-      return answeringOtherwise(database, "take_tasks", (rows) => rows.flatMap((row) => [row, row]));
+      return answeringOtherwise(database, ["take_tasks"], (rows) => rows.flatMap((row) => [row, row]));
     case "lost-worker-forgotten":
-      return answeringOtherwise(database, "find_lost_tasks", () => []);
+      return answeringOtherwise(database, ["find_lost_tasks"], () => []);
     case "end-of-child-forgotten":
-      return answeringOtherwise(database, "find_job_notices", (notices) => notices.filter(isForChild));
+      return answeringOtherwise(database, noticeStatements, (notices) => notices.filter(isForChild));
     case "child-left-alone":
-      return answeringOtherwise(database, "find_job_notices", (notices) => notices.filter((one) => !isForChild(one)));
+      return answeringOtherwise(database, noticeStatements, (notices) => notices.filter((one) => !isForChild(one)));
   }
 }
+
+const noticeStatements = ["find_job_notices", "find_job_notices_in_turn"];
 
 /** A notice to a parent tells it how its child ended. One to a child tells it that its parent has left it, and nothing else. */
 function isForChild(notice: unknown): boolean {
@@ -83,13 +85,17 @@ function answeringBeforeCommit(database: Database): Database {
 
 const answeredTooEarlyMs = 20;
 
-/** The rows of one statement are others than those that the store has answered. */
-function answeringOtherwise(database: Database, name: string, alter: (rows: unknown[]) => unknown[]): Database {
+/** The rows of these statements are others than those that the store has answered. */
+function answeringOtherwise(
+  database: Database,
+  names: readonly string[],
+  alter: (rows: unknown[]) => unknown[],
+): Database {
   return {
     ...database,
     async query<Row>(statement: Parameters<Queryable["query"]>[0], values: readonly unknown[]): Promise<Row[]> {
       const rows = await database.query(statement, values);
-      return (statement.name === name ? alter(rows) : rows) as Row[];
+      return (names.includes(statement.name) ? alter(rows) : rows) as Row[];
     },
   };
 }
