@@ -27,7 +27,7 @@ export function readPattern(source: string): Pattern {
 /** The weights are measured: `npm run bench -- definitions` compiles the patterns that make most of each. */
 const workPerPattern = 10;
 
-/** Answers what is wrong with a pattern; undefined when nothing is. `workLeft` is what compiling it may cost. */
+/** Returns the problem of a pattern; undefined when there is none. `workLeft` bounds the cost of compiling it. */
 export function problemOfPattern(pattern: Pattern, workLeft: number): string | undefined {
   const { source } = pattern;
   if (source.includes("\\Q")) return "has `\\Q`; escape the characters one by one";
