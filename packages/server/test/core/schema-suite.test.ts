@@ -37,10 +37,10 @@ const refused: ReadonlyMap<string, string> = new Map([
   ["definitions.json: invalid definition", "leads nowhere"],
   ["ref.json: remote ref, containing refs itself", "leads nowhere"],
   ["ref.json: Recursive references between schemas", "leads nowhere"],
-  // References lead to definitions, and not to any place of a schema.
+  // References can only name definitions, and not every place of a schema.
   ["ref.json: relative pointer ref to object", "leads nowhere"],
   ["ref.json: relative pointer ref to array", "leads nowhere"],
-  // Its definitions stand under names of their own at the top.
+  // The definitions of this group stand under their own names at the top level.
   ["ref.json: escaped pointer ref", "`tilda~field` is not a keyword"],
 ]);
 

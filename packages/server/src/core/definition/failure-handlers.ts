@@ -121,7 +121,7 @@ class HandlerReader {
 }
 
 const handlerFields: ReadonlySet<string> = new Set(["on", "then"]);
-/** As many handlers as names in one list: more kinds of errors than a person can handle separately. */
+/** The maximum is that of the names in one list: more kinds of errors than a person can handle separately. */
 const maxHandlers = 100;
 const takenByNobody: ReadonlyMap<string, string> = new Map([
   ["StepLimitExceeded", "is the error of a job that entered too many steps, which no step takes; take it out"],

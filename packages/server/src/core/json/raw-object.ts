@@ -91,7 +91,7 @@ export class RawObject {
     return this.#refuseWrong(field, value, "an object");
   }
 
-  /** Refuses a field that is missing; `hint` says what belongs there. Answers whether it is there. */
+  /** Refuses a missing field; `hint` says what the field is for. Returns whether the field is present. */
   require(field: string, hint: string): boolean {
     if (this.fields[field] !== undefined) return true;
     this.refuse(field, `is required: ${hint}`);

@@ -19,7 +19,7 @@ export interface Schema {
   readonly strings: StringRules | undefined;
   readonly arrays: ArrayRules | undefined;
   readonly objects: ObjectRules | undefined;
-  /** The schemas of `allOf` and the target of `$ref`: both apply beside what else the schema says. */
+  /** The schemas of `allOf` and the target of `$ref`, which apply besides the other keywords of the schema. */
   readonly allOf: readonly Schema[] | undefined;
   readonly anyOf: readonly Schema[] | undefined;
   /** The keywords that few schemas have. */
@@ -32,9 +32,9 @@ export interface AllowedValues {
   readonly all: readonly JsonValue[];
   /** Those that can be found by a look-up. */
   readonly scalars: ReadonlySet<JsonValue>;
-  /** Arrays and objects, in the form in which equal ones are the same text. */
+  /** Arrays and objects as canonical texts, which are the same for equal values. */
   readonly compounds: ReadonlySet<string>;
-  /** The cost of the form that costs most: a value that costs more equals none of them. */
+  /** The highest cost of these texts: a value with a higher cost equals none of them. */
   readonly maxCompoundCost: number;
 }
 

@@ -8,7 +8,7 @@ import { hasSource, type Sources, type SourceTracer } from "./sources.ts";
 
 /** One edge into a step, or the start of the job, and the knowledge about the value received there. */
 export interface Arrival {
-  /** Undefined for the start of a job. */
+  /** Undefined for the start of a job, and where the step's `input` makes the value. */
   readonly edge: Edge | undefined;
   /** The received value fits each of these. */
   readonly received: readonly Schema[];
