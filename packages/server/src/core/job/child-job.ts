@@ -60,7 +60,7 @@ export function outcomeOf(jobId: string, state: JobState, output: JsonValue): Ch
   }
 }
 
-/** The failure of a step whose child job has failed. Its type is that of the child's failed step, so that `on` can name it. */
+/** The failure of a step whose child job has failed. Its type is the type, or else the code, of the child's error, so that `on` can name it. */
 export function childFailed(step: string, cause: BranchError): StepError {
   const { code, type, jobId = "" } = cause;
   const named = type === undefined ? code : `${code} (${type})`;
