@@ -1,10 +1,10 @@
 /**
- * The chain of seals over an organization's audit trail. Each entry has a hash, and each seal a hash over those of its entries and over the
- * seal before it. Hashes are keyed with the service's secret, so whoever has the database alone can change a row but not make it fit.
- * Here is what they are taken over and what is concluded; the hashing itself is done outside.
+ * The chain of seals over an organization's audit trail. Each entry has a hash, and each seal has a hash over those of its entries and over the seal
+ * before it. The hashes are keyed with the service's secret, so somebody who has only the database can change a row but cannot make a matching hash.
+ * This file defines the hashed texts and the conclusions; the hashing itself is done elsewhere.
  */
 
-/** An entry as its row holds it: times with microseconds, JSON columns as their very text, so that no change of a row goes unseen. */
+/** An entry as its row holds it: times with microseconds and the exact text of JSON columns, so that every change of a row is noticed. */
 export interface EntryText {
   readonly organizationId: string;
   readonly entryId: string;
@@ -36,7 +36,7 @@ export interface SealContent {
   readonly entries: readonly SealedEntry[];
 }
 
-/** What the first seal names as the hash before it. */
+/** The previous seal that the first seal of a chain names. */
 export const chainStart: SealLink = { number: 0, hash: "0".repeat(64) };
 
 export interface SealLink {
@@ -44,7 +44,7 @@ export interface SealLink {
   readonly hash: string;
 }
 
-/** What an entry's hash is taken over: a JSON array without white space. Its first item keeps entries and seals apart. */
+/** The hashed text of an entry: a JSON array without white space. Its first item distinguishes entries from seals. */
 export function entryText(entry: EntryText): string {
   return JSON.stringify([
     "stepwell audit entry 1",
@@ -63,7 +63,7 @@ export function entryText(entry: EntryText): string {
   ]);
 }
 
-/** What a seal's hash is taken over. */
+/** The hashed text of a seal. */
 export function sealText({ organizationId, sealNumber, sealedAt, previousHash, entries }: SealContent): string {
   const covered = entries.map(({ entryId, entryHash }) => [entryId, entryHash]);
   return JSON.stringify(["stepwell audit seal 1", organizationId, sealNumber, sealedAt, previousHash, covered]);
@@ -79,7 +79,7 @@ export type AuditFinding =
   | { readonly kind: "seal-unlinked"; readonly sealNumber: number }
   | { readonly kind: "seal-unexpected"; readonly sealNumber: number };
 
-/** A seal as it was found, with the hashes that its parts have by what is in the store now. */
+/** A seal as it was found, with the hashes computed from the present rows. */
 export interface FoundSeal {
   readonly sealNumber: number;
   readonly entryCount: number;
@@ -92,7 +92,7 @@ export interface FoundSeal {
   })[];
 }
 
-/** What is wrong with a seal that comes after another one. */
+/** Finds the problems of a seal, given the seal before it. */
 export function checkSeal(before: SealLink, seal: FoundSeal): AuditFinding[] {
   const { sealNumber } = seal;
   const findings: AuditFinding[] = [];

@@ -22,7 +22,7 @@ export function closestName(name: string, candidates: Iterable<string>): string 
   return closest;
 }
 
-/** A hint must not cost more than the check that it decorates, nor take more than a line. */
+/** The hint must not cost more than the check that it belongs to, nor take more than a line. */
 const maxCandidates = 500;
 const maxNameLength = 64;
 
@@ -32,8 +32,8 @@ function maxDistance(name: string): number {
 }
 
 /**
- * Damerau's distance: how many characters to insert, delete, replace or swap with their neighbour. Any number over `limit` stands for
- * all of those. What the names begin and end with in common is left out first: that is most of it, as a rule.
+ * Damerau's distance: the number of characters to insert, delete, replace or swap with their neighbour. Any result over `limit` only means that the
+ * distance is larger. The common beginning and end of the names are skipped first, which is usually most of them.
  */
 function typingDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;

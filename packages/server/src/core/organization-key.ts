@@ -1,5 +1,5 @@
 /**
- * The keys that an organization may get when nobody asked for one, best first: its name in the letters of a key, then with an ending out of its
+ * The keys that an organization may get when nobody chose one, best first: its name in the letters of a key, then the same with an ending from its
  * id, which no other organization has.
  */
 export function organizationKeysFor(name: string, organizationId: string): readonly string[] {
@@ -8,7 +8,7 @@ export function organizationKeysFor(name: string, organizationId: string): reado
   return [plain, withEnding(plain, ending.slice(-shortEnding)), withEnding(plain, ending)];
 }
 
-/** In the form of an id a key could later not be told from one where either may stand. */
+/** A key in the form of an id is not allowed, because it could not be told from an id where both are accepted. */
 export const organizationKeyPattern = "^(?![0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$)[a-z0-9][a-z0-9-]{1,62}[a-z0-9]$";
 
 const maxLength = 64;

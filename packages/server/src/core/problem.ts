@@ -1,9 +1,9 @@
 import { didYouMean } from "./closest-name.ts";
 
-/** One thing that is wrong with what was sent. `pointer` is an RFC 6901 JSON pointer into it ("" is the whole document). */
+/** One problem of the input. `pointer` is an RFC 6901 JSON pointer into it ("" is the whole document). */
 export interface Problem {
   readonly pointer: string;
-  /** What is wrong, and what to do about it. */
+  /** The problem, and how to correct it. */
   readonly detail: string;
 }
 
@@ -36,7 +36,7 @@ export function pointerOf(path: readonly (string | number)[]): string {
   return path.reduce(pointerTo, "");
 }
 
-/** A name out of somebody's document, set off from the message's own words and never longer than a line. */
+/** A name from a user's document, quoted to set it off from the message's own words, and never longer than a line. */
 export function quoted(name: string): string {
   const isLong = name.length > maxQuotedLength;
   return `\`${isLong ? `${name.slice(0, maxQuotedLength).toWellFormed()}…` : name}\``;
@@ -50,8 +50,8 @@ export function sentence(text: string): string {
 }
 
 /**
- * Collects problems up to a bound of their number and their length. A document of half a megabyte can hold a hundred thousand mistakes; nobody reads more than
- * the first ones, and the answer must not be larger than the question. Whoever reads a document stops when the list is full.
+ * Collects problems up to a bound on their number and their length. A document of half a megabyte can hold a hundred thousand mistakes; nobody reads
+ * more than the first ones, and the answer must not be larger than the request. Code that reads a document stops when the list is full.
  */
 export class ProblemList {
   readonly #maxProblems: number;
@@ -75,8 +75,8 @@ export class ProblemList {
   }
 
   /**
-   * "; did you mean `approve`?" for the end of a sentence about an unknown name, or nothing. Only so many are given: to find the
-   * nearest of hundreds of names takes longer than the check that found the name wrong.
+   * A hint for the end of a sentence about an unknown name: "; did you mean `approve`?", or nothing. The number of hints is bounded, because finding
+   * the nearest of hundreds of names takes longer than the check that found the name wrong.
    */
   hint(name: string, candidates: Iterable<string>): string {
     return ++this.#hintCount > maxHints ? "" : didYouMean(name, candidates);
@@ -90,7 +90,7 @@ export class ProblemList {
     return this.#problems.length >= this.#maxProblems || this.#characterCount >= maxCharacters;
   }
 
-  /** What was collected; when it was cut, the last one says so. */
+  /** Returns the collected problems. If the list was cut, the last one says so. */
   toArray(): FoundProblem[] {
     if (!this.isFull) return [...this.#problems];
     const detail = `these are the first ${this.count}; there may be more`;

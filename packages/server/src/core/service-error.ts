@@ -1,8 +1,8 @@
 import { type Problem, sentence } from "./problem.ts";
 
 /**
- * The expected errors, named once. The code fixes the HTTP status (`http/door/errors.ts`) and tells a program what it may do; the
- * message tells a person. Everything else that is thrown is a defect: logged whole, shown as nothing.
+ * The expected errors. The code fixes the HTTP status (`http/door/errors.ts`) and tells a program what it may do; the message tells a person. Any
+ * other thrown value is a defect: it is logged completely, and the answer shows nothing of it.
  */
 export type ServiceErrorCode =
   | "ValidationError"
@@ -17,7 +17,7 @@ export type ServiceErrorCode =
   | "RateLimitError"
   | "UnavailableError";
 
-/** A problem that a program answers in a way of its own: it asks the person for what is missing and sends the request again. */
+/** A reason that a program handles specially: it asks the user for the missing part and sends the request again. */
 export type ServiceErrorReason = "password-needed" | "code-needed" | "fresh-sign-in-needed";
 
 export interface ServiceErrorDetails {
@@ -31,7 +31,7 @@ export class ServiceError extends Error {
   readonly code: ServiceErrorCode;
   /** Tells the error apart from others of its code, where a program needs that. */
   readonly reason: ServiceErrorReason | undefined;
-  /** What is wrong in the input, with JSON pointers into the request body. */
+  /** The problems of the input, with JSON pointers into the request body. */
   readonly problems: readonly Problem[];
   readonly retryAfterSeconds: number | undefined;
 
@@ -45,7 +45,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** Says what is wrong with a part of a request: the first problem in the message, all of them beside it. */
+/** Makes the error for a part of a request. The message has the first problem, and `problems` has all of them. */
 export function invalidPart(part: string, problems: readonly Problem[]): ServiceError {
   const [first] = problems;
   const where = first === undefined || first.pointer === "" ? "it" : first.pointer;
@@ -53,7 +53,7 @@ export function invalidPart(part: string, problems: readonly Problem[]): Service
   return new ServiceError("ValidationError", message, { problems });
 }
 
-/** Uses one wording whether the thing does not exist or is another organization's: nobody can tell the two apart. */
+/** The wording is the same whether the thing does not exist or belongs to another organization, so that nobody can tell the two apart. */
 export function notFound(kind: string): ServiceError {
   return new ServiceError(
     "NotFoundError",

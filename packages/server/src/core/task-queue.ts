@@ -1,5 +1,5 @@
-/** Names of queues of tasks stand in paths of the API, where a leading dot would mean another path. */
+/** Names of task queues stand in paths of the API, where a leading dot could change the path. */
 export const queueNamePattern = "^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,99}$";
 
-/** Priorities go from the negative of this up to it. */
+/** The highest priority; the lowest is its negative. */
 export const maxPriority = 100;

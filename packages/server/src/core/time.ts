@@ -1,16 +1,16 @@
 import type { Timestamp } from "./job/job-state.ts";
 import { ServiceError } from "./service-error.ts";
 
-/** RFC 3339 in UTC with milliseconds, as all times in answers are. */
+/** Formats a time as RFC 3339 in UTC with milliseconds, like all times in answers. */
 export function toTime(at: Timestamp): string {
-  // What happened in one commit bears one time: a job of a few quick steps shows it ten times over.
+  // All changes of one commit have the same time, so a job of a few quick steps formats one time about ten times.
   if (at !== latest.at) latest = { at, text: new Date(at).toISOString() };
   return latest.text;
 }
 
 let latest = { at: 0, text: new Date(0).toISOString() };
 
-/** Of text that has passed the format `date-time`. An offset can move the last hours of 9999 into a year that no answer could show. */
+/** Parses text that has passed the format `date-time`. An offset can move the last hours of 9999 into a year that no answer could show. */
 export function parseTime(name: string, text: string): Timestamp {
   const at = Date.parse(text);
   if (!(at >= 0 && at < endOfTime)) {

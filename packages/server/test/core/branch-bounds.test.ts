@@ -7,13 +7,13 @@ import { numbersIn, unreadState } from "../../src/core/job/stored-state.ts";
 import { call, delay, forEach, someone, transform, wait } from "./jobs.ts";
 import { StoredStory } from "./stored-story.ts";
 
-/** More branches than one commit may read the values of, each with a value that has a row of its own. */
+/** More branches than the number whose values one commit may read, each with a value that has a row of its own. */
 const branchCount = 120;
 const large = "x".repeat(3_000);
 const input = { list: Array.from({ length: branchCount }, (_, index) => index), text: large };
 const limits = { input, maxStepRuns: 1_000, maxOutputBytes: 1_000_000, maxEvents: 1_000 };
 
-/** Every branch makes a large value of its own, and comes with it to the last step. */
+/** Every branch makes a large value of its own, and comes to the last step with it. */
 function fanOut(last: Parameters<typeof forEach>[1] & object, next: StepOf, output = "list"): StoredStory {
   const each = forEach(
     "each",
@@ -31,7 +31,7 @@ function fanOut(last: Parameters<typeof forEach>[1] & object, next: StepOf, outp
 
 type StepOf = ReturnType<typeof wait>;
 
-/** How many values a commit with this fact reads. */
+/** The number of values that a commit with this fact reads. */
 function readCount({ plan, store: { row }, now }: StoredStory, fact: UntimedFact): number {
   return numbersIn(row.state, branchesLookedInto(plan, unreadState(row), [fact], now)).length;
 }

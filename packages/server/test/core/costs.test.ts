@@ -21,7 +21,7 @@ import { maxPatternWork } from "../../src/core/schema/pattern-book.ts";
 import { sizeOfPattern } from "../../src/core/schema/pattern-size.ts";
 import { checkValue, parseSchemas } from "../../src/core/schema/schema.ts";
 
-/** Each takes less than 50 ms of computing on a machine of today; what these tests look for took seconds. */
+/** Each takes less than 50 ms of computing on a present machine; the defects that these tests look for took seconds. */
 const boundMs = 150;
 
 const definitions = costlyDefinitions();
@@ -29,7 +29,7 @@ const expressions = costlyExpressions();
 
 describe("a check is over in a moment, whatever the schema", () => {
   test.each(costlyChecks().map(({ name, ...check }) => [name, check] as const))("%s", (_, { schema: raw, value }) => {
-    // As one that is registered, so that no other bound is in the way.
+    // The schema is parsed like that of a registered version, so that no other bound applies.
     const schema = parseSchemas({ raw }, "", new ProblemList(1), true).get("raw") ?? anything;
     expectCpuBelow(boundMs, () => checkValue(schema, value));
   });
@@ -41,7 +41,7 @@ describe("a pattern that costs more than its text shows is refused, or is compil
     const text = JSON.stringify(definition);
     expectCpuBelow(boundMs, () => parseDefinition(text, catalog, limits));
     const { work } = readPattern(pattern);
-    // Another text each time, since a pattern that was compiled before costs nothing.
+    // The text differs each time, because a pattern that was compiled before costs nothing.
     let run = 0;
     if (work <= maxPatternWork) expectCpuBelow(boundMs, () => compiled(`${pattern}|${run++}`, work));
   });

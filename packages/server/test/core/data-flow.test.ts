@@ -65,7 +65,7 @@ describe("a step with a closed input definition takes each property", () => {
     const warning = "W 1 in: `b` receives `sku` from `a`; it may be missing, but is required";
     expect(findings(steps, { ...definitions, perhaps: closed({ sku: text }, []) })).toEqual([warning]);
     expect(findings(steps, { ...definitions, perhaps: {} })).toEqual([warning]);
-    // Without "type": "object" an output that is no object fits as well, and has no properties.
+    // Without "type": "object", an output that is no object also fits, and has no properties.
     expect(findings(steps, { ...definitions, perhaps: { properties: { sku: text }, required: ["sku"] } })).toEqual([
       warning,
     ]);
@@ -335,7 +335,7 @@ test("broken schemas and broken transitions are told before their consequences",
       wish: closed({ sku: text }),
     }),
   ).toHaveLength(1);
-  // A wrong config has nothing to do with the data, so both are told.
+  // A wrong config is independent of the data, so both problems are reported.
   const wrongConfig = { ...call("a", ["order", "order"], "b") };
   wrongConfig.integrationDetails = { ...(wrongConfig.integrationDetails as JsonObject), config: {} };
   expect(

@@ -9,7 +9,7 @@ import { call, closed, noop, number, parse, text, wait, workflow } from "./sketc
 
 const any = ["any", "any"] as const;
 
-/** Uses all of the given interface, and nothing else. */
+/** Uses the whole given interface, and nothing else. */
 const given = workflow(
   [
     call("reserve", ["order", "reservation"], "approve"),
@@ -68,7 +68,7 @@ describe("a text is refused that", () => {
   });
 });
 
-/** Each row changes one thing of a definition that is right, and names the only problem that it then has. */
+/** Each row changes one part of a valid definition, and names the only problem that results. */
 describe("a definition is refused that", () => {
   const sound = workflow([call("a", any, "b"), wait("b", any, null)]);
   const withFields = (fields: JsonObject): JsonObject => ({ ...sound, ...fields });
@@ -151,7 +151,7 @@ describe("a definition is refused that", () => {
       `${last}/name`,
       "is the name of /steps/0 already",
     ],
-    // What a step does.
+    // The work of a step.
     [
       "has a step that does nothing",
       withLast(without("integrationDetails", noop("b", any, null))),
@@ -564,7 +564,7 @@ test.each<[string, JsonObject]>([
   ],
 ])("%s are checked in bounded time", (_, definition) => {
   const source = JSON.stringify(definition);
-  // Each takes 15 to 250 ms on a quiet machine. The test runner's own bound of 5 s notices what grows out of bounds.
+  // Each takes 15 to 250 ms on an idle machine. The test runner's own bound of 5 s detects anything much slower.
   const parsed = parseDefinition(source, catalog, limits);
   if ("definition" in parsed) expect(compilePlan(parsed.definition).steps.size).toBe(parsed.definition.steps.length);
 });
@@ -598,7 +598,7 @@ test("no document makes the parser fail, and what it takes can be compiled", () 
   });
   const property = fc.property(mutated, (mutations) => {
     const document = structuredClone(given);
-    // A copy: the mutation after this one may reach into the value.
+    // A copy, because the next mutation may change the value.
     for (const [at, value, how] of mutations) mutate(document, at, structuredClone(value), how);
     const { definition } = parse(document);
     if (definition !== undefined) compilePlan(definition);
@@ -610,7 +610,7 @@ test("no document makes the parser fail, and what it takes can be compiled", () 
   );
 });
 
-/** Changes the n-th place of a document, counted over all objects and arrays in it. */
+/** Changes the n-th place of a document, counted over all its objects and arrays. */
 function mutate(document: JsonValue, at: number, value: JsonValue, how: string): void {
   const places = placesIn(document);
   const place = places[at % places.length];

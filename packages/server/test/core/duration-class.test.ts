@@ -7,7 +7,7 @@ const durations = fc.array(
   { minLength: 1, maxLength: 60 },
 );
 
-/** As PostgreSQL's percentile_cont. */
+/** Computes a quantile like PostgreSQL's percentile_cont. */
 function quantile(sorted: readonly number[], fraction: number): number {
   const position = fraction * (sorted.length - 1);
   const [lower = 0, upper = 0] = [sorted[Math.floor(position)], sorted[Math.ceil(position)]];

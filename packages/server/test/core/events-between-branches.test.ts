@@ -3,7 +3,7 @@ import type { Progress } from "../../src/core/job/job-state.ts";
 import { noteEvent, releaseEvents } from "../../src/core/job/kept-events.ts";
 import { call, forEach, noop, parallel, type StepSketch, Story, wait } from "./jobs.ts";
 
-/** The left wait takes `x`, and gives up after a second; the right one has waited for `x` as well. */
+/** The left wait claims `x`, and gives up after a second; the right one has also waited for `x`. */
 const givingUp = (more: object, right: string[] = ["x"]) => [
   parallel("split", { left: "a", right: "b" }, null),
   { ...wait("a", ["x", "y"], null), timeoutSeconds: 1, ...more },
@@ -12,7 +12,7 @@ const givingUp = (more: object, right: string[] = ["x"]) => [
 ];
 const handled = { onFailure: [{ on: ["Timeout"], then: "gave-up" }] };
 
-/** Ids that the waits of a job lack. */
+/** The ids that the waits of a job lack. */
 function lackedBy({ job: { state } }: Story): string[] {
   if (state.status !== "RUNNING") return [];
   return state.cursors.flatMap(({ stand }) => (stand.phase === "waiting" ? stand.missingEventIds : []));

@@ -10,7 +10,7 @@ import { call, delay, forEach, noop, parallel, Story, someone, task, wait } from
 
 const nodeId = "0190b1f0-0000-7000-8000-0000000000ee";
 
-/** What a job's story is explained as, some time after it stood still. */
+/** Explains a job some time after its last change. */
 function explain(story: Story, laterMs: number, more: Partial<Circumstances> = {}): Explanation {
   const now = story.now + laterMs;
   const isCalling = standsOf(story.job.state)[0]?.phase === "calling";

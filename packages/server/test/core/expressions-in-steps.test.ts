@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from "../../src/core/json/json.ts";
 import { toTime } from "../../src/core/time.ts";
 import { call, delay, jobLimits, noop, Story, someone, transform, wait } from "./jobs.ts";
 
-/** The runs of steps in the order of their start, each with what it received and gave. */
+/** The step runs in the order of their start, each with its input and output. */
 function runs({ job, entries }: Story) {
   return foldSteps(job.input, entries).map(({ name, input, output, error }) => ({ name, input, output, error }));
 }

@@ -7,7 +7,7 @@ import { call, noop, parse, workflow } from "./sketches.ts";
 
 const any = ["any", "any"] as const;
 
-/** The only problem of a definition that is right but for one thing. */
+/** Returns the only problem of a definition that is valid except for one thing. */
 function problemOf(definition: JsonObject) {
   const { problems } = parse(definition);
   expect(problems).toHaveLength(1);

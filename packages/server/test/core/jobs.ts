@@ -212,7 +212,7 @@ export class Story {
     return this.#applyWith(fact, this.#payloadsFor([fact]));
   }
 
-  /** As one commit does, which reads once for all of its facts. */
+  /** Applies facts like one commit, which reads the payloads once for all of them. */
   applyTogether(facts: readonly UntimedFact[]): void {
     const payloads = new Map(this.#payloadsFor(facts));
     for (const fact of facts) {
@@ -231,12 +231,12 @@ export class Story {
     return change;
   }
 
-  /** As the store gives it back. */
+  /** Makes the job equal to what the store would return. */
   reload(): void {
     this.job = JSON.parse(JSON.stringify(this.job)) as Job;
   }
 
-  /** As the engine reads them from the store: those that are asked for, and no others. */
+  /** Returns the payloads that the engine would read from the store for these facts, and no others. */
   #payloadsFor(facts: readonly UntimedFact[]): EventPayloads {
     if (!holdsPayloads(this.plan, this.job)) return new Map();
     const kept = this.changes.flatMap(({ events }) => events).filter((event) => event.type === "kept");
@@ -248,7 +248,7 @@ export class Story {
     return new Map(wanted.map((eventNumber) => [eventNumber, payloadOf(eventNumber)]));
   }
 
-  /** Those that the engine reads from the store for this fact. */
+  /** Returns the results that the engine would read from the store for these facts. */
   #resultsFor(facts: readonly UntimedFact[]): BranchResults {
     const range = resultsToRead(this.job, facts);
     const kept = this.changes.flatMap(({ results }) => results);

@@ -86,7 +86,7 @@ describe("JSON is refused, with the place and what to do, when it", () => {
   });
 });
 
-/** JSON text with everything in it that is refused, and often with a typing mistake. */
+/** JSON text with all kinds of refused content, and often with a typing mistake. */
 const texts = fc
   .tuple(
     fc.json({ maxDepth: 4, noUnicodeString: false }),

@@ -14,12 +14,12 @@ import { Story } from "./jobs.ts";
 import { workflow } from "./sketches.ts";
 import { type Chance, handlersOf, objects, outputsFitting, schema, world } from "./walks.ts";
 
-/** Random workflows whose steps take what they need by expressions, in the small world of `walks.ts`. */
+/** Random workflows whose steps read their values by expressions, in the small world of `walks.ts`. */
 
 const property = fc.constantFrom("a", "b", "c");
 const events = ["e0", "e1"];
 
-/** The paths that an expression may read in a step: mostly those that are there. */
+/** The paths that an expression may read in a step; most of them exist. */
 function paths({ around, earlier, forks, loops, isInFork }: Place): fc.Arbitrary<string> {
   const anyStep = fc.constantFrom(...around).map((name) => `steps.${name}`);
   const before = fc.constantFrom(...(earlier.length === 0 ? around : earlier)).map((name) => `steps.${name}`);
@@ -80,7 +80,7 @@ function expressions(place: Place): fc.Arbitrary<string> {
     .map(([form, one, other, value]) => form.replaceAll("P", one).replaceAll("Q", other).replaceAll("L", value));
 }
 
-/** Forms that hardly ever fail: with more steps, few workflows are sound otherwise. */
+/** Forms that rarely fail; with more steps, few workflows would be valid otherwise. */
 const safeForms = Array.from({ length: 4 }, () => [
   ...["has(P) ? P : L", "has(P) ? [P] : [L]", "has(P) ? text(P) : L", "has(P) && has(Q) ? [P, Q] : L"],
   ...["has(P) && P == 1 ? P + 1 : 1", '{"a": has(P) ? P : L, "b": L}', "has(P)", "L"],
@@ -225,21 +225,21 @@ function itemLists(place: Place): fc.Arbitrary<JsonValue> {
   );
 }
 
-/** Where a step stands. */
+/** The place of a step. */
 interface Place {
   readonly name: string;
   readonly isInFork: boolean;
   /** The steps of its line, in their order. */
   readonly line: readonly string[];
-  /** These, and the steps of the lines around it. */
+  /** The steps of its line and of the lines around it. */
   readonly around: readonly string[];
-  /** Those of them that a job has mostly been in before. */
+  /** Those of them that a job has usually visited before. */
   readonly earlier: readonly string[];
   /** The forks among these. */
   readonly forks: readonly Fork[];
   /** The forEach steps around it, the innermost first. */
   readonly loops: readonly string[];
-  /** Where the branches of a fork begin; undefined for any other step. */
+  /** The steps at which the branches of a fork begin; undefined for any other step. */
   readonly starts: readonly string[] | undefined;
   /** Whether the one branch is the body of a forEach. */
   readonly hasBody: boolean;
@@ -354,13 +354,13 @@ function handlingBy(step: fc.Arbitrary<string>): fc.Arbitrary<JsonValue | undefi
   return fc.option(fc.oneof(step, handlersOf(step)), { nil: undefined, freq: 2 });
 }
 
-/** The definition as one that is registered, whatever the checks would say of it. */
+/** The definition as a registered one, whatever the checks would report. */
 export function registered(definition: JsonObject): Definition | undefined {
   const parsed = parseDefinition(JSON.stringify(definition), catalog, limits, currentLanguage);
   return "definition" in parsed ? parsed.definition : undefined;
 }
 
-/** Runs one job through the state machine; executors keep their output definitions, or fail. Undefined when no job can be submitted. */
+/** Runs one job through the state machine; executors keep to their output definitions, or fail. Undefined when no job can be submitted. */
 export function run(definition: Definition, chance: Chance): readonly HistoryEntry[] | undefined {
   const [first] = definition.steps;
   const inputs = objects.filter((one) => first.input !== undefined || checkValue(first.inputSchema, one).length === 0);
@@ -381,12 +381,12 @@ function begun(definition: Definition, input: JsonObject): Story | undefined {
   try {
     return new Story(compilePlan(definition), { input, maxStepRuns: 12 });
   } catch {
-    // The `input` of the first step makes nothing of this input that fits: the submitter is told so.
+    // The `input` of the first step fails for this input, so the submission is refused.
     return undefined;
   }
 }
 
-/** Goes on with one of the branches, or lets time pass until one of them goes on by itself. */
+/** Goes on with one of the branches, or lets time pass until a branch goes on by itself. */
 function goOn(story: Story, definition: Definition, chance: Chance): void {
   const { state } = story.job;
   const waits = standsOf(state).filter(({ phase }) => phase === "waiting");
@@ -404,7 +404,7 @@ function answer(story: Story, { steps }: Definition, call: CallName, chance: Cha
   const step = steps.find((one) => one.name === call.step);
   const effects = story.changes.flatMap((change) => change.effects);
   const { config = {} } = effects.find(({ epoch }) => epoch === call.epoch) ?? {};
-  // The executor judges its config once all values are known.
+  // The executor checks its config once all values are known.
   if (step?.work.kind === "call" && step.work.by === "node" && isRefused(step, config)) {
     story.fail("permanent", { type: "InvalidRequest" }, call);
     return;

@@ -191,6 +191,6 @@ test("a thousand problems at the end of half a megabyte are placed in the time o
   });
   expect(placed[0]).toMatchObject({ line: 20_000, column: 2 });
   expect(placed.at(-1)?.line).toBe(20_000);
-  // Some 10 ms; a reading of the text for each problem would take seconds.
+  // This takes some 10 ms; reading the text for each problem would take seconds.
   expect(cpuMs).toBeLessThan(timeLimit(300));
 });

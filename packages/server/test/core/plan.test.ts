@@ -113,7 +113,7 @@ describe("after a step the state carries on a property", () => {
     expect(liveAfter(steps("skus"), "a")).toEqual([]);
     expect(liveAfter(steps("perhaps"), "a")).toEqual(["sku"]);
     expect(liveAfter(steps("any"), "a")).toEqual(["sku"]);
-    // What is no object has no properties, and fits as well.
+    // A value that is no object has no properties, and also fits.
     expect(liveAfter(steps("untyped"), "a")).toEqual(["sku"]);
   });
 

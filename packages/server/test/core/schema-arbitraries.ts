@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../src/core/js
 import { ProblemList } from "../../src/core/problem.ts";
 import { parseSchemas, type Schema } from "../../src/core/schema/schema.ts";
 
-/** Parses definitions that the test knows to be right. */
+/** Parses valid definitions. */
 export function schemasOf(definitions: JsonObject): ReadonlyMap<string, Schema> {
   const problems = new ProblemList(100);
   const schemas = parseSchemas(definitions, "", problems);
@@ -11,14 +11,14 @@ export function schemasOf(definitions: JsonObject): ReadonlyMap<string, Schema> 
   return schemas;
 }
 
-/** Parses one schema that the test knows to be right; it may refer to the other definitions. */
+/** Parses one valid schema; it may refer to the other definitions. */
 export function schemaOf(raw: JsonValue, others: JsonObject = {}): Schema {
   const schema = schemasOf({ ...others, subject: raw }).get("subject");
   if (schema === undefined) throw new Error("unreachable");
   return schema;
 }
 
-/** Few names and few values, so that random schemas and random values have something to do with each other. */
+/** Few names and few values, so that random schemas often apply to random values. */
 const propertyName = fc.constantFrom("a", "b", "c", "toString");
 const text = fc.constantFrom("", "a", "b", "ab", "abc", "😀", "😀😀");
 const number = fc.constantFrom(-1, 0, 1, 2, 3, 0.5, 1.5);
@@ -44,8 +44,8 @@ const shortName = fc.constantFrom<JsonValue>({ maxLength: 1 }, { pattern: "^[ab]
 const bound = fc.constantFrom(-1, 0, 0.5, 1, 2, 3);
 
 /**
- * Definitions of the dialect, some of which break its rules (an empty range, a circle of references); a test filters those out.
- * `format` and, but for names of properties, `pattern` are left out: they have tests of their own.
+ * Random definitions in the dialect, some of which break its rules (an empty range, a circle of references); a test filters those out. `format` is
+ * left out, and `pattern` is only used for names of properties, because they have tests of their own.
  */
 export const rawDefinitions: fc.Arbitrary<RawDefinitions> = fc.record({
   first: rawDefinition(),
@@ -103,7 +103,7 @@ function rawSchema(): fc.Arbitrary<JsonValue> {
   }).schema;
 }
 
-/** An object with one to four of the keywords. More would nearly always contradict each other. */
+/** An object with one to four of the keywords. More of them would usually contradict each other. */
 function someOf(keywords: Record<string, fc.Arbitrary<JsonValue>>): fc.Arbitrary<JsonValue> {
   return fc
     .uniqueArray(fc.constantFrom(...Object.keys(keywords)), { minLength: 1, maxLength: 4 })

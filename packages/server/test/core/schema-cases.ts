@@ -1,6 +1,6 @@
 import type { JsonValue } from "../../src/core/json/json.ts";
 
-/** A fact of the standard about one schema: which values fit it, and which do not. */
+/** A fact of the standard about one schema: the values that fit it, and those that do not. */
 export interface SchemaCase {
   readonly fact: string;
   readonly schema: JsonValue;
@@ -19,10 +19,10 @@ const isNo = (type: string): ((value: JsonValue) => boolean) => {
   return (value) => types[type]?.(value) !== true;
 };
 const all = (...more: JsonValue[]) => [...ofEachType, ...more];
-/** A keyword about one type says nothing of the others. */
+/** A keyword for one type does not restrict values of other types. */
 const others = (type: string) => ofEachType.filter(isNo(type));
 
-/** By keyword. Each fact is one that the specification of draft 2020-12 states, and that its test suite looks at too. */
+/** The cases by keyword. The specification of draft 2020-12 states each fact, and its test suite checks it too. */
 export const casesByKeyword: Readonly<Record<string, readonly SchemaCase[]>> = {
   "true and false": [
     { fact: "true takes everything", schema: true, fit: all([], {}), misfit: [] },

@@ -197,7 +197,7 @@ test("a value fits exactly when an independent implementation of JSON Schema 202
   fc.assert(property, { numRuns: 3_000 });
 });
 
-/** Undefined where the reference never ends: it evaluates an `if` that leads back to itself, also where no `then` or `else` asks for it. */
+/** Undefined where the reference validator never ends: it evaluates an `if` that leads back to itself, even without a `then` or `else`. */
 function verdictOf(reference: Validator, value: JsonValue): boolean | undefined {
   try {
     return reference.validate(value).valid;
@@ -207,7 +207,10 @@ function verdictOf(reference: Validator, value: JsonValue): boolean | undefined 
   }
 }
 
-/** In one document `#/$defs/local` is another place than in each definition. */
+/**
+ * Puts all definitions into one document. There `#/$defs/local` would mean another place than in each definition, so references get the definition's
+ * path.
+ */
 function documentOf(definitions: RawDefinitions): SchemaDocument {
   const placed = Object.entries(definitions).map(([name, schema]) => {
     const text = JSON.stringify(schema).replaceAll(/"#(?=\/\$defs\/|")/g, `"#/definitions/${name}`);

@@ -381,7 +381,7 @@ describe("what is said to fit always fits, and what is said to fit never does no
       }
     });
     fc.assert(property, { numRuns: 4_000 });
-    // The property would say nothing if the fits, or the values that fit, were rare.
+    // The property would prove nothing if fits, or fitting values, were rare.
     for (const count of Object.values(seen)) expect(count).toBeGreaterThan(500);
   });
 });
@@ -409,7 +409,7 @@ test("what was decided on an assumption that proves wrong is decided again", () 
     Schema,
   ];
   const comparison = new SchemaComparison();
-  // While a → a2 is open it is assumed to fit, and on that alone b → b2 fits.
+  // While a → a2 is open, it is assumed to fit, and b → b2 fits only on that assumption.
   expect(comparison.compare([a], a2).allFit).toBe(false);
   expect(comparison.compare([b], b2).allFit).toBe(false);
 });

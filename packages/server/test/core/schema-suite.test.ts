@@ -4,8 +4,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../src/core/js
 import { checkValue, parseSchema } from "../../src/core/schema/schema.ts";
 
 /*
- * The official test suite of JSON Schema, reduced to the keywords of the dialect. Its published release is of draft 7, whose facts about these keywords are
- * those of 2020-12 but for the keywords that have new names there: `inPresentWords` gives them these.
+ * The official test suite of JSON Schema, reduced to the keywords of the dialect. Its published release is for draft 7, which agrees with 2020-12
+ * about these keywords, except that some have new names there. `inPresentWords` translates these names.
  */
 
 interface Group {
@@ -24,7 +24,7 @@ const files = ["", "format/"].flatMap((folder) =>
     })),
 );
 
-/** Groups whose schema is refused, each with the words of the refusal. */
+/** Groups whose schema is refused, each with a part of the message. */
 const refused: ReadonlyMap<string, string> = new Map([
   ["contains.json: contains keyword validation", "`contains` is not a keyword"],
   ["contains.json: contains keyword with const keyword", "`contains` is not a keyword"],
@@ -32,19 +32,19 @@ const refused: ReadonlyMap<string, string> = new Map([
   ["contains.json: contains keyword with boolean schema false", "`contains` is not a keyword"],
   ["dependencies.json: multiple dependencies subschema", "`dependencies` is not a keyword"],
   ["dependencies.json: dependencies with boolean subschemas", "`dependencies` is not a keyword"],
-  // Nothing is fetched, and a name that stands in the schema alone is no address.
+  // Nothing is fetched, and a name inside the schema alone is no address.
   ["definitions.json: valid definition", "leads nowhere"],
   ["definitions.json: invalid definition", "leads nowhere"],
   ["ref.json: remote ref, containing refs itself", "leads nowhere"],
   ["ref.json: Recursive references between schemas", "leads nowhere"],
-  // References lead to definitions, and not to any place of a schema.
+  // References can only name definitions, and not every place of a schema.
   ["ref.json: relative pointer ref to object", "leads nowhere"],
   ["ref.json: relative pointer ref to array", "leads nowhere"],
-  // Its definitions stand under names of their own at the top.
+  // The definitions of this group stand under their own names at the top level.
   ["ref.json: escaped pointer ref", "`tilda~field` is not a keyword"],
 ]);
 
-/** Draft 7 ignores what stands beside a `$ref`; 2020-12 does not. */
+/** Draft 7 ignores the keywords beside a `$ref`; 2020-12 does not. */
 const otherInDraft7 = "ref.json: ref overrides any sibling keywords: ref valid, maxItems ignored";
 
 describe.each(files)("$name", ({ name, groups }) => {
@@ -80,7 +80,7 @@ function presentWords(schema: JsonObject, key: string, value: JsonValue): [strin
     case "items":
       return [[Array.isArray(value) ? "prefixItems" : "items", inPresentWords(value)]];
     case "additionalItems":
-      // Beside a single schema for all items it says nothing.
+      // Beside a single schema for all items, the keyword has no effect.
       return Array.isArray(schema.items) ? [["items", inPresentWords(value)]] : [];
     case "definitions":
       return [["$defs", inPresentWords(value)]];

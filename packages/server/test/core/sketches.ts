@@ -4,7 +4,7 @@ import type { Definition } from "../../src/core/definition/definition-parts.ts";
 import type { JsonObject, JsonValue } from "../../src/core/json/json.ts";
 import type { Problem } from "../../src/core/problem.ts";
 
-/** Definitions in a few words. A step is named by its function; its definitions by what they describe. */
+/** Definitions in short form. A step is named by its function; its definitions are named by what they describe. */
 export function call(
   name: string,
   [input, output]: readonly [string, string],
@@ -54,12 +54,12 @@ function step(
   return { name, integrationDetails: { type, ...(config && { config }), ...definitions }, transitionToStep, ...more };
 }
 
-/** An object with these properties, all required unless it is said which, and no others. */
+/** A closed object with these properties, all required by default. */
 export function closed(properties: JsonObject, required = Object.keys(properties)): JsonObject {
   return { type: "object", properties, required, additionalProperties: false };
 }
 
-/** An object with these properties, all required unless it is said which, and perhaps others. */
+/** An open object with these properties, all required by default. */
 export function open(properties: JsonObject, required = Object.keys(properties)): JsonObject {
   return { type: "object", properties, required };
 }

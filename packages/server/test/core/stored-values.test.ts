@@ -10,7 +10,7 @@ import { StoredStory } from "./stored-story.ts";
 
 const text = (length: number) => "x".repeat(length);
 
-/** Around the bound, far from it, and shared. */
+/** Texts around the bound, far from it, and shared. */
 const anyText = fc.oneof(
   fc.constant("short"),
   fc.integer({ min: 40, max: 90 }).map(text),
@@ -111,7 +111,7 @@ test("a job goes the same way and shows the same values, whichever of them are s
     }),
     { numRuns: 400 },
   );
-  // Else the test would say nothing.
+  // A smaller number would mean that the test shows nothing.
   expect(rowCount).toBeGreaterThan(100);
 });
 
@@ -156,7 +156,7 @@ test("what is left of a stored value is stored anew once it is less than a quart
   const names = Array.from({ length: 6 }, (_, index) => `s${index}`);
   const reader = (name: string, next: string | null) =>
     transform(`after-${name}`, { length: `\${ size(steps.${name}.output.b) }` }, next);
-  // Each step gives two values, of which the one is read at once, and the other at the end.
+  // Each step gives two values, one of which is read at once, and the other at the end.
   const steps = [
     ...names.flatMap((name, index) => [
       call(name, `read-${name}`),

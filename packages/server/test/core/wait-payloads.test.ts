@@ -99,7 +99,7 @@ describe("the output of a wait step", () => {
     told.send("manager");
     const [output] = told.entries.flatMap((entry) => (entry.type === "step.succeeded" ? [entry.output] : []));
     if (output === undefined || !("value" in output)) throw new Error("The step gave nothing.");
-    // By its identity it is known to be stored already.
+    // The same object is recognized as a stored value.
     expect(output.value).toBe(told.job.input);
   });
 
@@ -410,7 +410,7 @@ test.each<[JsonValue, JsonObject[]]>([
   expect(told.changes.at(-1)?.verdict).toMatchObject({ type: "event", warnings });
 });
 
-/** Of two gates that all of three events open, what reaches the end, whatever way the events come. */
+/** Three events all open one gate; the property below checks that the result does not depend on when and in which order they come. */
 const events = ["a", "b", "c"];
 const payload = fc.option(
   fc.dictionary(fc.constantFrom("approved", "comment", "sku", "other"), fc.constant(true), { noNullPrototype: true }),

@@ -19,7 +19,7 @@ import {
 import { schemasOf } from "./schema-arbitraries.ts";
 import { call, noop, wait, workflow } from "./sketches.ts";
 
-/** A small world: every value that a job, a call or a step of the random definitions below may have anything to do with. */
+/** A small world: the values that the jobs, calls and steps of the random definitions below can have. */
 const propertyValues: (JsonValue | undefined)[] = [undefined, "x", 1, null];
 export const objects: readonly JsonObject[] = propertyValues.flatMap((a) =>
   propertyValues.flatMap((b) =>
@@ -73,7 +73,7 @@ export const schema: fc.Arbitrary<JsonValue> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({}) },
 );
 
-/** Up to five steps that mostly lead to the next one, and often over failures elsewhere. Not all of them can be parsed. */
+/** Up to five steps that usually lead to the next one, and often lead elsewhere after a failure. Not all of these workflows can be parsed. */
 export const workflows: fc.Arbitrary<JsonObject> = fc.integer({ min: 1, max: 5 }).chain((count) => {
   const stepNames = Array.from({ length: count }, (_, index) => `s${index}`);
   const anyStep = fc.constantFrom(...stepNames);
@@ -116,7 +116,7 @@ function decide(payload: string): typeof wait {
   };
 }
 
-/** The steps of a definition that may have been refused for its data, read without checking that. */
+/** Reads the steps of a definition without the checks of its data, which may have refused it. */
 export function stepsOf(definition: JsonObject): Steps {
   const { steps, definitions } = definition as unknown as { steps: RawStep[]; definitions: JsonObject };
   const schemas = schemasOf(definitions);
@@ -177,7 +177,7 @@ function handlersIn(list: Exclude<RawStep["onFailure"], string> = []): FailureHa
   return list.map(({ on, then: step }) => ({ step, ...(on !== undefined && { on }) }));
 }
 
-/** Decides, by a list of numbers, everything about a walk that is up to chance. */
+/** Makes every random decision of a walk, from a list of numbers. */
 export type Chance = (optionCount: number) => number;
 
 export function chanceOf(numbers: readonly number[]): Chance {
@@ -192,13 +192,13 @@ export interface Visit {
   readonly from: { readonly step: number; readonly hasFailed: boolean } | undefined;
   readonly received: JsonValue;
   readonly isInputFit: boolean;
-  /** Undefined for a call, whose output is what the walk chose to fit. */
+  /** Undefined for a call, whose output the walk chose to fit. */
   readonly isOutputFit: boolean | undefined;
 }
 
 /**
- * Walks a job through the steps as the definition says that jobs go, remembering everything. With `plan` it remembers only what the
- * plan says that later steps can read, as the state machine does: both must receive the same.
+ * Walks a job through the steps by the rules of the language, remembering everything. With `plan` it remembers only values that the plan says later
+ * steps can read, like the state machine; both walks must receive the same values.
  */
 export function walk(
   steps: Steps,
@@ -209,7 +209,7 @@ export function walk(
   const indexes = new Map(steps.map(({ name }, index) => [name, index]));
   const visits: Visit[] = [];
   let properties: JsonObject = {};
-  /** Properties that the latest wait which gives them did not get. */
+  /** The properties that only the latest wait could give, and that it did not get. */
   let absent: ReadonlySet<string> = new Set();
   let latest: JsonValue | undefined;
   let next: { step: number; from: Visit["from"] } | undefined = { step: 0, from: undefined };
@@ -217,11 +217,11 @@ export function walk(
     const step = steps[next.step] as StepDefinition;
     const planned = plan?.get(step.name);
     const received = visits.length === 0 ? jobInput : receive(step, properties, latest, withoutOwn(jobInput, absent));
-    // What the state keeps while the step runs: what a handler may need, if the step fails.
+    // The value that the state keeps while the step runs, for a handler that may need it if the step fails.
     const kept: JsonValue | undefined = planned?.failureReadsLastOutput === false ? undefined : latest;
     const isInputFit = checkValue(step.inputSchema, received).length === 0;
     if (isInputFit && step.work.kind === "wait" && payloadsFitting(steps).length === 0) {
-      // Nothing can be sent that every step takes, not even an event without a payload: the job waits for ever.
+      // No payload fits every step, not even an event without one, so the job waits for ever.
       visits.push({ ...next, received, isInputFit, isOutputFit: undefined });
       break;
     }
@@ -259,13 +259,13 @@ function receive(
   return Object.fromEntries(Object.entries(known).filter(([name]) => declaredProperties(step.inputSchema).has(name)));
 }
 
-/** A failure may be of any error: of one that some handler names, or of another. */
+/** The error of a failure may be one that a handler names, or another one. */
 function handlerByChance({ onFailure }: StepDefinition, chance: Chance): string | undefined {
   const isEveryErrorTaken = onFailure.some(({ on }) => on === undefined);
   return onFailure[chance(Math.max(1, onFailure.length + (isEveryErrorTaken ? 0 : 1)))]?.step;
 }
 
-/** Undefined when the step fails: a call by chance, or any step whose output does not fit. */
+/** Undefined when the step fails: a call fails by chance, any step fails if its output does not fit. */
 function outputOf(step: StepDefinition, received: JsonValue, chance: Chance, steps: Steps): JsonValue | undefined {
   if (step.work.kind === "call") {
     const outputs = outputsFitting(step.outputSchema);
@@ -276,13 +276,13 @@ function outputOf(step: StepDefinition, received: JsonValue, chance: Chance, ste
   const payload = payloads[chance(payloads.length)];
   const output = withBrought(step, narrowValue(step.outputSchema, received), payload);
   const problems = checkValue(step.outputSchema, output);
-  // Without any payload the step ends without what only events bring.
+  // Without any payload, the step ends without the properties that only events bring.
   const isExcused = (name: string) => payload === undefined && fromEvents(step).has(name);
   const isFit = problems.every(({ pointer, detail }) => detail === "is required" && isExcused(pointer.slice(1)));
   return isFit ? output : undefined;
 }
 
-/** What may be sent at all: what no step that lists the event refuses. Undefined stands for an event without a payload. */
+/** The payloads that every step accepts. Undefined stands for an event without a payload. */
 function payloadsFitting(steps: Steps): (JsonObject | undefined)[] {
   const waits = steps.filter(({ work }) => work.kind === "wait");
   const isTaken = (payload: JsonObject | undefined) =>
@@ -294,7 +294,7 @@ function payloadsFitting(steps: Steps): (JsonObject | undefined)[] {
   return [undefined, ...objects].filter(isTaken);
 }
 
-/** By the words of the rule: what the output definition declares or lets in, and the input definition does not declare. */
+/** The properties that only events bring: the output definition declares or accepts them, and the input definition does not declare them. */
 function fromEvents(step: StepDefinition): ReadonlySet<string> {
   const { work, inputSchema, outputSchema } = step;
   if (work.kind !== "wait") return new Set();

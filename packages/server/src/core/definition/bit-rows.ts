@@ -1,6 +1,6 @@
 /**
- * Rows of sets of whole numbers from 0 up to a bound, all in one piece of memory. For analyses that unite the sets of neighbouring
- * steps until nothing changes: that takes a fraction of the time and room that hundreds of Sets take.
+ * Rows of sets of whole numbers from 0 up to a bound, all in one block of memory. They serve analyses that unite the sets of neighbouring steps until
+ * nothing changes, and take a fraction of the time and memory of hundreds of Sets.
  */
 export class BitRows {
   readonly #words: Uint32Array;
@@ -15,7 +15,7 @@ export class BitRows {
     return (this.#word(this.#index(row, value)) & (1 << (value & 31))) !== 0;
   }
 
-  /** Answers whether it is new in the row. */
+  /** Adds a value to a row; returns whether it is new there. */
   add(row: number, value: number): boolean {
     if (this.has(row, value)) return false;
     const index = this.#index(row, value);
@@ -23,7 +23,7 @@ export class BitRows {
     return true;
   }
 
-  /** Adds what another row has, but what `except` has; answers whether anything is new. The rows may be those of other sets. */
+  /** Adds the values of another row, except those in `except`; returns whether any value is new. Both other rows may belong to other sets. */
   addRow(row: number, from: RowOf, except?: RowOf): boolean {
     const [words, added] = [this.#words, from.rows.#words];
     const start = row * this.#wordsPerRow;
@@ -41,7 +41,7 @@ export class BitRows {
     return isChanged;
   }
 
-  /** Takes away what the other row has not. */
+  /** Removes the values that the other row does not have. */
   keepRow(row: number, kept: RowOf): void {
     const start = row * this.#wordsPerRow;
     const keptStart = kept.row * this.#wordsPerRow;
@@ -50,7 +50,7 @@ export class BitRows {
     }
   }
 
-  /** In ascending order. */
+  /** Returns the values of a row in ascending order. */
   values(row: number): number[] {
     const values: number[] = [];
     for (let offset = 0; offset < this.#wordsPerRow; offset++) {
@@ -62,7 +62,7 @@ export class BitRows {
     return values;
   }
 
-  /** Equal for rows with the same values, and only for those. */
+  /** Returns a key that is equal for rows with the same values, and different for any others. */
   key(row: number): string {
     const { buffer, BYTES_PER_ELEMENT } = this.#words;
     const length = this.#wordsPerRow * BYTES_PER_ELEMENT;

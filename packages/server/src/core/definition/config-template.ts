@@ -10,17 +10,17 @@ import type { Language } from "./language.ts";
 
 /** A step's config, and the part of it that holds expressions. */
 export interface TemplatedConfig {
-  /** The config, with `$${` read as `${` in the fields that may hold expressions. A text that holds one stands as it was written. */
+  /** The config, where fields that may have expressions have `$${` replaced by `${`. A text with an expression stands as it was written. */
   readonly config: JsonObject;
-  /** Undefined where no field holds an expression. */
+  /** Undefined where no field has an expression. */
   readonly open: OpenFields | undefined;
-  /** The pointers of the texts in the config that hold expressions. */
+  /** The pointers to the texts in the config that have expressions. */
   readonly places: ReadonlySet<string>;
-  /** False when an expression could not be read, which was reported: then nobody can say what the config means. */
+  /** False when an expression could not be read, which was reported; the meaning of the config is then unknown. */
   readonly isRead: boolean;
 }
 
-/** The fields of a config that hold expressions. */
+/** The fields of a config that have expressions. */
 export interface OpenFields {
   /** Gives an object with these fields. */
   readonly template: Template;
@@ -28,13 +28,13 @@ export interface OpenFields {
   readonly expected: Schema;
 }
 
-/** Something that is known once a job has come to the step. */
+/** A value that is known once a job has come to the step. */
 export interface Resolvable<Value> extends OpenFields {
-  /** Answers the meaning of a config with these fields, or what is wrong with it. */
+  /** Returns the meaning of a config with these fields, or its problems. */
   readonly resolve: (fields: JsonObject) => Value | { readonly problems: readonly Problem[] };
 }
 
-/** Reads the expressions in those fields of a config in which its executor allows them; what is wrong with one is reported. */
+/** Reads the expressions in those fields of a config where the executor allows them, and reports their problems. */
 export function readConfigTemplate(
   kind: ExecutorKind,
   config: JsonObject,
@@ -68,7 +68,7 @@ export function readConfigTemplate(
   };
 }
 
-/** The value of which a template was made, with the escapes read in texts that hold no expression. */
+/** Returns the value that a template was made from, with the escapes replaced in texts without expressions. */
 function withoutEscapes(node: TemplateNode, written: JsonValue = null): JsonValue {
   switch (node.kind) {
     case "constant":

@@ -13,12 +13,12 @@ export interface ConfigSurroundings {
   readonly language: Language;
 }
 
-/** Reads a step's `config`. One that is left out counts as empty; undefined when it is no object, which was reported. */
+/** Reads a step's `config`. A missing one counts as empty; undefined when it is no object, which was reported. */
 export function readConfig(details: RawObject): JsonObject | undefined {
   return details.fields.config === undefined ? {} : details.object("config")?.fields;
 }
 
-/** Holds a step's `config` against its executor, and reports what does not fit. */
+/** Checks a step's `config` with its executor, and reports the problems. */
 export function isConfigRight(
   kind: ExecutorKind,
   config: JsonObject,
@@ -34,13 +34,13 @@ export function isConfigRight(
   return found.length === 0;
 }
 
-/** Answers the end of a problem with a field: how the field is called here, or how an expression would be written. */
+/** Returns a hint for the end of a problem with a field: our name of the field, or how to write an expression there. */
 function hintAt({ pointer, detail }: Problem, kind: ExecutorKind, config: JsonObject): string {
   const [field = "", ...deeper] = tokensOf(pointer);
   const value = config[field];
   if (deeper.length > 0 || value === undefined) return "";
   const known = new Map(Object.entries(kind.configSchema.properties ?? {}));
-  // The check itself asks whether a name that is much like this one was meant.
+  // The schema check itself suggests a name that is similar to this one.
   if (!known.has(field)) return detail.endsWith("?") ? "" : (ourWord(field, configWords(field), known) ?? "");
   if (typeof value !== "string" || typesOf(known.get(field)).includes("string")) return "";
   if (kind.expressionFields?.[field] !== undefined) return "; an expression is written as in `${ input.name }`";
@@ -52,7 +52,7 @@ function typesOf(schema: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(type) ? type : [type];
 }
 
-/** Answers what does not fit in a config. The texts at `places` hold expressions: they are judged when their values are known. */
+/** Finds the problems of a config. The texts at `places` have expressions, and are checked when their values are known. */
 export function configProblems(
   kind: ExecutorKind,
   config: JsonObject,

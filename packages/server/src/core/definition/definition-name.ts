@@ -1,7 +1,7 @@
 import type { RawObject } from "../json/raw-object.ts";
 import { quoted } from "../problem.ts";
 
-/** Reads the name of a workflow or a step: what people read, and what goes into keys and headers. */
+/** Reads the name of a workflow or a step. People read it, and it also goes into keys and headers. */
 export function readName(
   raw: RawObject,
   field: string,
@@ -22,7 +22,7 @@ function whatIsWrong(name: string, maxLength: number): string | undefined {
   return isLongerThan(name, maxLength) ? `${quoted(name)} is longer than ${maxLength} characters` : undefined;
 }
 
-/** In characters as people count them, nearly: code points. */
+/** Compares the length in code points, which is nearly what people count as characters. */
 export function isLongerThan(text: string, maxLength: number): boolean {
   return text.length > maxLength && (text.length > 2 * maxLength || [...text].length > maxLength);
 }

@@ -4,7 +4,7 @@ import type { FailureHandler } from "./failure-handlers.ts";
 import type { StepWork } from "./step-work.ts";
 import type { Transition } from "./transition.ts";
 
-/** A workflow definition that was found valid. */
+/** A valid workflow definition. */
 export interface Definition {
   readonly workflowName: string;
   /** The time that a job may run. */
@@ -13,21 +13,21 @@ export interface Definition {
   readonly schemas: ReadonlyMap<string, Schema>;
 }
 
-/** At least one; a job starts with the first. */
+/** The steps of a definition, at least one; a job starts with the first. */
 export type Steps = readonly [StepDefinition, ...StepDefinition[]];
 
 export interface StepDefinition {
   readonly name: string;
-  /** A type of the catalog. */
+  /** The type of an executor in the catalog. */
   readonly type: string;
   readonly work: StepWork;
   readonly inputSchema: Schema;
   readonly outputSchema: Schema;
-  /** The template of what the step receives; without it, the rule of its input definition decides. */
+  /** The template of the step's input; without one, the rule of its input definition applies. */
   readonly input: Template | undefined;
-  /** The template of what the step gives, made from its raw result. */
+  /** The template that makes the step's output from its raw result. */
   readonly output: Template | undefined;
   readonly transitionToStep: Transition;
-  /** The handlers of failures: the first that is for an error takes over after it; with none of them the job fails. */
+  /** The handlers of failures. The first one for the error takes over after it; without one the job fails. */
   readonly onFailure: readonly FailureHandler[];
 }

@@ -6,7 +6,8 @@ import type { StepDefinition } from "./definition-parts.ts";
 import { conditionsOf, templatesOf } from "./expressions-of.ts";
 
 /**
- * Refuses what would take long to compile, or much room in memory, whenever one of its jobs moves. Answers whether it may be looked at further.
+ * Refuses definitions that would take too long to compile, or too much memory, whenever one of their jobs moves. Returns whether the definition may
+ * be checked further.
  */
 export function checkSize(steps: readonly StepDefinition[], problems: ProblemList): boolean {
   const parts = steps.reduce((sum, step) => sum + expressionPartsOf(step), 0);
@@ -28,7 +29,8 @@ export function checkSize(steps: readonly StepDefinition[], problems: ProblemLis
 }
 
 /**
- * Reading so many takes up to 30 ms. A name, an operator and a literal are a part each, and each expression counts as two more: twenty thousand that take one property fit.
+ * Reading this many parts takes up to 30 ms. Each name, operator and literal is one part, and each expression counts two more; twenty thousand
+ * expressions that read one property fit.
  */
 const maxExpressionParts = 80_000;
 
@@ -37,13 +39,12 @@ function expressionPartsOf(step: StepDefinition): number {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/** Up to 25 ms to compile, and 16 MB in memory. A definition of two hundred steps with two hundred properties each has a fifth of it. */
+/** Up to 25 ms to compile, and 16 MB in memory. A definition of two hundred steps with two hundred properties each takes a fifth of this. */
 const maxNames = 200_000;
 
 /**
- * How many names of properties a plan of these steps holds: what steps take from each other and from events is worked out by name, so
- * that a few hundred steps and a few thousand properties, or events, multiply. An upper bound, since a plan shares what it can; counted until
- * it is above `limit`.
+ * The number of property names in a plan of these steps. The data flow between steps and from events is computed by name, so a few hundred steps
+ * multiply with a few thousand properties, or events. This is an upper bound, because a plan shares equal sets; counting stops above `limit`.
  */
 export function nameCountOf(steps: readonly StepDefinition[], limit: number): number {
   const counter = new NameCounter(limit);
@@ -52,7 +53,7 @@ export function nameCountOf(steps: readonly StepDefinition[], limit: number): nu
   for (const { work, inputSchema, outputSchema } of steps) {
     if (work.kind !== "wait") continue;
     const { payloadSchemas, rule } = work;
-    // Without payload definitions of their own, steps share what follows from the two.
+    // Steps without payload definitions share the results for their two definitions.
     if (payloadSchemas.size > 0) counter.add([inputSchema, outputSchema, ...payloadSchemas.values()]);
     for (const eventId of rule.eventIds) {
       const schemas = schemasByEventId.get(eventId) ?? new Set();
@@ -81,10 +82,10 @@ class NameCounter {
     }
   }
 
-  /** Counts the names in a schema, apart from those in its properties. */
+  /** Counts the names in a schema, without those inside its properties. */
   #namesIn(schema: Schema): number {
     let count = 0;
-    // A set that grows while it is walked is walked to its end.
+    // The loop also visits schemas that it adds to the set.
     const parts = new Set([schema]);
     for (const part of parts) {
       count += 1 + namesOf(part);

@@ -15,7 +15,7 @@ import type { Language } from "./language.ts";
 import { type StepWork, startsOf } from "./step-work.ts";
 import type { Transition } from "./transition.ts";
 
-/** What could be read of a step. What is undefined though a step must have it is missing or wrong, and was reported. */
+/** The readable parts of a step. A required part is undefined when it is missing or wrong, which was reported. */
 export interface RoughStep {
   readonly name: string | undefined;
   readonly type: string | undefined;
@@ -26,19 +26,19 @@ export interface RoughStep {
   readonly output: Template | undefined;
   readonly transitionToStep: Transition | undefined;
   readonly onFailure: readonly FailureHandler[];
-  /** Whether `onFailure` is there and wrong. */
+  /** Whether `onFailure` is present and wrong. */
   readonly isFailureTransitionBroken: boolean;
-  /** Whether the step is a fork of which it is not known where its branches begin. */
+  /** Whether the step is a fork whose first steps of branches are not known. */
   readonly isForkBroken: boolean;
 }
 
-/** What a step may refer to, and by what it is measured. */
+/** The parts of a definition that a step may refer to, and the limits on it. */
 export interface StepSurroundings {
   readonly executors: ExecutorCatalog;
   readonly limits: { readonly maxNameLength: number; readonly maxEventIdsPerStep: number };
   readonly problems: ProblemList;
   readonly warnings: ProblemList;
-  /** Undefined when the definition has none: that is one problem, and not one of each step. */
+  /** Undefined when the definition has no schemas, which is reported once and not for each step. */
   readonly schemas: ReadonlyMap<string, Schema> | undefined;
   readonly stepNames: ReadonlySet<string>;
   readonly isRegistered: boolean;
@@ -100,7 +100,7 @@ function refuseMissingInput(
   raw.require("input", "what the step makes; a step that only passes its input on is a /service/noop");
 }
 
-/** Reads the template of what a step receives, or of what it gives. */
+/** Reads the template of a step's input or output. */
 function readMapping(
   raw: RawObject,
   field: "input" | "output",
@@ -135,7 +135,7 @@ function readDetails(step: RawObject, surroundings: StepSurroundings): Details {
   };
 }
 
-/** Refuses branches that begin at steps which are not there. Answers whether there were none. */
+/** Refuses branches that begin at unknown steps. Returns whether all begin at known ones. */
 function refuseUnknownStarts(details: RawObject, work: StepWork, { problems, stepNames }: StepSurroundings): boolean {
   const config = details.pointerTo("config");
   const unknown = startsOf(work).filter(({ step }) => !stepNames.has(step));
@@ -160,7 +160,7 @@ function readKind(raw: RawObject, executors: ExecutorCatalog): ExecutorKind | un
   return kind;
 }
 
-/** Exactly `{"$ref": "#/definitions/<name>"}`: every schema has a name, by which messages and pages can call it. */
+/** Reads a reference, which must be exactly `{"$ref": "#/definitions/<name>"}`, so that every schema has a name for messages and pages. */
 function readDefinitionReference(
   details: RawObject,
   field: string,

@@ -2,7 +2,7 @@ import { parseTemplate, type Template, type TemplateProblem } from "../expressio
 import type { JsonValue } from "../json/json.ts";
 import type { ProblemList } from "../problem.ts";
 
-/** Reads a template that stands at the pointer; undefined when an expression in it is wrong, which was reported. */
+/** Reads the template at the pointer; undefined when an expression in it is wrong, which was reported. */
 export function readTemplate(value: JsonValue, pointer: string, problems: ProblemList): Template | undefined {
   const parsed = parseTemplate(value);
   if ("template" in parsed) return parsed.template;

@@ -8,12 +8,12 @@ import type { RetryPolicy } from "./retry.ts";
 const maxAttempts = 100;
 const dayInSeconds = 86_400;
 const maxBackoffRate = 10;
-/** A year, for an attempt, a wait and a whole job. */
+/** A year: the maximum for an attempt, a wait and a whole job. */
 export const maxTimeoutSeconds = 31_536_000;
 
 const retried: ReadonlySet<ExecutorKind["behaviour"]> = new Set(["call", "task", "job"]);
 
-/** Reads `retry`, with the defaults of the fields that are left out. A step without `retry` has no policy. */
+/** Reads `retry`, and fills in the defaults of missing fields. A step without `retry` has no policy. */
 export function readRetry(
   step: RawObject,
   kind: ExecutorKind | undefined,
@@ -47,7 +47,7 @@ export function readRetry(
       raw.numberWhere("maxAttempts", isCount, `a whole number from 1 to ${maxAttempts}`) ?? defaults.maxAttempts,
     initialIntervalSeconds,
     backoffRate: raw.numberWhere("backoffRate", isRate, `a number from 1 to ${maxBackoffRate}`) ?? defaults.backoffRate,
-    // Who asks for a longer first interval did not mean it to be cut by a default.
+    // A longer first interval must not be cut by the default maximum.
     maxIntervalSeconds: maxIntervalSeconds ?? Math.max(initialIntervalSeconds, defaults.maxIntervalSeconds),
     jitter: raw.boolean("jitter") ?? defaults.jitter,
     ...(on !== undefined && { on }),
@@ -74,8 +74,8 @@ const neverRetried: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Reads `timeoutSeconds`, of one attempt of a call or of a whole wait, in milliseconds. A step has one timeout at most: its own, or the one that
- * its config has, whatever its executor calls it.
+ * Reads `timeoutSeconds` of one attempt of a call, or of a whole wait, in milliseconds. A step has at most one timeout: its own, or the one in its
+ * config, under the executor's name for it.
  */
 export function readTimeoutMs(
   step: RawObject,
@@ -105,7 +105,7 @@ const untimedWork = {
   fork: "ends with its branches, whose steps have timeouts of their own",
 } as const;
 
-/** Reads `timeoutSeconds` of the whole definition, for how long a job may run, in milliseconds. */
+/** Reads the definition's own `timeoutSeconds`, the time that a job may run, in milliseconds. */
 export function readJobTimeoutMs(definition: RawObject): number | undefined {
   return readTimeoutSeconds(definition);
 }
@@ -117,7 +117,7 @@ function readTimeoutSeconds(raw: RawObject): number | undefined {
   return seconds === undefined ? undefined : atLeastOne(seconds * 1000);
 }
 
-/** A timeout below a millisecond is still one. */
+/** A timeout below a millisecond becomes one millisecond. */
 function atLeastOne(ms: number): number {
   return Math.max(1, Math.round(ms));
 }

@@ -10,7 +10,7 @@ interface Surroundings {
   readonly stepNames: ReadonlySet<string>;
 }
 
-/** Reads `transitionToStep`. Undefined when it is wrong, which was reported. */
+/** Reads `transitionToStep`; undefined when it is wrong, which was reported. */
 export function readTransition(step: RawObject, surroundings: Surroundings): Transition | undefined {
   const value = step.fields.transitionToStep ?? null;
   if (isJsonObject(value))
@@ -28,7 +28,7 @@ function readChoice(raw: RawObject, surroundings: Surroundings): Transition | un
   const options = raw.require("choose", "a list of conditions, each with the step to which it leads")
     ? readOptions(raw, surroundings)
     : undefined;
-  // Without it a job would have nowhere to go on the day when no condition holds.
+  // Without `else`, a job would have no next step when no condition holds.
   const hasElse = raw.require("else", "the step to go to when no condition holds, or null to end the job");
   const otherwise = hasElse
     ? readTarget(raw, "else", "the name of a step, or null to end the job", surroundings)
@@ -56,7 +56,7 @@ function readOptions(raw: RawObject, surroundings: Surroundings): readonly Choic
   return whole.length === options.length && whole.length > 0 ? whole : undefined;
 }
 
-/** As many as a person still reads. They are evaluated in turn, within one budget of work. */
+/** More options would be hard for a person to read. They are evaluated in order, within one budget of work. */
 const maxOptions = 100;
 
 function readOption(value: JsonValue, pointer: string, surroundings: Surroundings): ChoiceOption | undefined {

@@ -29,8 +29,8 @@ interface WorkSurroundings extends ConfigSurroundings {
 }
 
 /**
- * Reads the work of a step. `details` are its `integrationDetails`; `kind` is undefined where its type is not known, and the work with it. What is wrong with
- * the config leaves a work as far as it can be understood, so that the rest of the definition is checked too.
+ * Reads the work of a step. `details` are its `integrationDetails`; `kind` is undefined where its type is unknown, and so is the work then. A config
+ * with problems still gives a work, as far as it can be read, so that the rest of the definition is checked too.
  */
 export function readWork(
   step: RawObject,
@@ -73,7 +73,7 @@ interface Parts {
   readonly config: JsonObject;
   readonly open: OpenFields | undefined;
   readonly places: ReadonlySet<string>;
-  /** Whether the config is what the executor asks for, so that the executor may read it. */
+  /** Whether the config passed the checks of its executor, so that the executor may read it. */
   readonly isRight: boolean;
   readonly surroundings: WorkSurroundings;
 }
@@ -93,7 +93,7 @@ function readConfigOf(
   return { config, open, places, isRight: isRight && isRead };
 }
 
-/** A config is judged again when its expressions have values, by what the executor itself asks for. */
+/** Makes a resolvable value: the config is checked again by the executor when its expressions have values. */
 function resolvable<Value>(
   kind: ExecutorKind,
   open: OpenFields,
@@ -138,7 +138,7 @@ function readWait(kind: WaitKind, parts: Parts): WaitWork {
   return { kind: "wait", rule, openRule, payloadSchemas };
 }
 
-/** The ids of a list that are not given by expressions. */
+/** The ids in a list that no expression gives. */
 function constantIds(eventIds: JsonValue | undefined, places: ReadonlySet<string>): string[] {
   if (!Array.isArray(eventIds)) return [];
   return eventIds.flatMap((id, index) => (typeof id === "string" && !places.has(`/eventIds/${index}`) ? id : []));
@@ -205,7 +205,7 @@ const begunChildSchema: JsonObject = {
   additionalProperties: false,
 };
 
-/** The work is undefined where the config is wrong: where the branches begin is not known then. */
+/** Reads a fork. The work is undefined where the config is wrong, because the first steps of the branches are then unknown. */
 function readFork(kind: ForkKind, parts: Parts): ForkWork | undefined {
   const { config, open, isRight } = parts;
   if (!isRight) return undefined;
@@ -231,7 +231,7 @@ function schemaOf(written: JsonObject, { type }: ExecutorKind): Schema {
 /** The executors' schemas never change, so they are parsed once. */
 const resultSchemas = new WeakMap<JsonObject, Schema>();
 
-/** The limits hold for every executor that waits, whatever its schema says. */
+/** The limits apply to every executor that waits, whatever its schema allows. */
 function checkEventIds({ eventIds }: WaitRule, pointer: string, { limits, problems }: WorkSurroundings): void {
   if (eventIds.length > limits.maxEventIdsPerStep) {
     problems.add(pointer, `lists ${eventIds.length} event ids; a step may wait for ${limits.maxEventIdsPerStep}`);
@@ -241,7 +241,7 @@ function checkEventIds({ eventIds }: WaitRule, pointer: string, { limits, proble
     problems.add(pointer, `the event id ${quoted(long)} is longer than ${limits.maxNameLength} characters`);
 }
 
-/** An id that an expression gives is another one for each job: a definition under the text of the expression would be for no event, and fail the wait. */
+/** An expression gives a different id for each job. A definition under the text of the expression would apply to no event, and the wait would fail. */
 function refusePayloadsOfOpenIds(
   { eventIds, isOpen = false, payloadDefinitions = {} }: WaitRule,
   pointer: string,

@@ -21,16 +21,16 @@ export interface DefinitionLimits {
   readonly maxDefinitionBytes: number;
   readonly maxSteps: number;
   readonly maxEventIdsPerStep: number;
-  /** In characters, for the workflow's name, those of steps, and event ids. */
+  /** The maximum in characters, for the names of the workflow and its steps, and for event ids. */
   readonly maxNameLength: number;
   readonly maxDepth: number;
   readonly maxOutputBytes: number;
 }
 
 /**
- * Parses the text of a definition, or answers every problem at once, each with a pointer into the definition and its place in the text. Warnings, about data
- * that may not fit when a job runs, come in both cases. A version that is registered already is only read, and held against no limit and no
- * check that is more than reading it: jobs run on it, and a limit that was lowered or a check that came later must not stop them.
+ * Parses the text of a definition, or returns all problems at once, each with a pointer into the definition and its place in the text. Both cases may
+ * have warnings about data that may not fit when a job runs. A registered version is only read: no limit and no further check applies to it, because
+ * jobs run on it, and a lowered limit or a new check must not stop them.
  */
 export function parseDefinition(
   text: string,
@@ -102,7 +102,7 @@ function readDocument(
   return undefined;
 }
 
-/** Also refuses keys that stand twice; the rest is read all the same. */
+/** Also reports repeated keys; the rest of the document is still read. */
 function isOfThisLanguage(text: string, value: JsonObject, problems: ProblemList): boolean {
   problems.addAll("", findRepeatedKeys(text, value, maxProblems));
   const foreign = foreignLanguage(value);
@@ -110,7 +110,7 @@ function isOfThisLanguage(text: string, value: JsonObject, problems: ProblemList
   return foreign === undefined;
 }
 
-/** Undefined when something is missing that a definition cannot do without; it was reported then. */
+/** Undefined when a necessary part is missing, which was reported. */
 function readDefinition(raw: RawObject, reading: Reading): Definition | undefined {
   const { problems, warnings, isRegistered } = reading;
   raw.refuseUnknown(definitionFields, "a field of a definition", definitionWords);
@@ -125,7 +125,7 @@ function readDefinition(raw: RawObject, reading: Reading): Definition | undefine
   const [first, ...others] = roughSteps.flatMap((step) => completeStep(step) ?? []);
   if (first === undefined || others.length + 1 < roughSteps.length) return undefined;
   const steps: Steps = [first, ...others];
-  // A data flow along broken transitions, or through broken schemas, would be reported wrongly.
+  // The data flow along broken transitions, or through broken schemas, would give wrong reports.
   if (areSchemasSound && areTransitionsSound && checkSize(steps, problems)) {
     checkSharedEvents(steps, problems);
     checkDataFlow(steps, problems, warnings, reading.limits);
@@ -141,17 +141,17 @@ const definitionFields: ReadonlySet<string> = new Set([
   "definitions",
 ]);
 
-/** Only people read a description, in the definition's text, so it is kept nowhere else. */
+/** The description is only for people, who read it in the definition's text, so it is not kept elsewhere. */
 function checkDescription(raw: RawObject, isRegistered: boolean): void {
   const description = raw.text("description");
   if (description === undefined || isRegistered || !isLongerThan(description, maxDescriptionLength)) return;
   raw.refuse("description", `is longer than ${maxDescriptionLength} characters`);
 }
 
-/** Some pages: more belongs into a document of its own. */
+/** Some pages; a longer text belongs in a document of its own. */
 const maxDescriptionLength = 10_000;
 
-/** With what is wrong in them as far as it can be understood, so that their names are known; undefined when there are none at all. */
+/** Returns also schemas with problems, as far as they can be read, so that their names are known; undefined when there are none. */
 function readSchemas(
   raw: RawObject,
   problems: ProblemList,
@@ -180,7 +180,7 @@ function readSteps(raw: RawObject, schemas: ReadonlyMap<string, Schema> | undefi
   return [];
 }
 
-/** Undefined when a part of it was refused. */
+/** Undefined when a part of the step was refused. */
 function completeStep(rough: RoughStep): StepDefinition | undefined {
   const { name, type, work, input, output, inputSchema, outputSchema, transitionToStep, onFailure } = rough;
   if (name === undefined || transitionToStep === undefined || type === undefined || work === undefined)

@@ -1,18 +1,18 @@
 import type { JsonValue } from "../json/json.ts";
 import { hasFormat } from "../schema/format.ts";
 
-/** The length of a step's sleep: so many milliseconds from when it begins, or until a moment, in milliseconds since 1970. */
+/** The length of a step's sleep: a number of milliseconds from its begin, or a moment, in milliseconds since 1970. */
 export type Delay = { readonly ms: number } | { readonly untilMs: number };
 
-/** The moment at which a step that begins now goes on, in milliseconds since 1970. */
+/** The moment at which a step that begins its sleep at `now` goes on, in milliseconds since 1970. */
 export function delayEnd(delay: Delay, now: number): number {
   return "ms" in delay ? now + delay.ms : delay.untilMs;
 }
 
-/** A year, as for every other time: more was meant as milliseconds. A longer sleep is possible with `until`. */
+/** A year, like every other bound on time; a larger number was probably meant as milliseconds. A longer sleep is possible with `until`. */
 export const maxDelaySeconds = 31_536_000;
 
-/** Reads what the config of a step says, of which exactly one is there; or says which field is wrong, and how. */
+/** Reads the delay in a step's config, which has exactly one of the fields; or returns the wrong field and its problem. */
 export function readDelay({
   seconds,
   until,
@@ -36,7 +36,7 @@ export function readDelay({
   return { ms: Math.round(seconds * 1000) };
 }
 
-/** A leap second, which no clock of a computer shows, is the one before it. */
+/** A leap second, which no computer's clock shows, counts as the second before it. */
 function momentOf(time: string): number {
   return Date.parse(time.toUpperCase().replace(/:60(?=[.Z+-])/, ":59"));
 }

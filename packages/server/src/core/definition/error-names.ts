@@ -2,26 +2,26 @@ import { describeValue, type RawObject } from "../json/raw-object.ts";
 import { pointerTo, quoted } from "../problem.ts";
 import { isLongerThan } from "./definition-name.ts";
 
-/** An error as definitions name it: by the code that the service gives it, or by what the called side named it. */
+/** An error as definitions name it: by the service's code, or by the name that the called side gave it. */
 export interface NamedError {
   readonly code: string;
   readonly type?: string;
 }
 
-/** Whether one of these names is the error's code or its type. Without names every error is meant. */
+/** Whether one of these names is the error's code or its type. Without names, every error is meant. */
 export function isNamed(names: readonly string[] | undefined, { code, type }: NamedError): boolean {
   return names === undefined || names.includes(code) || (type !== undefined && names.includes(type));
 }
 
 export interface ErrorNameSurroundings {
   readonly limits: { readonly maxNameLength: number };
-  /** A version that is registered keeps its names, whichever codes come later. */
+  /** Whether the version is registered. It then keeps its names, even if later releases add codes. */
   readonly isRegistered: boolean;
 }
 
 /**
- * Reads `on`, a list of different names of errors; undefined when it is left out or wrong. `useless` has the codes that would be named in vain,
- * each with the reason.
+ * Reads `on`, a list of different names of errors; undefined when it is missing or wrong. `useless` has the codes that have no effect here, each with
+ * the reason.
  */
 export function readErrorNames(
   raw: RawObject,
@@ -42,7 +42,7 @@ export function readErrorNames(
   return names;
 }
 
-/** More kinds of errors than anybody tells apart. */
+/** More kinds of errors than a person can handle separately. */
 const maxErrorNames = 100;
 const leaveOut = "leave `on` out to mean every error";
 
@@ -63,7 +63,7 @@ function refuseName(
   if (detail !== undefined) raw.refuseAt(pointerTo(raw.pointerTo("on"), index), detail);
 }
 
-/** Amazon States Language has names of its own, which no error has here. */
+/** Amazon States Language has its own names of errors, which no error has here. */
 function foreignName(name: string): string | undefined {
   if (name === "*" || name === "States.ALL" || name === "States.TaskFailed") {
     return `${quoted(name)} is the name of no error here; ${leaveOut}`;

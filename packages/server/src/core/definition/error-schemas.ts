@@ -10,12 +10,12 @@ const fields: [string, Schema][] = [
 ];
 const required = ["code", "message", "step"];
 
-/** The failure of a step in a branch or in a child job, as the step tells of it that has the branch or the child. */
+/** The schema of a failure in a branch or a child job, as its step reports it. */
 export const branchErrorSchema = closedObject(
   new Map([...fields, ["branch", text], ["jobId", text]]),
   required,
   typeSets.object,
 );
 
-/** A failure as expressions read it. */
+/** The schema of a failure that expressions read. */
 export const errorSchema = closedObject(new Map([...fields, ["cause", branchErrorSchema]]), required, typeSets.object);

@@ -3,8 +3,8 @@ import type { Problem } from "../problem.ts";
 import type { Delay } from "./delay.ts";
 
 /**
- * What `core` knows of an executor. The engine's executors extend it with the function that makes the call; a list of
- * them is the catalog that definitions are checked against.
+ * The part of an executor that `core` knows. The engine's executors add the function that makes the call; a list of executors is the catalog against
+ * which definitions are checked.
  *
  * - `pass`: the output is the input; nothing outside is called.
  * - `wait`: the step waits for events.
@@ -17,19 +17,19 @@ import type { Delay } from "./delay.ts";
 export type ExecutorKind = PassKind | WaitKind | DelayKind | CallKind | TaskKind | JobKind | ForkKind;
 
 interface Kind {
-  /** For example "/service/noop". */
+  /** The type in definitions, for example "/service/noop". */
   readonly type: string;
-  /** A schema in the dialect of `schema.ts` that a step's `config` must satisfy. Its descriptions are what the API and the editor say of each field. */
+  /** The schema for a step's `config`, in the dialect of `schema.ts`. The API and the editor show its descriptions of the fields. */
   readonly configSchema: JsonObject;
-  /** The fields of the config in whose texts expressions may stand, each with a schema that what they give must satisfy. */
+  /** The fields of the config whose texts may have expressions, each with a schema for the values of these expressions. */
   readonly expressionFields?: Readonly<Record<string, JsonObject>>;
-  /** What the schema cannot say. Pointers are relative to the config. A text with an expression stands as it was written. */
+  /** Finds problems that the schema cannot express. Pointers are relative to the config. A text with an expression is passed as it was written. */
   readonly checkConfig?: (config: JsonObject) => readonly Problem[];
 }
 
 export interface PassKind extends Kind {
   readonly behaviour: "pass";
-  /** Whether a step is of use only with an `input` that makes something. */
+  /** Whether a step is only useful with an `input` template. */
   readonly needsInput?: boolean;
 }
 
@@ -47,7 +47,7 @@ export interface DelayKind extends Kind {
 
 export interface CallKind extends Kind {
   readonly behaviour: "call";
-  /** The schema that every answer fits which is no failure, where the executor knows it. */
+  /** The schema of every successful answer, where the executor knows it. */
   readonly resultSchema?: JsonObject;
   /** The timeout of one attempt in milliseconds, where the config has one. Called with a config that fits `configSchema` and `checkConfig`. */
   readonly timeoutMsOf?: (config: JsonObject) => number | undefined;
@@ -59,12 +59,12 @@ export interface TaskKind extends Kind {
   readonly taskTerms: (config: JsonObject) => TaskTerms;
 }
 
-/** How a task is handed out. */
+/** The terms on which a task is handed out. */
 export interface TaskTerms {
   readonly queue: string;
   /** Tasks with the highest priority among those that wait in one queue are handed out first. */
   readonly priority: number;
-  /** How long a worker holds the task after it took it, or was heard of last. */
+  /** The time for which a worker holds the task after it took it or was last heard of. */
   readonly heartbeatMs: number;
 }
 
@@ -74,18 +74,18 @@ export interface JobKind extends Kind {
   readonly childTerms: (config: JsonObject) => ChildTerms;
 }
 
-/** The job that a step makes. */
+/** The terms on which a step makes its child job. */
 export interface ChildTerms {
-  /** The name or the id of its workflow. */
+  /** The name or the id of the child's workflow. */
   readonly workflow: string;
   readonly version: { readonly tag: string } | { readonly versionNumber: number };
-  /** Whether the step waits for it, and gives its output. */
+  /** Whether the step waits for the child and returns its output. */
   readonly isAwaited: boolean;
 }
 
 export interface ForkKind extends Kind {
   readonly behaviour: "fork";
-  /** Called with a config that fits `configSchema` and `checkConfig`. Where expressions give the items, it has none. */
+  /** Called with a config that fits `configSchema` and `checkConfig`, without the items where expressions give them. */
   readonly forkRule: (config: JsonObject) => ForkRule;
 }
 
@@ -108,22 +108,22 @@ export interface ItemsRule {
   readonly kind: "items";
   /** The first step of the body. */
   readonly step: string;
-  /** How many items run at once at most. */
+  /** The most items that run at once. */
   readonly concurrency: number;
   readonly onItemFailure: "fail" | "collect";
-  /** How many items may fail where failures are collected; undefined where all may. */
+  /** The number of items that may fail where failures are collected; undefined where all may. */
   readonly maxFailures: number | undefined;
   readonly output: "list" | "counts";
 }
 
-/** What a wait step waits for: it goes on when `requiredCount` of `eventIds` are here. */
+/** The rule of a wait step: it goes on when `requiredCount` of `eventIds` have come. */
 export interface WaitRule {
   readonly eventIds: readonly string[];
   readonly requiredCount: number;
-  /** Whether more ids are given by expressions, so that they are known only when a job comes to the step. */
+  /** Whether expressions give further ids, which are then known only when a job comes to the step. */
   readonly isOpen?: boolean;
   readonly timeoutMs?: number;
-  /** By event id: the `$ref` of the definition that the event's payload must satisfy. */
+  /** The `$ref` of the definition that the event's payload must satisfy, by event id. */
   readonly payloadDefinitions?: Readonly<Record<string, JsonValue>>;
 }
 

@@ -3,14 +3,14 @@ import { describeValue, RawObject } from "../json/raw-object.ts";
 import { type ProblemList, pointerTo, quoted } from "../problem.ts";
 import { type ErrorNameSurroundings, isNamed, type NamedError, readErrorNames } from "./error-names.ts";
 
-/** A step that takes over after a failure, and the errors of which it does. */
+/** A step that takes over after a failure, and the errors that it handles. */
 export interface FailureHandler {
   /** Codes or types of errors; left out: every error. */
   readonly on?: readonly string[];
   readonly step: string;
 }
 
-/** The step that takes over after this error: that of the first handler which is for it. Undefined fails the job. */
+/** Returns the step that takes over after this error: that of the first matching handler. Undefined fails the job. */
 export function handlerOf(handlers: readonly FailureHandler[], error: NamedError): string | undefined {
   return handlers.find(({ on }) => isNamed(on, error))?.step;
 }
@@ -22,11 +22,11 @@ interface Surroundings extends ErrorNameSurroundings {
 
 export interface RoughHandlers {
   readonly onFailure: readonly FailureHandler[];
-  /** Whether `onFailure` is there and wrong, so that failures may be meant to lead elsewhere too. */
+  /** Whether `onFailure` is present and wrong, so that failures may be meant to lead elsewhere too. */
   readonly isFailureTransitionBroken: boolean;
 }
 
-/** Reads `onFailure`: the name of a step, or a list of handlers of which the first that is for the error takes over. */
+/** Reads `onFailure`: the name of a step, or a list of handlers, of which the first matching one takes over. */
 export function readFailureHandlers(
   step: RawObject,
   ownName: string | undefined,
@@ -49,7 +49,7 @@ function onlyOne(step: string): RoughHandlers {
 class HandlerReader {
   readonly #ownName: string | undefined;
   readonly #surroundings: Surroundings;
-  /** The place in the list of the first handler that names an error, by that name. */
+  /** The position of the first handler that names an error, by that name. */
   readonly #firstFor = new Map<string, number>();
 
   constructor(ownName: string | undefined, surroundings: Surroundings) {
@@ -100,7 +100,7 @@ class HandlerReader {
     return target === undefined ? undefined : { step: target, ...(on !== undefined && { on }) };
   }
 
-  /** The first handler that is for an error takes it, so that what stands behind it for the same error never does. */
+  /** The first matching handler takes an error, so a later handler for the same error is never used. */
   #refuseUnreachable(raw: RawObject, on: readonly string[] | undefined, index: number, count: number): void {
     if (raw.fields.on === undefined && index < count - 1) {
       raw.refuseAt(
@@ -121,7 +121,7 @@ class HandlerReader {
 }
 
 const handlerFields: ReadonlySet<string> = new Set(["on", "then"]);
-/** As many as names in one list: more kinds of errors than anybody tells apart. */
+/** The maximum is that of the names in one list: more kinds of errors than a person can handle separately. */
 const maxHandlers = 100;
 const takenByNobody: ReadonlyMap<string, string> = new Map([
   ["StepLimitExceeded", "is the error of a job that entered too many steps, which no step takes; take it out"],

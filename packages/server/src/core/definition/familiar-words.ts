@@ -1,7 +1,7 @@
 import type { FamiliarWords } from "../json/raw-object.ts";
 
-// Each table has our word first (a field, a path of fields, or a phrase), and then words for it that people know from other workflow
-// languages. A table is read by their words.
+// Each table has our word first (a field, a path of fields, or a phrase), and then the words of other workflow languages for it. The lookup is by
+// their words.
 
 export const definitionWords = tableOf({
   workflowName: "name id key title workflow workflowId",
@@ -53,7 +53,7 @@ export const detailWords = tableOf({
   "a field of `config`": "queue priority branches items step concurrency eventIds url method seconds functionName",
 });
 
-/** Words for fields of the configs of all executors: one gets ours where the executor has such a field. */
+/** Words for the config fields of all executors; a word is translated where the executor has that field. */
 export const configWords = tableOf({
   branches: "forkTasks forks lanes tasks steps",
   until: "completionCondition joinOn waitFor mode",
@@ -121,7 +121,7 @@ function tableOf(table: Readonly<Record<string, string>>): FamiliarWords {
   return (written) => words.get(plain(written));
 }
 
-/** `retry_count`, `RetryCount` and `retry-count` are one word; so are `lambda` and `/service/lambda`. */
+/** `retry_count`, `RetryCount` and `retry-count` count as one word, and so do `lambda` and `/service/lambda`. */
 function plain(word: string): string {
   return word
     .replace(/^\/?service\//, "")

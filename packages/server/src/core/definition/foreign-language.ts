@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject } from "../json/json.ts";
 import { type Problem, pointerTo } from "../problem.ts";
 
 /**
- * The one problem of a document that is written in another workflow language; undefined where it is not. What each of its fields would have
- * to say about unknown names helps nobody who does not know yet that the language is another one.
+ * Returns the single problem of a document in another workflow language; undefined for any other document. Problems about each unknown field would
+ * not help users who do not know yet that the language is different.
  */
 export function foreignLanguage(document: JsonObject): Problem | undefined {
   if (document.steps !== undefined) return undefined;
@@ -20,14 +20,14 @@ export function yamlHint(text: string): string {
   return yaml.test(text) ? "; this looks like YAML, and a definition is JSON" : "";
 }
 
-/** Its first line that is no comment begins a document or names a field. */
+/** The first line that is no comment begins a document or names a field. */
 const yaml = /^(?:\s*#[^\n]*\n)*\s*(?:---|[A-Za-z_][\w-]*:(?:\s|$))/;
 
 interface Language {
   /** The name with its article. */
   readonly name: string;
   readonly isLanguageOf: (document: JsonObject) => boolean;
-  /** The field at which the problem is shown. */
+  /** The field where the problem is shown. */
   readonly field: string;
   readonly words: readonly (readonly [theirs: string, ours: string])[];
 }

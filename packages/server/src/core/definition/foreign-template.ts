@@ -2,8 +2,8 @@ import { isJsonObject, type JsonValue } from "../json/json.ts";
 import { type ProblemList, pointerTo, quoted } from "../problem.ts";
 
 /**
- * Warns of what people write in a template who know another language. It is text like any other and taken as it stands, which is hardly ever meant.
- * A text that only holds `{{ … }}` may be a template for somebody else, and passes.
+ * Warns of template syntax of other languages. It is taken as plain text, which is rarely intended. A text with `{{ … }}` that matches no known form
+ * passes, because it may be a template for another program.
  */
 export function warnOfForeignTemplate(value: JsonValue, pointer: string, warnings: ProblemList): void {
   if (typeof value === "string") {
@@ -27,7 +27,7 @@ export function warnOfForeignTemplate(value: JsonValue, pointer: string, warning
   }
 }
 
-/** `$.order.sku` of Amazon States Language. */
+/** The form `$.order.sku` of Amazon States Language. */
 const jsonPath = /^\$\$?[.[]/;
-/** `{{ steps.reserve.sku }}`, and with other roots. */
+/** The form `{{ steps.reserve.sku }}`, also with other roots. */
 const braces = /^\s*\{\{\s*(?:\$|(?:inputs?|steps|outputs?|events?|workflow|job|context|tasks)\b)[^{}]*\}\}\s*$/;

@@ -3,19 +3,19 @@ import { typeSets } from "../schema/type-set.ts";
 import { branchErrorSchema } from "./error-schemas.ts";
 import type { ForkRule, ItemsRule } from "./executor-kind.ts";
 
-/** Statuses of an item where failures are collected. */
+/** The statuses of an item where failures are collected. */
 export const itemStatuses = { succeeded: "succeeded", failed: "failed" } as const;
 
-/** A list has no more items. */
+/** The most items in a list. */
 export const maxItems = 10_000;
 
-/** How many items a list has. */
+/** The bounds of the number of items in a list. */
 export interface ItemCount {
   readonly low: number;
   readonly high: number;
 }
 
-/** The schema of the raw result of a fork. `givenBy` answers what a branch gives, by its name; a body has none. */
+/** The schema of the raw result of a fork. `givenBy` returns the schema of a branch's result, by its name; a body has no name. */
 export function forkResultSchema(
   rule: ForkRule,
   itemCount: ItemCount,

@@ -2,31 +2,31 @@ import { declaredProperties, isClosed, requiredProperties, type Schema, withoutR
 import type { StepDefinition } from "./definition-parts.ts";
 import type { WaitWork } from "./step-work.ts";
 
-/** Which properties of payloads a wait step takes into its output. */
+/** The properties of payloads that a wait step takes into its output. */
 export interface PayloadRule {
-  /** Properties of the output that come from the events of one visit and from nowhere else: absent when none of those brought them. */
+  /** The properties of the output that only the events of one visit can bring; absent when none of those events had them. */
   readonly fromEvents: ReadonlySet<string>;
-  /** Properties that the step cannot end without: the payload definition of an event that must come requires them. */
+  /** The properties without which the step cannot end, because the payload definition of a required event requires them. */
   readonly certain: ReadonlySet<string>;
-  /** Whether the step takes the property out of the payload of this event. */
+  /** Whether the step takes the property from the payload of this event. */
   readonly takes: (eventId: string, property: string) => boolean;
-  /** One event id for each payload definition, which stands for all events that have it; undefined is the key of those without one. */
+  /** One event id for each payload definition, which stands for all events with that definition; undefined is the key of those without one. */
   readonly eventsBySchema: ReadonlyMap<Schema | undefined, string>;
-  /** What the output must fit when none of the consumed events had a payload: it may then lack what only events bring. */
+  /** The schema of the output when none of the consumed events had a payload; properties that only events bring may then be missing. */
   readonly bareOutputSchema: Schema;
 }
 
-/** What decides about payloads. */
+/** The parts of a step that decide about payloads. */
 type Definitions = Pick<StepDefinition, "work" | "inputSchema" | "outputSchema">;
 
 /**
- * Undefined when the step takes nothing. A property of the input is overwritten only by an event whose own payload definition declares it:
- * otherwise a token for one event could rewrite the very order that is approved.
+ * Returns the rule of a step; undefined when it takes nothing. An event overwrites a property of the input only if its own payload definition
+ * declares the property. Otherwise the sender of one event could change the order that is being approved.
  */
 export function payloadRuleOf(step: Definitions): PayloadRule | undefined {
   const { work, inputSchema, outputSchema } = step;
   if (work.kind !== "wait") return undefined;
-  // Hundreds of steps may share two definitions of thousands of names. Payload definitions are each step's own.
+  // Hundreds of steps may share two definitions of thousands of names, but each step has payload definitions of its own.
   const owner = work.payloadSchemas.size === 0 ? inputSchema : work.payloadSchemas;
   const rules = knownRules.get(owner) ?? new WeakMap<Schema, { readonly rule: PayloadRule | undefined }>();
   knownRules.set(owner, rules);
@@ -67,7 +67,7 @@ function makeRule(
   };
 }
 
-/** Stands for the ids that expressions give, which have no payload definition: no event has an empty id. */
+/** Stands for the ids that expressions give, which have no payload definition; no event has an empty id. */
 const idOfExpression = "";
 
 function requiredOf(

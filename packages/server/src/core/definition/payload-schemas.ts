@@ -2,7 +2,7 @@ import { type ProblemList, pointerTo } from "../problem.ts";
 import { findDefinition, type Schema } from "../schema/schema.ts";
 import type { WaitRule } from "./executor-kind.ts";
 
-/** By event id: the schema that the event's payload must satisfy. Events that are not named take any payload. */
+/** The schemas of payloads, by event id. Events without an entry take any payload. */
 export type PayloadSchemas = ReadonlyMap<string, Schema>;
 
 export const noPayloadSchemas: PayloadSchemas = new Map();

@@ -2,10 +2,10 @@ import { offsetsOf } from "../json/pointer-offsets.ts";
 import { describePosition, positionsOf, type TextPosition } from "../json/text-position.ts";
 import type { FoundProblem, Problem } from "../problem.ts";
 
-/** Something that is wrong in the text of a definition, or may go wrong, and where in the text it stands. */
+/** A problem or warning about the text of a definition, with its place in the text. */
 export interface PlacedProblem extends Problem, TextPosition {}
 
-/** Says of each problem where it stands in the text. A problem without an offset of its own is found by its pointer, which needs text that is JSON. */
+/** Finds the place of each problem in the text. A problem without an offset is found by its pointer, which requires that the text is JSON. */
 export function placeProblems(text: string, problems: readonly FoundProblem[]): PlacedProblem[] {
   if (problems.length === 0) return [];
   const targets = problems.map(({ pointer, textOffset, stringOffset }) =>

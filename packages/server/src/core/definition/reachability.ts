@@ -7,16 +7,16 @@ import { buildGraph, type Edge, type GraphStep, type StepGraph } from "./step-gr
 import { type Transition, targetsOf } from "./transition.ts";
 
 /**
- * Checks the transitions of a definition: names are unique, every step can be reached from the first one, the end can be reached from
- * every step, and no transition leads out of a branch or into one. A loop with a way out is fine. Answers whether every transition is known and sound.
+ * Checks the transitions of a definition: names are unique, every step can be reached from the first one, the end can be reached from every step, and
+ * no transition leads out of a branch or into one. A loop with an exit is allowed. Returns whether every transition is known and valid.
  */
 export function checkReachability(steps: readonly RoughStep[], problems: ProblemList): boolean {
-  // With two steps of one name it is not known where a transition leads.
+  // If two steps have the same name, the target of a transition is ambiguous.
   if (refuseDoubledNames(steps, problems)) return false;
   const graphSteps = graphStepsOf(steps);
   const graph = buildGraph(graphSteps);
   const hasBrokenTransition = steps.some(isBroken);
-  // A broken transition may have been meant to lead anywhere, so that nothing is certain to be out of reach.
+  // A broken transition may have been meant to lead anywhere, so no step is certainly unreachable.
   const hasUnreachable = !hasBrokenTransition && refuseUnreachable(steps, graph, problems);
   const hasEndless = refuseEndless(steps, graph, problems);
   const hasUnsoundRegion = refuseUnsoundRegions(graphSteps, graph, problems);
@@ -49,7 +49,7 @@ function isBroken(step: RoughStep): boolean {
 
 function graphStepsOf(steps: readonly RoughStep[]): GraphStep[] {
   return steps.map(({ name, transitionToStep, onFailure, work }, index) => ({
-    // No name that a transition could lead to: control characters are not allowed in one.
+    // A name that no transition can have, because names must not have control characters.
     name: name ?? `\u0000${index}`,
     transitionToStep: transitionToStep ?? null,
     onFailure,
@@ -83,12 +83,12 @@ function refuseEndless(steps: readonly RoughStep[], graph: StepGraph, problems: 
   return endless.length > 0;
 }
 
-/** Backwards from the steps that end a job, or whose transition is broken and may be meant to. */
+/** Walks backwards from the steps that end a job, or whose broken transition may be meant to. */
 function stepsThatCanEnd(steps: readonly RoughStep[], graph: StepGraph): ReadonlySet<number> {
   const ending = new Set(
     [...steps.entries()].filter(([, step]) => mayEnd(step.transitionToStep) || isBroken(step)).map(([index]) => index),
   );
-  // A set that grows while it is walked is walked to its end.
+  // The loop also visits steps that it adds to the set.
   for (const index of ending) {
     // The end of a branch is not the end of its fork.
     for (const edge of graph.incoming[index] ?? []) if (edge.kind !== "fork") ending.add(edge.from);
@@ -104,7 +104,10 @@ function pointerToStep(index: number): string {
   return pointerTo("/steps", index);
 }
 
-/** Answers whether a step belongs to two branches, a transition crosses the border of one, or too much is nested or open at once. */
+/**
+ * Refuses a step in two branches, a transition across the border of one, and too much nesting or too many open branches. Returns whether it refused
+ * any.
+ */
 function refuseUnsoundRegions(steps: readonly GraphStep[], graph: StepGraph, problems: ProblemList): boolean {
   const countBefore = problems.count;
   const regions = regionsOf(steps, graph);
@@ -129,7 +132,7 @@ function refuseUnsoundRegions(steps: readonly GraphStep[], graph: StepGraph, pro
   return open > maxOpenBranches;
 }
 
-/** Refuses the first region whose branches have too long a path; those in it are then too long as well. */
+/** Refuses the first region whose branches have too long a path; nested regions would then be too long as well. */
 function refuseLongPath(region: Region, steps: readonly GraphStep[], problems: ProblemList): void {
   const { fork, around } = region;
   const bytes = longestPathBytes(region, steps);
@@ -148,7 +151,7 @@ function longestPathBytes(region: Region | undefined, steps: readonly GraphStep[
 
 /** A path is part of the key of a row of `job_call`, and PostgreSQL takes no key of more than 2,704 bytes. */
 const maxPathBytes = 2_000;
-/** Deeper definitions are read by nobody; each level is one more part of a branch's path. */
+/** Deeper definitions are hard to read, and each level adds a part to a branch's path. */
 const maxDepth = 5;
 /** The open branches stand in the state of a job, which is written with each change. */
 const maxOpenBranches = 1_000;

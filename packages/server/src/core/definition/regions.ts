@@ -2,7 +2,7 @@ import type { Edge, GraphStep, StepGraph } from "./step-graph.ts";
 import { startsOf } from "./step-work.ts";
 import { targetsOf } from "./transition.ts";
 
-/** A line of steps: the main line, or one branch of a fork. Every step of a sound definition is in one region. */
+/** A line of steps: the main line, or one branch of a fork. Every step of a valid definition is in exactly one region. */
 export interface Region {
   /** The index of the fork; undefined for the main line. */
   readonly fork: number | undefined;
@@ -10,13 +10,13 @@ export interface Region {
   readonly branch: string | undefined;
   /** The region in which the fork stands; undefined for the main line. */
   readonly around: Region | undefined;
-  /** The forks around its steps. */
+  /** The number of forks around its steps. */
   readonly depth: number;
-  /** The index of the step where it begins. */
+  /** The index of its first step. */
   readonly first: number;
 }
 
-/** A branch that begins at a step which is in another region already. */
+/** A branch that begins at a step of another region. */
 export interface TakenStart {
   readonly fork: number;
   readonly branch: string | undefined;
@@ -31,14 +31,14 @@ export interface Regions {
   readonly takenStarts: readonly TakenStart[];
 }
 
-/** Divides the steps of a definition: a region has what can be reached from where it begins without entering a fork's branches. */
+/** Divides the steps of a definition into regions. A region has the steps that can be reached from its first step without entering a fork's branches. */
 export function regionsOf(steps: readonly Pick<GraphStep, "name" | "work">[], graph: StepGraph): Regions {
   const of: (Region | undefined)[] = steps.map(() => undefined);
   const indexes = new Map(steps.map(({ name }, index) => [name, index]));
   const found: Region[] = [{ fork: undefined, branch: undefined, around: undefined, depth: 0, first: 0 }];
   const all: Region[] = [];
   const takenStarts: TakenStart[] = [];
-  // A list that grows while it is walked is walked to its end.
+  // The loop also visits regions that it adds to the list.
   for (const region of found) {
     const { fork, branch, first } = region;
     if (fork !== undefined && of[first] !== undefined) {
@@ -57,7 +57,7 @@ export function regionsOf(steps: readonly Pick<GraphStep, "name" | "work">[], gr
   return { of, all, takenStarts };
 }
 
-/** The steps of the region. One that is in another region already ends the way. */
+/** Returns the steps of the region. A step of another region is not followed. */
 function claim(region: Region, of: (Region | undefined)[], { outgoing, stepCount }: StepGraph): Iterable<number> {
   const own = new Set(region.first < stepCount && of[region.first] === undefined ? [region.first] : []);
   for (const step of own) {
@@ -69,14 +69,14 @@ function claim(region: Region, of: (Region | undefined)[], { outgoing, stepCount
   return own;
 }
 
-/** The transitions that lead out of a region: a branch ends with null, and nothing leads into it but its fork. */
+/** Finds the transitions that lead out of a region. A branch must end with null, and only its fork may lead into it. */
 export function crossings({ of }: Regions, { outgoing }: StepGraph): readonly Edge[] {
   return outgoing
     .flat()
     .filter(({ from, to, kind }) => kind !== "fork" && of[from] !== undefined && of[from] !== of[to]);
 }
 
-/** The steps that end the branches of each fork, by the fork's index and the name of the branch; the body of a forEach has none. */
+/** The steps that end the branches of each fork, by the fork's index and the name of the branch; the body of a forEach has no name. */
 export function branchEnds(
   steps: readonly Pick<GraphStep, "transitionToStep">[],
   { of }: Regions,
@@ -92,10 +92,10 @@ export function branchEnds(
   return ends;
 }
 
-/** The most branches that a job can have open at once, with those of the forks in them. */
+/** The most branches that a job can have open at once, including those of nested forks. */
 export function openBranchCount(steps: readonly Pick<GraphStep, "work">[], { of, all }: Regions): number {
   const inner = new Map<Region, number>();
-  // The innermost first. A line stands at one step, so of its forks only the largest counts.
+  // Innermost regions come first. A line is at one step at a time, so only the largest of its forks counts.
   for (const region of all.toReversed()) {
     const forks = [...of.entries()].filter(([, other]) => other === region).map(([index]) => index);
     inner.set(region, Math.max(0, ...forks.map((fork) => openIn(fork, steps[fork]?.work, all, inner))));

@@ -1,21 +1,21 @@
 import { isNamed, type NamedError } from "./error-names.ts";
 
-/** How often and how patiently a step's call is tried again. All fields but `on` are set: defaults were filled in when the definition was parsed. */
+/** The rules for trying a step's call again. All fields except `on` are set, because the parser has filled in the defaults. */
 export interface RetryPolicy {
-  /** The first attempt included. */
+  /** The maximum of attempts, including the first. */
   readonly maxAttempts: number;
   readonly initialIntervalSeconds: number;
   readonly backoffRate: number;
   readonly maxIntervalSeconds: number;
   readonly jitter: boolean;
-  /** The codes or types of the errors after which it tries again; left out: all. */
+  /** The codes or types of the errors after which the call is tried again; left out, all errors are meant. */
   readonly on?: readonly string[];
 }
 
 /**
- * The policy by which a call is tried again after this error; undefined when it is not. A call that was not carried out is always tried again:
- * where the step's policy does not name its error, as without a policy, but for as many attempts as the step's policy has if that
- * are more, since all failed attempts of a visit are counted together.
+ * Returns the policy for trying a call again after this error; undefined when it is not tried again. A call that was not carried out is always tried
+ * again. If the step's policy does not name its error, `transientPolicy` applies, but with the larger number of attempts of both policies, because
+ * all failed attempts of a visit count together.
  */
 export function policyAfter(
   policy: RetryPolicy | undefined,
@@ -28,9 +28,9 @@ export function policyAfter(
 }
 
 /**
- * Milliseconds until the next attempt, or undefined when the policy gives up. `failedAttempts` counts the one that just failed;
- * `random` is from 0 up to 1. With jitter the wait lies between half of the interval and the whole, so that jobs which failed
- * together do not come back together. `retryAfterMs` is the wait that the called side asked for: the next attempt is not made before it.
+ * Returns the milliseconds until the next attempt, or undefined when the policy gives up. `failedAttempts` includes the attempt that just failed;
+ * `random` is from 0 up to 1. With jitter the wait is between half of the interval and the whole interval, so that jobs that failed together are not
+ * retried together. `retryAfterMs` is the wait that the called side asked for; the next attempt is never earlier.
  */
 export function nextAttemptInMs(
   policy: RetryPolicy,
@@ -46,14 +46,14 @@ export function nextAttemptInMs(
 }
 
 /**
- * One day: a quota that is renewed every night is worth waiting for, and an answer that names a year must not park a job for so long.
- * `maxIntervalSeconds` is no bound for it. It bounds our own guess of a good time, and the called side does not guess.
+ * One day. A quota that is renewed every night is worth waiting for, but an answer that asks for a year must not park a job for so long.
+ * `maxIntervalSeconds` does not apply here: it bounds our own guess, and the called side does not guess.
  */
 const maxRetryAfterMs = 24 * 60 * 60 * 1000;
 
 /**
- * The policy for errors that no `retry` of the step is for, and only for calls that were not carried out: a throttled call or a network that blinked should
- * fail no job. What the called side itself reports as an error is final without a policy.
+ * The policy for errors that the step's `retry` does not cover, only for calls that were not carried out: a throttled call or a short network failure
+ * should not fail a job. An error reported by the called side is final without a policy.
  */
 export const transientPolicy: RetryPolicy = {
   maxAttempts: 3,

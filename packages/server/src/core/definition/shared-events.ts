@@ -5,8 +5,8 @@ import type { StepDefinition } from "./definition-parts.ts";
 import { payloadRuleOf } from "./payload-rule.ts";
 
 /**
- * Refuses definitions of one event's payload that no value can meet together, as far as the schemas tell: an event is held against every
- * step that lists its id, so nobody could ever send it with that property.
+ * Refuses payload definitions for one event that no value can satisfy together, as far as the schemas show. An event is checked against every step
+ * that lists its id, so nobody could ever send it with that property.
  */
 export function checkSharedEvents(steps: readonly StepDefinition[], problems: ProblemList): void {
   const check = new SharedEvents(problems);
@@ -20,24 +20,24 @@ export function checkSharedEvents(steps: readonly StepDefinition[], problems: Pr
   }
 }
 
-/** What one step says of one event's payload. */
+/** The requirements of one step on one event's payload. */
 interface Listing {
   readonly step: StepDefinition;
   readonly takes: (property: string) => boolean;
   readonly parts: readonly Part[];
 }
 
-/** A schema that bears on a payload, and where the step names it. */
+/** A schema that applies to a payload, and the place where the step names it. */
 interface Part {
   readonly schema: Schema;
   readonly properties: ReadonlyMap<string, Schema>;
   readonly pointer: string;
   readonly title: string;
-  /** Whether the payload as a whole must fit, and not only the properties. */
+  /** Whether the whole payload must fit, and not only its properties. */
   readonly isWhole: boolean;
 }
 
-/** Steps that say the same are compared once: hundreds of them may share an id. */
+/** Steps with equal requirements are compared once, because hundreds of them may share an id. */
 function listingsByEventId(steps: readonly StepDefinition[]): ReadonlyMap<string, readonly Listing[]> {
   const numbers = new Map<Schema | undefined, number>();
   const numberOf = (schema: Schema | undefined): number => {
@@ -86,7 +86,7 @@ function declaredSchemas(schema: Schema): ReadonlyMap<string, Schema> {
   return propertiesAlone(schema).objects?.properties ?? new Map();
 }
 
-/** Many steps with thousands of properties each are compared in part: what is left shows when an event is sent. */
+/** Many steps with thousands of properties each are compared only in part; the remaining problems show when an event is sent. */
 const maxLookUps = 200_000;
 
 class SharedEvents {

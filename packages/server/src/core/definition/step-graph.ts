@@ -1,36 +1,36 @@
 import { type StepWork, startsOf } from "./step-work.ts";
 import { type Transition, targetsOf } from "./transition.ts";
 
-/** What a graph needs to know of a step. */
+/** The parts of a step that a graph needs. */
 export interface GraphStep {
   readonly name: string;
   readonly transitionToStep: Transition;
-  /** The steps that failures lead to. */
+  /** The steps to which failures lead. */
   readonly onFailure: readonly { readonly step: string }[];
-  /** Undefined where it is not known. */
+  /** Undefined where the work is not known. */
   readonly work: StepWork | undefined;
 }
 
-/** A way from one step to another. Steps are known by their index in the definition. */
+/** A transition from one step to another. Steps are identified by their index in the definition. */
 export interface Edge {
   readonly from: number;
   readonly to: number;
   /**
-   * A failed step has made no output. A `fork` leads from a step to the first step of one of its branches, before it has made any; nothing leads back
-   * from there.
+   * `failure`: the step has made no output. `fork`: the edge leads from a fork to the first step of a branch, before the fork has made an output, and
+   * no edge leads back from there.
    */
   readonly kind: "transition" | "failure" | "fork";
 }
 
-/** The steps of a definition and the transitions between them. A transition to a name that no step has is left out. */
+/** The steps of a definition and the transitions between them. A transition to an unknown name is left out. */
 export interface StepGraph {
   readonly stepCount: number;
-  /** By step. */
+  /** The edges that lead to each step, by its index. */
   readonly incoming: readonly (readonly Edge[])[];
   readonly outgoing: readonly (readonly Edge[])[];
-  /** The steps that can be reached from the first one, each after those that lead to it, but for loops. */
+  /** The steps that can be reached from the first one, each after its predecessors, except in loops. */
   readonly order: readonly number[];
-  /** The same in the opposite order. */
+  /** The steps of `order`, in reverse. */
   readonly backwards: readonly number[];
 }
 
@@ -60,7 +60,7 @@ function edgesOf(steps: readonly GraphStep[]): Edge[] {
   });
 }
 
-/** Depth first from the first step; without recursion, which a chain of steps would make as deep as it is long. */
+/** A depth-first walk from the first step. It does not recurse, because a chain of steps would make the recursion as deep as the chain is long. */
 function reversePostorder(outgoing: readonly (readonly Edge[])[]): number[] {
   if (outgoing.length === 0) return [];
   const finished: number[] = [];

@@ -17,9 +17,9 @@ export interface PassWork {
 /** The step waits for events. */
 export interface WaitWork {
   readonly kind: "wait";
-  /** The rule, with the timeout of the step if it has one. Where expressions give ids, it has only the other ones. */
+  /** The rule, with the timeout of the step if it has one. Where expressions give ids, it has only the constant ones. */
   readonly rule: WaitRule;
-  /** Undefined where no id is given by an expression. */
+  /** Undefined where no expression gives an id. */
   readonly openRule: Resolvable<WaitRule> | undefined;
   readonly payloadSchemas: PayloadSchemas;
 }
@@ -30,7 +30,7 @@ export interface DelayWork {
   readonly delay: Delay | Resolvable<Delay>;
 }
 
-/** The engine owes the outside a call. */
+/** The engine owes a call to the outside. */
 export type CallWork = NodeCallWork | TaskWork | ChildWork;
 
 /** A node makes the call. */
@@ -38,7 +38,7 @@ export interface NodeCallWork extends CallFields {
   readonly by: "node";
   /** Fits the config schema of the step's executor. */
   readonly config: JsonObject;
-  /** The fields of the config that hold expressions; undefined where none does. */
+  /** The fields of the config that have expressions; undefined where there are none. */
   readonly openConfig: OpenFields | undefined;
 }
 
@@ -52,21 +52,21 @@ export interface TaskWork extends CallFields {
 export interface ChildWork extends CallFields {
   readonly by: "job";
   readonly terms: ChildTerms | Resolvable<ChildTerms>;
-  /** Whether the step ends with the child, and not as soon as there is one. */
+  /** Whether the step ends with the child's end, and not as soon as the child exists. */
   readonly isAwaited: boolean;
 }
 
 interface CallFields {
   readonly kind: "call";
-  /** The schema that every raw result fits; undefined where the executor does not say. */
+  /** The schema of every raw result; undefined where the executor has none. */
   readonly resultSchema: Schema | undefined;
   /** Undefined where the definition has none. */
   readonly retry: RetryPolicy | undefined;
-  /** The timeout of one attempt; undefined where the definition has none. Those of a task and of a child count from when they are due. */
+  /** The timeout of one attempt; undefined where the definition has none. For a task or a child, it counts from when that is due. */
   readonly timeoutMs: number | undefined;
 }
 
-/** Other steps of the definition run side by side. The engine makes the result of what they give. */
+/** Other steps of the definition run side by side. The engine makes the result from the results of their branches. */
 export interface ForkWork {
   readonly kind: "fork";
   readonly rule: ForkRule;
@@ -74,12 +74,12 @@ export interface ForkWork {
   readonly items: readonly JsonValue[] | Resolvable<ItemList>;
 }
 
-/** An object, since what a config resolves to is one. */
+/** The items in an object, because a config always resolves to an object. */
 export interface ItemList {
   readonly items: readonly JsonValue[];
 }
 
-/** The steps at which branches of a step begin, in their order; none for a step that is no fork. The one start of a body has no name. */
+/** The first steps of a step's branches, in their order; none for a step that is no fork. The single start of a body has no name. */
 export function startsOf(
   work: StepWork | undefined,
 ): readonly (Omit<BranchStart, "name"> & { readonly name?: string })[] {

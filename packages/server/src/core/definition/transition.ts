@@ -1,6 +1,6 @@
 import type { Expression } from "../expression/expression.ts";
 
-/** The way of a job after a step: to the step of that name, to its end (null), or where the first of several conditions leads that holds. */
+/** The way of a job after a step: to the step of that name, to its end (null), or to the target of the first condition that holds. */
 export type Transition = string | null | Choice;
 
 export interface Choice {
@@ -18,7 +18,7 @@ export function isChoice(transition: Transition): transition is Choice {
   return transition !== null && typeof transition === "object";
 }
 
-/** Every place to which a transition may lead, each once. */
+/** Returns every target of a transition, each once. */
 export function targetsOf(transition: Transition): readonly (string | null)[] {
   if (!isChoice(transition)) return [transition];
   return [...new Set([...transition.options.map(({ then }) => then), transition.otherwise])];

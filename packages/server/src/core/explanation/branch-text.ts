@@ -2,7 +2,7 @@ import { levelOf, parentOf } from "../job/branch-path.ts";
 import type { Job } from "../job/job-state.ts";
 import { quoted } from "../problem.ts";
 
-/** A branch in words, with its path: "item 4,211 of 10,000 (`each-order:1[4211]`)". An item is named by its place from 0, as `index` counts. */
+/** Describes a branch with its path: "item 4,211 of 10,000 (`each-order:1[4211]`)". An item is named by its position from 0, like `index`. */
 export function branchText({ state }: Job, path: string): string {
   const level = levelOf(path);
   const fork = state.status === "RUNNING" ? state.cursors.find(({ branch }) => branch === parentOf(path)) : undefined;

@@ -4,14 +4,14 @@ import { duration } from "./words.ts";
 
 interface DueJob {
   readonly facts: ExplanationFacts;
-  /** What is true already, as the beginning of a sentence. */
+  /** The part that is true already, as the beginning of the sentence. */
   readonly clause: string;
   readonly dueAt: Timestamp;
-  /** False for what takes no call: a wait whose time is up is ended however many calls are under way. */
+  /** False where no call is made: a wait that times out ends, however many calls are under way. */
   readonly needsRoom: boolean;
 }
 
-/** Nothing holds the job but that a node must look at it, or have room. */
+/** Explains a job that only waits for a node to look at it, or to have room. */
 export function due(circumstances: Circumstances, { facts, clause, dueAt, needsRoom }: DueJob): Explanation {
   const { now, hasRoom, callCounts, maxCallsPerNode } = circumstances;
   const start = clause.charAt(0).toUpperCase() + clause.slice(1);
@@ -30,5 +30,5 @@ export function due(circumstances: Circumstances, { facts, clause, dueAt, needsR
   };
 }
 
-/** Nodes look twice a second; a busy one takes longer. */
+/** Nodes look twice a second; a busy node takes longer. */
 const expectedMs = 5_000;

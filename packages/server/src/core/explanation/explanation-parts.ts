@@ -4,7 +4,7 @@ import type { Actor, Job, JobError, JobStatus, StepError, Timestamp } from "../j
 import type { JsonValue } from "../json/json.ts";
 import type { Plan } from "../plan/plan.ts";
 
-/** Why a job is where it is, for whoever asks why it does not move: one sentence, and the facts that it was made from. */
+/** The answer to why a job does not move: one sentence, and the facts behind it. */
 export interface Explanation {
   readonly state: ExplainedState;
   readonly sentence: string;
@@ -12,18 +12,18 @@ export interface Explanation {
 }
 
 /**
- * - `due`: it goes on at once, as soon as a node looks.
- * - `roomFull`: it would, but no node has room for another call of its organization.
- * - `queued`: a node holds its call and has not begun it.
+ * - `due`: the job goes on as soon as a node looks.
+ * - `roomFull`: the job is due, but no node has room for another call of its organization.
+ * - `queued`: a node holds the call and has not begun it.
  * - `calling`: the call is under way.
- * - `nodeLost`: the node that holds the call is not heard of any more.
- * - `retrying`: the next attempt has its time.
- * - `delayed`: its step sleeps.
- * - `forked`: the branches of its step run.
- * - `waitingForWorker`: its task waits in a queue.
- * - `working`: a worker holds its task.
- * - `waitingForJob`: the job that its step began is under way.
- * - `parked`: the node that answers cannot go on with it; others may.
+ * - `nodeLost`: the node that holds the call is no longer heard of.
+ * - `retrying`: the next attempt waits for its time.
+ * - `delayed`: the step sleeps.
+ * - `forked`: the branches of the step run.
+ * - `waitingForWorker`: the task waits in a queue.
+ * - `working`: a worker holds the task.
+ * - `waitingForJob`: the job that the step began is under way.
+ * - `parked`: the node that answers cannot go on with the job; others may.
  */
 export const explainedStates = [
   "due",
@@ -46,28 +46,28 @@ export const explainedStates = [
 
 export type ExplainedState = (typeof explainedStates)[number];
 
-/** Which there are depends on the state. */
+/** The facts of an explanation; which of them are set depends on the state. */
 export interface ExplanationFacts {
-  /** Since when the job is in this state. */
+  /** The time since which the job is in this state. */
   readonly since: Timestamp;
   readonly step?: string;
   readonly visit?: number;
   readonly attempt?: number;
-  /** The number of the attempt after which the step gives up, as its retry policy stands now. */
+  /** The number of the attempt after which the step gives up, by its present retry policy. */
   readonly maxAttempts?: number;
   readonly nextAttemptAt?: Timestamp;
-  /** When the node that parked the job tries to go on with it again. */
+  /** The time at which the node that parked the job tries to go on with it again. */
   readonly retryAt?: Timestamp;
-  /** When the step has slept long enough. */
+  /** The end of the step's sleep. */
   readonly delayEndsAt?: Timestamp;
-  /** When the call or the wait is given up. */
+  /** The time at which the call or the wait is given up. */
   readonly timeoutAt?: Timestamp;
-  /** When the whole job fails, of a definition with a timeout. */
+  /** The time at which the whole job fails, where its definition has a timeout. */
   readonly jobTimeoutAt?: Timestamp;
   readonly lastError?: StepError;
-  /** The branch that has been open for longest, and for which events or a worker are missing, or an attempt or the end of a sleep is to come. */
+  /** The branch that has been open longest among those that wait for events, a worker, an attempt or the end of a sleep. */
   readonly branch?: string;
-  /** Where that branch stands. `step` is the step that has the branches. */
+  /** The step in which that branch is. `step` is the step that has the branches. */
   readonly branchStep?: string;
   readonly branchVisit?: number;
   /** The branches of a step, and how many of them are open, succeeded and failed. */
@@ -77,25 +77,25 @@ export interface ExplanationFacts {
   readonly failedCount?: number;
   readonly eventIds?: readonly string[];
   readonly missingEventIds?: readonly string[];
-  /** How many of the missing ones are enough. */
+  /** The number of missing events that are needed. */
   readonly missingCount?: number;
-  /** Of the unmatched events those whose id is nearly one that is missing. */
+  /** The unmatched events whose id is nearly a missing one. */
   readonly misspelledEvents?: readonly MisspelledEvent[];
   /** Events that are kept for another step. */
   readonly bufferedEventIds?: readonly string[];
   readonly node?: NodeFacts;
-  /** Where the task waits, or waited until a worker took it. */
+  /** The queue in which the task waits, or waited until a worker took it. */
   readonly queue?: QueueFacts;
   /** The worker that holds the task. */
   readonly worker?: WorkerFacts;
   /** The job that the step began. */
   readonly childJob?: ChildFacts;
-  /** Calls of the organization that nodes hold: on the job's own node where it has one, else on all. */
+  /** The number of the organization's calls that nodes hold: on the job's own node if it has one, otherwise on all nodes. */
   readonly callCount?: number;
   readonly maxCallsPerNode?: number;
   readonly error?: JobError;
   readonly cancelledBy?: NamedActor;
-  /** What helps from here, by the names of the operations. */
+  /** The operations that can help now, by name. */
   readonly operations: readonly HelpfulOperation[];
 }
 
@@ -110,7 +110,7 @@ export interface MisspelledEvent {
 
 export interface NodeFacts {
   readonly nodeId: string;
-  /** Undefined for a node that is forgotten already. */
+  /** Undefined for a node that the store has forgotten. */
   readonly name?: string;
   readonly isAlive: boolean;
   readonly heartbeatAt?: Timestamp;
@@ -119,19 +119,19 @@ export interface NodeFacts {
 export interface QueueFacts {
   readonly name: string;
   readonly waitingCount: number;
-  /** When a worker asked for tasks last; undefined when none ever did. */
+  /** The time at which a worker last asked for tasks; undefined when none ever did. */
   readonly polledAt?: Timestamp;
   readonly workerCount: number;
-  /** The time since which nothing of it is handed out. */
+  /** The time at which the queue was paused; its tasks are not handed out since then. */
   readonly pausedAt?: Timestamp;
 }
 
 export interface WorkerFacts {
   readonly name: string;
   readonly takenAt: Timestamp;
-  /** When another worker gets the task, unless this one is heard of until then. */
+  /** The time at which another worker gets the task, unless this one is heard of before. */
   readonly leaseUntil: Timestamp;
-  /** The last that it said of how far it has come. */
+  /** The progress that the worker reported last. */
   readonly progress?: JsonValue;
 }
 
@@ -152,7 +152,7 @@ export interface Circumstances {
   /** The newest part of the job's history, or all of it, in its order. */
   readonly entries: readonly Entry<unknown>[];
   readonly now: Timestamp;
-  /** The call that the next facts are about, one of those that the job owes or has under way; null where there is none. */
+  /** The call that the next fields are about, one that the job owes or has under way; null where there is none. */
   readonly call: CallName | null;
   /** The node that holds the call; null where none does. */
   readonly node: NodeFacts | null;
@@ -162,13 +162,13 @@ export interface Circumstances {
   readonly child: ChildFacts | null;
   /** Calls of the organization that nodes hold, by node. */
   readonly callCounts: ReadonlyMap<string, number>;
-  /** How many of one organization's calls a node runs at once. */
+  /** The maximum of one organization's calls that a node runs at once. */
   readonly maxCallsPerNode: number;
-  /** Whether the node that answers would take another call of the organization. */
+  /** Whether the answering node would take another call of the organization. */
   readonly hasRoom: boolean;
-  /** Whether the call has begun; undefined where another node holds it, which alone knows. */
+  /** Whether the call has begun; undefined where another node holds it, because only that node knows. */
   readonly hasCallBegun: boolean | undefined;
   readonly defaultTimeoutMs: number;
-  /** What whoever cancelled the job is called; undefined for those who are gone. */
+  /** The name of the actor who cancelled the job; undefined when that account is gone. */
   readonly cancelledByName: string | undefined;
 }

@@ -4,7 +4,7 @@ import type { Circumstances, Explanation } from "./explanation-parts.ts";
 import { pending, running } from "./moving.ts";
 import { duration } from "./words.ts";
 
-/** Answers "why is it not moving?": the sentence is for the eye, the facts are what it was made from. */
+/** Answers "why is it not moving?": the sentence is for people, and the facts show what it is based on. */
 export function explainJob(circumstances: Circumstances): Explanation {
   const { state } = circumstances.job;
   switch (state.status) {
@@ -19,7 +19,7 @@ export function explainJob(circumstances: Circumstances): Explanation {
   }
 }
 
-/** Says until when the whole job may run, where that is bounded. */
+/** Adds the time at which the whole job is ended, where that is bounded. */
 function withJobTimeout({ now }: Circumstances, { timeoutAt }: RunningState, explained: Explanation): Explanation {
   if (timeoutAt === undefined) return explained;
   const left = timeoutAt - now;

@@ -20,7 +20,7 @@ import { ofTask } from "./task.ts";
 import { waiting } from "./waiting.ts";
 import { duration, errorText } from "./words.ts";
 
-/** The job is in a step, or on its way to one. */
+/** Explains a job that is in a step, or on its way to one. */
 export function running(circumstances: Circumstances, step: CurrentStep): Explanation {
   switch (step.phase) {
     case "calling":
@@ -40,7 +40,7 @@ export function running(circumstances: Circumstances, step: CurrentStep): Explan
   }
 }
 
-/** The branches of a step run. */
+/** Explains a step whose branches run. */
 function forked(circumstances: Circumstances, step: ForkedStep): Explanation {
   const { job, entries, now } = circumstances;
   const since = step.startedAt ?? lastAt(entries, ["step.forked"]) ?? job.updatedAt;
@@ -69,7 +69,7 @@ function forked(circumstances: Circumstances, step: ForkedStep): Explanation {
   };
 }
 
-/** Explains the branch that has been open for longest of those that wait for something other than calls of nodes. */
+/** Explains the branch that has been open longest among those that wait for something other than nodes' calls. */
 function openLongest(circumstances: Circumstances): { branch: string; explained: Explanation } | undefined {
   const { job, entries, steps, task, child, call } = circumstances;
   if (job.state.status !== "RUNNING") return undefined;
@@ -88,7 +88,7 @@ function openLongest(circumstances: Circumstances): { branch: string; explained:
   return { branch, explained: running(own, stand) };
 }
 
-/** The job goes on without anybody's help, and no node has taken it yet. */
+/** Explains a job that goes on by itself, but that no node has taken yet. */
 export function pending(circumstances: Circumstances, resumeAt: ResumePoint | null): Explanation {
   const { plan, entries, job } = circumstances;
   const since = lastAt(entries, ["job.submitted", "job.resumed"]) ?? job.createdAt;
@@ -109,7 +109,7 @@ function retrying(circumstances: Circumstances, step: RetryingStep): Explanation
   const lastError = steps.at(-1)?.error;
   const planStep = plan.steps.get(step.name);
   const own = planStep && callOf(planStep)?.retry;
-  // After an error that the step's own policy does not name it tries again only what was not carried out.
+  // After an error that the step's own policy does not name, only calls that were not carried out are tried again.
   const policy = (lastError === undefined ? own : policyAfter(own, lastError, true)) ?? transientPolicy;
   const since = lastAt(entries, ["step.attemptFailed", "step.handedBack"]) ?? step.wakeAt;
   const attempt = step.attempt + 1;
@@ -201,7 +201,7 @@ function calling(circumstances: Circumstances, step: CallingStep): Explanation {
   };
 }
 
-/** The step has begun another job, whose end it waits for. */
+/** Explains a step that has begun another job and waits for its end. */
 function waitingForJob({ name }: CallingStep, child: ChildFacts, facts: ExplanationFacts, now: Timestamp): Explanation {
   const { jobId, workflowName, status } = child;
   const left = facts.timeoutAt === undefined ? undefined : facts.timeoutAt - now;
@@ -224,7 +224,10 @@ function lost(node: NodeFacts, call: string, now: Timestamp): string {
   return `The node ${quoted(node.name)}, which holds ${call}, was not heard of for ${duration(now - node.heartbeatAt)}`;
 }
 
-/** Attempts count on over resumes and lost nodes, which the policy does not count: so it is reckoned from here. */
+/**
+ * The number of the last attempt. Attempts are counted across resumes and lost nodes, which the policy does not count, so this starts from the
+ * present attempt.
+ */
 function lastAttempt(policy: RetryPolicy, attempt: number, failedAttempts: number): number {
   return attempt + Math.max(0, policy.maxAttempts - failedAttempts - 1);
 }

@@ -3,20 +3,20 @@ import { quoted } from "../problem.ts";
 import type { Explanation } from "./explanation-parts.ts";
 import { duration } from "./words.ts";
 
-/** The node that answers cannot go on with the job at present. */
+/** The reason why the answering node cannot go on with the job for now. */
 export interface ParkedCircumstances {
   readonly job: Pick<Job, "workflowName" | "versionNumber">;
   readonly nodeName: string;
-  /** Whether the node cannot read the job's version; otherwise something fails with this job alone. */
+  /** Whether the node cannot read the job's version; otherwise only this job fails on the node. */
   readonly isVersion: boolean;
-  /** Part of a sentence; undefined where only the node's log may say it. */
+  /** A part of the sentence; undefined where only the node's log may have it. */
   readonly reason: string | undefined;
   readonly parkedForMs: number;
   readonly retryInMs: number;
   readonly now: Timestamp;
 }
 
-/** Another node may be able to go on with a parked job, and this one tries again. */
+/** Explains a parked job: another node may go on with it, and this one tries again. */
 export function parked(circumstances: ParkedCircumstances): Explanation {
   const { job, nodeName, isVersion, reason, parkedForMs, retryInMs, now } = circumstances;
   const what = isVersion

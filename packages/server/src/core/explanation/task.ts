@@ -3,7 +3,7 @@ import { quoted } from "../problem.ts";
 import type { Circumstances, Explanation, ExplanationFacts, QueueFacts, WorkerFacts } from "./explanation-parts.ts";
 import { duration } from "./words.ts";
 
-/** The job's step is a task: it waits in its queue, or a worker holds it. */
+/** Explains a step that is a task: it waits in its queue, or a worker holds it. */
 export function ofTask(
   { now }: Circumstances,
   { name }: CallingStep,

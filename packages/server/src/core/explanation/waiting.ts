@@ -7,7 +7,7 @@ import { due } from "./due.ts";
 import type { Circumstances, Explanation, MisspelledEvent } from "./explanation-parts.ts";
 import { duration, listed } from "./words.ts";
 
-/** The job waits for events: which, since when, until when, and whether one of those that came was only mistyped. */
+/** Explains a job that waits for events: which ones, since when, until when, and whether one that came was only mistyped. */
 export function waiting(circumstances: Circumstances, step: WaitingStep): Explanation {
   const { plan, entries, now, job } = circumstances;
   const planStep = plan.steps.get(step.name);
@@ -60,7 +60,7 @@ function timeoutClause(leftMs: number, handler: string | undefined): string {
   return `; in ${duration(leftMs)} it gives up and ${then}`;
 }
 
-/** Newest first, each id once. Only so many are compared: a job may hold thousands of events. */
+/** Finds mistyped ids, newest first, each once. The number of comparisons is bounded, because a job may hold thousands of events. */
 function misspelled(entries: readonly Entry<unknown>[], missing: readonly string[]): MisspelledEvent[] {
   const found = new Map<string, MisspelledEvent>();
   let compared = 0;

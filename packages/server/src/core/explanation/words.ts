@@ -1,6 +1,6 @@
 import { quoted } from "../problem.ts";
 
-/** Two units at most: nobody who asks why a job stands wants to know its milliseconds after an hour. */
+/** Formats a duration with at most two units: after an hour, nobody needs the milliseconds. */
 export function duration(ms: number): string {
   const seconds = Math.max(0, ms) / 1000;
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
@@ -27,10 +27,10 @@ export function listed(names: readonly string[]): string {
 }
 
 const maxListed = 5;
-/** What others wrote may be long, and the sentence must stay one that is read at a glance. */
+/** A user's message may be long, but the sentence must stay short. */
 const maxMessageLength = 300;
 
-/** With its full stop. */
+/** Describes an error, with a full stop. */
 export function errorText({ code, type, message }: { code: string; type?: string; message: string }): string {
   const isLong = message.length > maxMessageLength;
   const text = (isLong ? `${message.slice(0, maxMessageLength).toWellFormed()}…` : message).replace(/\s+/g, " ").trim();

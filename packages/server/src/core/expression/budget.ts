@@ -5,8 +5,8 @@ import { maxPatternLength } from "../schema/pattern-book.ts";
 import { fail } from "./failure.ts";
 
 /**
- * Bounds what one template, or one `choose`, may cost. It counts work and never time, so that the same values give the same outcome on every
- * machine. A unit is at most some 40 ns, whatever it is spent on (`test/core/expression/costs.test.ts` tries what costs most).
+ * Bounds the cost of one template, or of one `choose`. It counts work and never time, so that the same values give the same outcome on every machine.
+ * A unit is at most some 40 ns for any work (`test/core/expression/costs.test.ts` tries the most expensive cases).
  */
 export class Budget {
   readonly #limits: BudgetLimits;
@@ -38,7 +38,7 @@ export class Budget {
     }
   }
 
-  /** Spends for work on every character of a text; the fastest takes eight of them per unit. */
+  /** Charges for work on every character of a text; the fastest work takes eight characters per unit. */
   spendOnText(length: number, charactersPerUnit = 8): void {
     this.spend(1 + Math.ceil(length / charactersPerUnit));
   }
@@ -57,12 +57,13 @@ export class Budget {
     }
   }
 
-  /** The matcher of a pattern. The first use of a pattern is charged for compiling it, whether or not it was compiled before. */
+  /** The matcher of a pattern. The first use of a pattern is charged for compiling it, even if it was compiled before. */
   matcher(source: string): Matcher {
     const known = this.#matchers.get(source);
     if (known !== undefined) return known;
     this.spend(workToReadPattern + Math.min(source.length, maxPatternLength) * workPerPatternCharacter);
-    // The message says no more, since it would quote the pattern, which may have come with the data. A literal's problem is told at registration.
+    // The message shows no details, because it would quote the pattern, which may come from the data. A problem with a literal is reported at
+    // registration.
     if (problemOfSource(source) !== undefined)
       fail("has a pattern that is no regular expression in RE2 syntax, or is too large");
     const pattern = readPattern(source);
@@ -94,7 +95,7 @@ export class Budget {
   }
 }
 
-/** Answers what is wrong with a pattern; undefined when nothing is. */
+/** Returns the problem of a pattern; undefined when there is none. */
 export function problemOfSource(source: JsonValue | undefined): string | undefined {
   if (typeof source !== "string") return undefined;
   if (source.length > maxPatternLength) return `a pattern of more than ${maxPatternLength} characters`;
@@ -113,12 +114,12 @@ export interface BudgetLimits {
 
 export const defaultLimits: BudgetLimits = { maxWork: 1_000_000, maxSize: 4_000_000, maxDepth: 64 };
 
-/** Listing the keys of an object takes up to 140 ns for each: those of large ones are sorted first. */
+/** Listing the keys of an object takes up to 140 ns for each, because those of large objects are sorted first. */
 export const unitsPerKey = 8;
 
 const workToReadPattern = 200;
 const workPerPatternCharacter = 30;
-/** One pattern may be almost as large as all of a definition together (`schema/pattern-book.ts`). */
+/** One pattern may be almost as large as all patterns of a definition together (`schema/pattern-book.ts`). */
 const maxPatternWork = 8_000;
 /** A unit of a pattern's work takes up to 3.5 µs. */
 const workPerPatternWork = 200;

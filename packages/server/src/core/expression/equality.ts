@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { getOwn } from "../json/record.ts";
 import { type Budget, unitsPerKey } from "./budget.ts";
 
-/** Whether two values are the same JSON; the order of keys does not matter. It spends what it looks at. */
+/** Whether two values are the same JSON, whatever the order of keys. The cost depends on the parts that are compared. */
 export function isSame(one: JsonValue, other: JsonValue, budget: Budget): boolean {
   budget.spend(1);
   if (typeof one === "string" && typeof other === "string") {

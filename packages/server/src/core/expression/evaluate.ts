@@ -10,7 +10,10 @@ import type { Scope } from "./scope.ts";
 import type { NamedNode, Node, NodeOf } from "./tree.ts";
 import { Duration, describeKinds, isMap, kindOf, numberWithin, Timestamp, toJson, type Value } from "./value.ts";
 
-/** The value of an expression, or why it has none. The same values in the scope always give the same. `depth` is how deep in the output it stands. */
+/**
+ * Returns the value of an expression, or the reason why it has none. The result depends only on the values in the scope. `depth` is the depth of the
+ * value in the output.
+ */
 export function evaluate(
   expression: Expression,
   scope: Scope,
@@ -31,9 +34,9 @@ class Evaluation {
   readonly #source: string;
   readonly #scope: Scope;
   readonly #budget: Budget;
-  /** The items that the macros around the node are at. */
+  /** The current items of the macros around the node. */
   readonly #variables: JsonValue[] = [];
-  /** The node whose own work is being done, for a failure's place. */
+  /** The node that is being evaluated, which gives a failure its place. */
   #current: Node;
 
   constructor({ source, tree }: Expression, scope: Scope, budget: Budget) {
@@ -43,7 +46,7 @@ class Evaluation {
     this.#current = tree;
   }
 
-  /** The failure, with the part of the expression in which it came; anything else is a defect, and is thrown on. */
+  /** Adds the place in the expression to a failure. Any other error is a defect, and is thrown again. */
   located(error: unknown): ExpressionFailure {
     if (!(error instanceof ExpressionFailure)) throw error;
     if (error.offset !== undefined) return error;
@@ -100,7 +103,7 @@ class Evaluation {
     return value === undefined ? this.#fail(node, notThere(node)) : value;
   }
 
-  /** A part of the scope; undefined when it is not there. */
+  /** A part of the scope; undefined when it is absent. */
   #read(node: NodeOf<"root"> | NamedNode): Value | undefined {
     this.#current = node;
     switch (node.kind) {
@@ -170,7 +173,7 @@ class Evaluation {
     return this.#fail(node, `is ${describeKinds(shownKind(value))}, where true or false is needed`);
   }
 
-  /** A failure on one side does not count when the other side decides, as in CEL. */
+  /** A failure on one side is ignored when the other side decides, as in CEL. */
   #decide({ left, right }: NodeOf<"and"> | NodeOf<"or">, decisive: boolean): boolean {
     const first = this.#tried(left);
     if (first === decisive) return decisive;
@@ -190,7 +193,7 @@ class Evaluation {
     }
   }
 
-  /** The value that a path leads to; undefined when something on the way is not there. */
+  /** The value at the end of a path; undefined when a part of the path is absent. */
   #find(node: Node): Value | undefined {
     this.#budget.spend(1);
     switch (node.kind) {
@@ -259,7 +262,7 @@ class Evaluation {
     });
   }
 
-  /** Decides like `||` over all items, or `&&`: a failure for one item does not count when another one decides. */
+  /** Decides like `||`, or `&&`, over all items: a failure for one item is ignored when another item decides. */
   #quantified(node: NodeOf<"macro">, items: readonly JsonValue[], decisive: boolean): boolean {
     let failure: ExpressionFailure | undefined;
     for (const item of items) {
@@ -313,7 +316,7 @@ function getItem(list: readonly JsonValue[], index: number): JsonValue | undefin
 
 const noItem = "has no item at that place; items count from 0, and `size(list)` tells how many there are";
 
-/** A key that is no literal is not shown, for it may be a secret. */
+/** A key that is not a literal is not shown, because it may be a secret. */
 function missing(source: string, node: Node): string {
   return `is not there; ask with ${quoted(`has(${source.slice(node.start, node.end)})`)} before it is read`;
 }
@@ -329,5 +332,5 @@ const unitsPerList = 4;
 const unitsPerMap = 6;
 const unitsPerEntry = 6;
 const unitsPerItem = 1;
-/** A failure that is absorbed was thrown and caught, and its message put together. */
+/** An ignored failure was thrown and caught, and its message was built. */
 const unitsPerFailure = 150;

@@ -1,6 +1,6 @@
 /**
- * Why an expression has no value. A `value` did not suit, a number or a time left its `range`, or the `budget` was used up. It never shows a value, which
- * may be a secret, but only names and parts of the expression.
+ * The reason why an expression has no value: a `value` did not suit, a number or a time left its `range`, or the `budget` was used up. It never shows
+ * a value, which may be a secret, but only names and parts of the expression.
  */
 export class ExpressionFailure {
   readonly kind: "value" | "range" | "budget";
@@ -15,7 +15,10 @@ export class ExpressionFailure {
   }
 }
 
-/** Ends an evaluation; the evaluator says where it was. It is no `Error`: to write down a stack for each that `||` absorbs costs more than the rest. */
+/**
+ * Ends an evaluation; the evaluator adds the place. The thrown object is no `Error`, because recording a stack for each failure that `||` ignores
+ * would cost more than everything else.
+ */
 export function fail(message: string, kind: ExpressionFailure["kind"] = "value"): never {
   throw new ExpressionFailure(message, undefined, kind);
 }

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from "../json/json.ts";
 import { type Budget, unitsPerKey } from "./budget.ts";
 import { toJson, type Value } from "./value.ts";
 
-/** The value as JSON text; a time as its text without quotes. */
+/** The value as JSON text; a time gives its text without quotes. */
 export function jsonText(value: Value, budget: Budget): string {
   const json = toJson(value, budget);
   if (typeof json !== "object" || json === null) {
@@ -29,5 +29,5 @@ function spendOnMembers(value: Value, budget: Budget): void {
 }
 
 const unitsPerScalar = 6;
-/** A character may have to be escaped. */
+/** A character may need an escape. */
 const charactersPerUnit = 3;

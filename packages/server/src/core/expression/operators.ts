@@ -17,7 +17,7 @@ import {
   type Value,
 } from "./value.ts";
 
-/** One meaning of an operator: the kinds that it takes on both sides, the kinds that it gives, and how. */
+/** One meaning of an operator: the kinds of both operands, the kinds of the result, and the computation. */
 export interface Overload {
   readonly left: Kinds;
   readonly right: Kinds;
@@ -36,7 +36,7 @@ export function operate(operator: BinaryOperator, left: Value, right: Value, bud
   return fail(mismatch(operator, shownKind(left), shownKind(right)));
 }
 
-/** Says that an operator does not take these kinds, and what would help. */
+/** Says that an operator does not take these kinds, and how to correct that. */
 export function mismatch(operator: BinaryOperator, left: Kinds, right: Kinds): string {
   const hint = ((left | right) & kinds.string) === 0 ? "" : (hints[operator] ?? "");
   return `puts ${describeKinds(left)} and ${describeKinds(right)} on the sides of \`${operator}\`, which it does not take${hint}`;
@@ -56,7 +56,7 @@ const hints: Partial<Record<BinaryOperator, string>> = {
 
 const { number, string, array, object, timestamp, duration, boolean } = kinds;
 
-/** The values that each operator takes; `==` and `!=` take every value with every other. */
+/** The operands that each operator takes; `==` and `!=` take every pair of values. */
 export const overloads: Readonly<Record<BinaryOperator, readonly Overload[]>> = {
   "==": [
     on(anyKind, anyKind, boolean, (left, right, budget) => isSame(toJson(left, budget), toJson(right, budget), budget)),
@@ -105,7 +105,7 @@ export const overloads: Readonly<Record<BinaryOperator, readonly Overload[]>> = 
   ],
 };
 
-/** A number with a fraction gets a place of its own in memory when it comes to stand beside other values. */
+/** A number with a fraction gets its own place in memory when it is stored beside other values. */
 const unitsPerItem = 3;
 
 function on(left: Kinds, right: Kinds, result: Kinds, apply: Overload["apply"]): Overload {

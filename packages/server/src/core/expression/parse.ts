@@ -5,15 +5,15 @@ import { type Reference, referencesOf } from "./references.ts";
 import { tooManySigns } from "./source-walk.ts";
 import type { Node } from "./tree.ts";
 
-/** An expression that was parsed. Immutable. */
+/** A parsed expression. Immutable. */
 export interface Expression {
   readonly source: string;
   readonly tree: Node;
-  /** Everything that it may read, known without evaluating it. */
+  /** Everything that it may read, known without an evaluation. */
   readonly references: readonly Reference[];
 }
 
-/** One thing that is wrong with an expression; `offset` counts UTF-16 units in its source. */
+/** One problem of an expression; `offset` counts UTF-16 units in its source. */
 export interface ExpressionProblem {
   readonly offset: number;
   readonly message: string;
@@ -46,9 +46,9 @@ function parseTree(source: string): { readonly node: Node } | { readonly problem
   }
 }
 
-/** A page of text. */
+/** About a page of text. */
 const maxSourceLength = 4_000;
-/** Two in a row are rare already. */
+/** Even two signs in a row are rare. */
 const maxSigns = 8;
 const limits = {
   maxAstNodes: 1_000,
@@ -58,10 +58,10 @@ const limits = {
   maxCallArguments: 100,
 };
 
-/** The library parses and does no more: its own evaluation and its types have other numbers than JSON, and no bound on work. */
+/** The library only parses. Its own evaluation and types use other numbers than JSON, and have no bound on work. */
 const grammar = new Environment({ unlistedVariablesAreDyn: true, homogeneousAggregateLiterals: false, limits });
 
-/** The library's finding in the words of this service. */
+/** The library's message in the words of this service. */
 function wordsOf(error: ParseError, source: string): string {
   const found = source.slice(error.range?.start ?? 0, Math.max(error.range?.end ?? 0, (error.range?.start ?? 0) + 1));
   switch (error.code) {
@@ -98,7 +98,7 @@ function unexpected(found: string, source: string, { range }: ParseError): strin
   return `has ${quoted(found)} where something else must stand`;
 }
 
-/** Signs and words of other languages, and how the same is written here. */
+/** Operators and words of other languages, with our way of writing them. */
 const operatorsOfOthers: ReadonlyMap<string, string> = new Map([
   ["and", "write `&&`"],
   ["or", "write `||`"],

@@ -16,7 +16,7 @@ import {
   type Node,
 } from "./tree.ts";
 
-/** Makes our tree of the library's: names are resolved, and what only other users of CEL have is refused. */
+/** Turns the library's tree into ours: names are resolved, and features of CEL that this service does not support are refused. */
 export function readTree(
   ast: ASTNode,
   source: string,
@@ -39,7 +39,7 @@ class Refusal {
   }
 }
 
-/** The library bounds how deeply brackets nest, but a chain such as `a + b + c` makes a tree as deep as it is long. */
+/** The library bounds the nesting of brackets, but a chain such as `a + b + c` makes a tree as deep as the chain is long. */
 const maxDepth = 100;
 
 class TreeReader {

@@ -1,19 +1,19 @@
 import type { EventPart, ForkPart, RootName, StepPart } from "./roots.ts";
 import { childrenOf, type Node } from "./tree.ts";
 
-/** Something that an expression reads from its scope. */
+/** A part of the scope that an expression reads. */
 export interface Reference {
   readonly root: RootName | "step" | "event" | "fork";
   readonly step?: string;
   readonly eventId?: string;
   readonly fork?: string;
-  /** Left out where `has()` only asks whether the step ran, or the event came. */
+  /** Left out where `has()` only asks whether the step ran, or whether the event came. */
   readonly part?: StepPart | EventPart | ForkPart;
-  /** The first property that is read of it; left out where the whole is. */
+  /** The first property that is read of the part; left out where the whole part is read. */
   readonly property?: string;
 }
 
-/** Everything that a tree reads from its scope, each once. */
+/** Every part of the scope that a tree reads, each once. */
 export function referencesOf(tree: Node): readonly Reference[] {
   const found: Reference[] = [];
   const visit = (node: Node, property: string | undefined): void => {
@@ -25,7 +25,7 @@ export function referencesOf(tree: Node): readonly Reference[] {
     for (const child of childrenOf(node)) visit(child, isPath(node) && child === node.of ? nameOf(node) : undefined);
   };
   visit(tree, undefined);
-  // Most of the thousands of expressions that there may be read one thing, and a key for it costs more than the walk.
+  // Most expressions, of which there may be thousands, read one value, and a key for it costs more than the walk.
   if (found.length < 2) return found;
   return [...new Map(found.map((reference) => [JSON.stringify(reference), reference])).values()];
 }
@@ -49,7 +49,7 @@ function isPath(node: Node): node is Extract<Node, { kind: "property" | "index" 
   return node.kind === "property" || node.kind === "index";
 }
 
-/** The name of the property that a path reads, when it is written out. */
+/** The name of the property that a path reads, when the name is a literal. */
 function nameOf(node: Extract<Node, { kind: "property" | "index" }>): string | undefined {
   if (node.kind === "property") return node.name;
   return node.index.kind === "literal" && typeof node.index.value === "string" ? node.index.value : undefined;

@@ -7,7 +7,7 @@ import { textOf } from "./functions/text-functions.ts";
 import type { Scope } from "./scope.ts";
 import type { PlacedExpression, Template, TemplateNode } from "./template.ts";
 
-/** Why a template has no value, and where: the pointer leads into the template, the offset into the string there. */
+/** The reason why a template has no value, and its place: the pointer leads into the template, the offset into the string there. */
 export interface TemplateFailure {
   readonly pointer: string;
   readonly offset: number;
@@ -15,7 +15,7 @@ export interface TemplateFailure {
   readonly kind: ExpressionFailure["kind"];
 }
 
-/** The value of a template. One without expressions gives the very value that was written, which costs nothing. */
+/** Returns the value of a template. Without expressions, this is the original value itself, at no cost. */
 export function renderTemplate(
   { root }: Template,
   scope: Scope,

@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from "../json/json.ts";
 
 /**
- * The values that an expression can read. Each part is asked for only when an evaluation comes to it, so that a getter can fetch it late; undefined
- * means that it is not there.
+ * The values that an expression can read. Each part is read only when an evaluation needs it, so a getter can fetch it late. Undefined means that the
+ * part is absent.
  */
 export interface Scope {
   /** The job's input. */
@@ -14,12 +14,12 @@ export interface Scope {
   /** This step's output and raw result, once it has them. */
   readonly output: JsonValue | undefined;
   readonly result: JsonValue | undefined;
-  /** The failure that led here, on the way after `onFailure`. */
+  /** The failure that led here through `onFailure`. */
   readonly error: JsonValue | undefined;
-  /** The item of the innermost forEach around the step, and its place in the list. */
+  /** The item of the innermost forEach around the step, and its position in the list. */
   readonly item: JsonValue | undefined;
   readonly index: JsonValue | undefined;
-  /** Answers the item and the index that a forEach around the step gives it; undefined where there is none of that name. */
+  /** Returns the item and the index of the named forEach around the step; undefined where there is none of that name. */
   readonly fork: (name: string) => ForkValues | undefined;
   readonly job: JsonObject;
   /** The time of the evaluation, in milliseconds since 1970. */
@@ -39,6 +39,6 @@ export interface ForkValues {
 
 export interface EventValues {
   readonly payload?: JsonValue | undefined;
-  /** The time at which it was sent, as RFC 3339. */
+  /** The time at which the event was sent, as RFC 3339. */
   readonly sentAt: string;
 }

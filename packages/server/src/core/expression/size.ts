@@ -2,7 +2,7 @@ import type { Expression } from "./parse.ts";
 import type { Template, TemplateNode } from "./template.ts";
 import { childrenOf, type Node } from "./tree.ts";
 
-/** The size of a template, as the work of reading its expressions: their parts, and something for each of them. */
+/** The size of a template: the work of reading its expressions, which is their parts and a fixed amount for each of them. */
 export function sizeOfTemplate({ root }: Template): number {
   return sizeOfNode(root);
 }
@@ -11,7 +11,7 @@ export function sizeOfExpression({ tree }: Expression): number {
   return partsPerExpression + partCountOf(tree);
 }
 
-/** Beginning with an expression takes as long as reading so many parts. */
+/** Beginning an expression takes as long as reading this many parts. */
 const partsPerExpression = 2;
 
 function sizeOfNode(node: TemplateNode): number {

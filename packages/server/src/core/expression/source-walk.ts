@@ -1,4 +1,4 @@
-/** The position of the brace that closes an expression that begins at `start`; undefined when there is none. */
+/** The position of the brace that closes the expression that begins at `start`; undefined when there is none. */
 export function closingBrace(source: string, start: number): number | undefined {
   let depth = 0;
   for (let position = codeFrom(source, start); position < source.length; position = codeFrom(source, position + 1)) {
@@ -9,9 +9,12 @@ export function closingBrace(source: string, start: number): number | undefined 
   return undefined;
 }
 
-/** The position where more than `maxCount` signs (`!` or `-`) stand in a row; the library's parser goes as deep, without a bound of its own. */
+/**
+ * The position where more than `maxCount` signs (`!` or `-`) follow each other. The library's parser recurses for each sign, without a bound of its
+ * own.
+ */
 export function tooManySigns(source: string, maxCount: number): number | undefined {
-  // Few expressions have so many at all, and a walk through each of thousands takes its time.
+  // Few expressions have this many signs at all, and a walk through thousands of expressions takes time.
   if ((source.match(/[!-]/g)?.length ?? 0) <= maxCount) return undefined;
   let count = 0;
   for (let position = codeFrom(source, 0); position < source.length; position = codeFrom(source, position + 1)) {
@@ -24,9 +27,9 @@ export function tooManySigns(source: string, maxCount: number): number | undefin
 }
 
 /**
- * The first position from `start` on that stands neither in a string nor in a comment, or one behind the end. It follows the parser's rules: strings in
- * single, double or three of these quotes, in which a backslash takes the next character along, and comments from `//` to the end of the line. Every character
- * of every expression is asked for, so this is no generator, which would take five times as long.
+ * The first position from `start` on that is outside strings and comments, or one behind the end. It follows the parser's rules: strings begin and
+ * end with one or three single or double quotes, a backslash in them also takes the next character, and comments go from `//` to the end of the line.
+ * This is called for every character of every expression, so it is not a generator, which would take five times as long.
  */
 function codeFrom(source: string, start: number): number {
   let position = start;

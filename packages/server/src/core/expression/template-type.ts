@@ -8,15 +8,15 @@ import type { TypeScope } from "./types/type-scope.ts";
 import { kinds } from "./value.ts";
 
 export interface TemplateType {
-  /** The schema that its value fits, if it has one. */
+  /** The schema of its value, if it has one. */
   readonly schema: Schema;
-  /** Findings of what is certain to fail, or can only be a mistake. */
+  /** Findings about parts that certainly fail, or are certainly a mistake. */
   readonly problems: readonly TemplateProblem[];
-  /** Findings of what fails for some of the values that may come. */
+  /** Findings about parts that fail for some possible values. */
   readonly mayFail: readonly TemplateProblem[];
 }
 
-/** The type of a template, as `typeOf` has it for an expression; pointers lead into the template. */
+/** The type of a template, like `typeOf` for an expression; pointers lead into the template. */
 export function templateType({ root }: Template, scope: TypeScope): TemplateType {
   const typing = new TemplateTyping(scope);
   const schema = typing.schema(root, "");
@@ -58,7 +58,7 @@ class TemplateTyping {
     }
   }
 
-  /** The text that certainly stands there. */
+  /** The text that certainly stands at this place. */
   #literal(part: string | PlacedExpression, pointer: string): string {
     if (typeof part === "string") return part;
     this.#expression(part, pointer);
@@ -78,7 +78,7 @@ class TemplateTyping {
   }
 }
 
-/** Says of each property and item what it is, since later steps read them one by one. */
+/** The schema gives each property and item its own type, because later steps read them one by one. */
 function schemaOfConstant(value: JsonValue): Schema {
   if (typeof value !== "object" || value === null) return typeOfValue(value).schema;
   const known = constants.get(value) ?? newSchema({ ...shapeOf(value), allowed: allowOnly([value]) });
@@ -93,7 +93,7 @@ function shapeOf(value: JsonValue): Schema {
   return closedObject(properties, [...properties.keys()], kinds.object);
 }
 
-/** A definition's constants never change, and are asked for more than once. */
+/** A definition's constants never change, and their schemas are needed more than once. */
 const constants = new WeakMap<object, Schema>();
 
 const freeText = { maxLength: Number.POSITIVE_INFINITY, pattern: undefined, format: undefined };

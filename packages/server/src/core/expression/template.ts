@@ -7,20 +7,20 @@ import { closingBrace } from "./source-walk.ts";
 /** A JSON value with expressions in its strings, parsed. Immutable. */
 export interface Template {
   readonly root: TemplateNode;
-  /** Everything that its expressions may read; what several of them read is named by each. */
+  /** Everything that its expressions may read; a value that several of them read is listed for each. */
   readonly references: readonly Reference[];
 }
 
-/** A part of a template. A constant has no expression in it, and is given as it was written. */
+/** A part of a template. A constant has no expression, and is returned as it was written. */
 export type TemplateNode =
   | { readonly kind: "constant"; readonly value: JsonValue }
-  /** A string that is one expression, and keeps its type. */
+  /** A string that is one whole expression, whose value keeps its type. */
   | { readonly kind: "expression"; readonly placed: PlacedExpression }
   | { readonly kind: "text"; readonly parts: readonly (string | PlacedExpression)[] }
   | { readonly kind: "list"; readonly items: readonly TemplateNode[] }
   | { readonly kind: "map"; readonly entries: readonly (readonly [key: string, value: TemplateNode])[] };
 
-/** An expression, and at which offset of its string it begins. */
+/** An expression, and the offset in its string at which it begins. */
 export interface PlacedExpression {
   readonly expression: Expression;
   readonly offset: number;
@@ -39,7 +39,7 @@ export function parseTemplate(
   return { template: { root, references: reader.references } };
 }
 
-/** Whether a template gives the same value always. */
+/** Whether a template always has the same value. */
 export function isConstant({ root }: Template): boolean {
   return root.kind === "constant";
 }
@@ -117,7 +117,7 @@ function constant(value: JsonValue): TemplateNode {
   return { kind: "constant", value };
 }
 
-/** The values of the nodes, when none has an expression in it. */
+/** The values of the nodes; undefined when one of them has an expression. */
 function constantsOf(nodes: readonly TemplateNode[]): JsonValue[] | undefined {
   const values: JsonValue[] = [];
   for (const node of nodes) {

@@ -1,7 +1,7 @@
 import type { ExpressionFunction } from "./functions/function.ts";
 import type { EventPart, ForkPart, RootName, StepPart } from "./roots.ts";
 
-/** An expression, parsed: a tree of nodes whose names are resolved. `start` and `end` are offsets in the source. */
+/** A parsed expression: a tree of nodes whose names are resolved. `start` and `end` are offsets in the source. */
 export type Node = NodeKind & { readonly start: number; readonly end: number };
 
 type NodeKind =
@@ -32,7 +32,7 @@ type NodeKind =
       readonly slot: number;
       /** The condition of `filter` and of `map` with three arguments. */
       readonly filter: Node | undefined;
-      /** The test of `all`, `exists` and `exists_one`, and what `map` makes of an item. */
+      /** The test of `all`, `exists` and `exists_one`, or the value that `map` makes from an item. */
       readonly body: Node | undefined;
     }
   | { readonly kind: "call"; readonly called: ExpressionFunction; readonly args: readonly Node[] };

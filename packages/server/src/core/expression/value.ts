@@ -3,7 +3,7 @@ import { allTypes, describeTypes, type TypeSet, typeOf, typeSets } from "../sche
 import type { Budget } from "./budget.ts";
 import { fail } from "./failure.ts";
 
-/** A value within an evaluation. Lists and maps hold JSON alone: a time that is put into one becomes its text. */
+/** A value within an evaluation. Lists and maps only hold JSON, so a time that is put into one becomes its text. */
 export type Value = JsonValue | Timestamp | Duration;
 
 /** An instant, in milliseconds since 1970. */
@@ -15,7 +15,7 @@ export class Timestamp {
     this.at = at;
   }
 
-  /** RFC 3339 in UTC with milliseconds: all have one length, so that they sort as texts do. */
+  /** The time as RFC 3339 in UTC with milliseconds. All such texts have the same length, so they sort like the times. */
   get text(): string {
     return new Date(this.at).toISOString();
   }
@@ -27,7 +27,7 @@ export class Duration {
 
   constructor(ms: number) {
     if (!(Math.abs(ms) <= maxDurationMs)) fail("is a duration of more than 10,000 years", "range");
-    // Adding 0 makes 0 of -0, which would read "-0s".
+    // Adding 0 turns -0 into 0; otherwise it would read "-0s".
     this.ms = ms + 0;
   }
 
@@ -63,7 +63,7 @@ export function describeKinds(set: Kinds): string {
   return words.join(" or ");
 }
 
-/** The value as it stands in JSON, where times are texts. */
+/** The value in JSON, where times are texts. */
 export function toJson(value: Value, budget: Budget): JsonValue {
   if (!(value instanceof Timestamp || value instanceof Duration)) return value;
   budget.spend(unitsPerTimeText);
@@ -72,12 +72,12 @@ export function toJson(value: Value, budget: Budget): JsonValue {
 
 const unitsPerTimeText = 18;
 
-/** A map, and no time. */
+/** Whether the value is a map, and not a time. */
 export function isMap(value: Value): value is { [key: string]: JsonValue } {
   return !(value instanceof Timestamp) && !(value instanceof Duration) && isJsonObject(value);
 }
 
-/** The number, if JSON can hold it as it is. */
+/** Returns the number if JSON can hold it exactly, and fails otherwise. */
 export function numberWithin(value: number): number {
   if (!(Math.abs(value) <= Number.MAX_SAFE_INTEGER)) {
     fail(`is a number beyond ±${Number.MAX_SAFE_INTEGER}, where digits get lost`, "range");

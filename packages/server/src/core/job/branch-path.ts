@@ -1,40 +1,40 @@
 import { mainBranch } from "./job-state.ts";
 
 /*
- * The path of a branch has a level for each fork around it, as in `fan-out:2[4211]/sides:1[left]`: the fork, its visit, and the branch's name or the place of
- * its item. The path of the main line is empty.
+ * The path of a branch has one level for each fork around it, as in `fan-out:2[4211]/sides:1[left]`: the fork, its visit, and the branch's name or
+ * the position of its item. The path of the main line is empty.
  */
 
 /** One level of a path. */
 export interface BranchLevel {
   readonly fork: string;
   readonly visit: number;
-  /** The name of the branch, or the place of its item. */
+  /** The name of the branch, or the position of its item. */
   readonly key: string;
 }
 
-/** The path of a branch of a fork that stands in the branch `parent`. */
+/** The path of a branch whose fork is in the branch `parent`. */
 export function pathOf(parent: string, { fork, visit, key }: BranchLevel): string {
   return `${pathsOf(parent, fork, visit)}${encode(key)}]`;
 }
 
-/** The beginning that the paths of all branches of one visit of a fork have, and of those inside of them, and no others. */
+/** The common beginning of the paths of all branches of one visit of a fork, and of all branches inside them; no other path begins so. */
 export function pathsOf(parent: string, fork: string, visit: number): string {
   return `${parent === mainBranch ? "" : `${parent}/`}${encode(fork)}:${visit}[`;
 }
 
-/** The branch in which the fork stands that the branch is of. */
+/** The branch in which the branch's fork is. */
 export function parentOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }
 
-/** The path and those of the branches around it, outwards up to the main line. */
+/** The path and the paths of the branches around it, innermost first, without the main line. */
 export function* withAround(path: string): Iterable<string> {
   for (let rest = path; rest !== mainBranch; rest = parentOf(rest)) yield rest;
   yield mainBranch;
 }
 
-/** The last level of a path; undefined where that is no path of a branch. */
+/** The last level of a path; undefined where the text is not the path of a branch. */
 export function levelOf(path: string): BranchLevel | undefined {
   const found = /^([^:[\]]+):([1-9][0-9]{0,8})\[([^:[\]]+)\]$/.exec(path.slice(path.lastIndexOf("/") + 1));
   const [, fork, visit, key] = found ?? [];
@@ -44,12 +44,12 @@ export function levelOf(path: string): BranchLevel | undefined {
   return { fork: forkName, visit: Number(visit), key: keyName };
 }
 
-/** Whether a branch is inside of another, at whatever depth. */
+/** Whether a branch is inside another, at any depth. */
 export function isInside(path: string, around: string): boolean {
   return around === mainBranch ? path !== mainBranch : path.startsWith(`${around}/`);
 }
 
-/** The order of paths: items by their place, names as texts. */
+/** Compares paths: items by their position, names as texts. */
 export function comparePaths(one: string, other: string): number {
   const [parts, others] = [partsOf(one), partsOf(other)];
   for (const [index, part] of parts.entries()) {
@@ -62,7 +62,7 @@ export function comparePaths(one: string, other: string): number {
   return parts.length - others.length;
 }
 
-/** Runs of digits, and what is between them. */
+/** Splits a path into runs of digits and the text between them. */
 function partsOf(path: string): readonly string[] {
   return path.match(/\d+|\D+/g) ?? [];
 }

@@ -4,7 +4,7 @@ import type { BranchError, StepError } from "./job-state.ts";
 /** The output of a branch, or its failure where failures are collected. */
 export type BranchResult = { readonly output: JsonValue } | { readonly error: BranchError };
 
-/** The failure of a branch by that of its step; where that is a failure in a branch or a child of its own, it is told on. */
+/** The failure of a branch, from the failure of its step. If that was caused in a branch or a child of the step, the cause is passed on. */
 export function branchErrorOf({ code, message, type, cause }: StepError, step: string, branch: string): BranchError {
   return cause ?? { code, message, ...(type !== undefined && { type }), step, branch };
 }
@@ -20,11 +20,11 @@ export type BranchResults = ReadonlyMap<number, BranchResult>;
 
 export const noResults: BranchResults = new Map();
 
-/** The other values of a job have the sequences of its history as numbers, which never become that large. */
+/** The other values of a job have sequence numbers of its history, which never become this large. */
 export const firstNumberOfResults = 1_000_000_000;
 
 /**
- * Once a job has given so many numbers, it enters no further fork. Those that are open by then, a thousand at most, may take 10,000 more each; all of them fit into
- * PostgreSQL's `integer`.
+ * Once a job has given this many numbers, it enters no further fork. The forks that are open then, a thousand at most, may take 10,000 more each; all
+ * of these numbers fit PostgreSQL's `integer`.
  */
 export const maxResultNumbers = 1_000_000_000;

@@ -6,10 +6,10 @@ import type { Entry, StepRunKey } from "./history.ts";
 import { type BranchError, mainBranch, type Timestamp } from "./job-state.ts";
 import { placeOf } from "./result-rows.ts";
 
-/** A branch of one visit of a fork, as the job's history tells of it. */
+/** A branch of one visit of a fork, from the job's history. */
 export interface BranchRun {
   readonly path: string;
-  /** Its place among the branches of the fork: of an item in the list, of a branch with a name in the definition. */
+  /** Its position among the branches of the fork: in the list of items, or in the definition. */
   readonly place: number;
   readonly status: BranchRunStatus;
   /** The step in which it is, or ended. */
@@ -20,11 +20,11 @@ export interface BranchRun {
   readonly error?: BranchError;
 }
 
-/** The statuses stand in the order in which a list shows branches: what needs somebody comes first. */
+/** The order of the statuses is that of the list of branches: those that need attention come first. */
 export const branchRunStatuses = ["failed", "open", "cancelled", "succeeded"] as const;
 export type BranchRunStatus = (typeof branchRunStatuses)[number];
 
-/** Names the visit of a fork whose branches are meant: the latest, where it is left open. */
+/** Chooses the visit of a fork whose branches are wanted: the latest, if it is left open. */
 export interface ForkSearch {
   /** The branch in which the fork stands. */
   readonly parent: string;
@@ -40,7 +40,7 @@ export interface ForkRun {
   readonly branches: readonly BranchRun[];
 }
 
-/** Folds a job's history, in its order, into the branches of one visit of a fork. It holds no values, and of each branch only how it stands. */
+/** Folds a job's history, in its order, into the branches of one visit of a fork. It keeps no values, and only the status of each branch. */
 export class BranchFolder {
   readonly #plan: Plan;
   readonly #search: ForkSearch;
@@ -51,7 +51,7 @@ export class BranchFolder {
     this.#search = search;
   }
 
-  /** Undefined where the job has come to no such fork. */
+  /** The fork found; undefined where the job has not come to such a fork. */
   get run(): ForkRun | undefined {
     if (this.#fork === undefined) return undefined;
     const { step, visit, branchCount, branches } = this.#fork;
@@ -81,7 +81,7 @@ export class BranchFolder {
     const { prefix, branches } = fork;
     const isItsBranch = branch.startsWith(prefix) && branch.indexOf("]", prefix.length) === branch.length - 1;
     if (isItsBranch) branches.set(branch, this.#told(fork, branch, entry));
-    // The end of the fork, or of one around it, is the end of its branches.
+    // The end of the fork, or of one around it, also ends its branches.
     else if (isEnd(entry) && prefix.startsWith(pathsOf(branch, step, visit))) endOpen(fork, entry.at);
   }
 
@@ -97,7 +97,7 @@ export class BranchFolder {
     return { ...run, status: "open" };
   }
 
-  /** Only an entry after a choice says where the way leads. */
+  /** Only the entry of a choice names the next step; without a choice, the plan does. */
   #isLast({ step, next }: { readonly step: string; readonly next?: string | null }): boolean {
     return next === null || (next === undefined && this.#plan.steps.get(step)?.next === null);
   }
@@ -105,7 +105,7 @@ export class BranchFolder {
 
 interface OpenFork extends Omit<ForkRun, "branches"> {
   readonly rule: ForkRule;
-  /** The beginning that the paths of its branches have. */
+  /** The common beginning of the paths of its branches. */
   readonly prefix: string;
   readonly branches: Map<string, BranchRun>;
 }

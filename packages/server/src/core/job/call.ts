@@ -1,8 +1,8 @@
 import { type CallingStep, type JobState, mainBranch } from "./job-state.ts";
 
 /**
- * Names one call of a job: what the job owes the outside, or has under way there. No other call of the job ever has its epoch, so an
- * outcome that comes late is never taken for the outcome of a later call.
+ * Names one call of a job, owed or under way. No other call of the job ever has its epoch, so a late outcome is never taken for the outcome of a
+ * later call.
  */
 export interface CallName {
   readonly branch: string;
@@ -30,17 +30,17 @@ export function callingStep(state: JobState, call: CallName): CallingStep | unde
   return isThis ? stand : undefined;
 }
 
-/** How the calls of a job change from one of its states to a later one. */
+/** The changes of a job's calls from one of its states to a later one. */
 export interface CallChanges {
-  /** These are over, and no other call took their place in their branch. */
+  /** The calls that are over and that no other call of the same branch replaced. */
   readonly ended: readonly CallName[];
-  /** These are new in their branch, perhaps in the place of one that is over. */
+  /** The calls that are new in their branch, including those that replaced another. */
   readonly made: readonly CallName[];
 }
 
 const unchanged: CallChanges = { ended: none, made: none };
 
-/** `before` is undefined for a job that there was not. */
+/** Compares the calls of two states; `before` is undefined for a new job. */
 export function compareCalls(before: JobState | undefined, after: JobState): CallChanges {
   const earlier = before === undefined ? none : callsOf(before);
   const later = callsOf(after);
@@ -53,7 +53,7 @@ export function compareCalls(before: JobState | undefined, after: JobState): Cal
   };
 }
 
-/** One key for every attempt of a visit of a step, so that the called side can tell a repetition. */
+/** The idempotency key, the same for every attempt of a visit of a step, so that the called side can recognize a repetition. */
 export function idempotencyKeyOf({ jobId, branch, step, visit }: CallName & { readonly jobId: string }): string {
   return [jobId, step, visit, ...(branch === mainBranch ? [] : [branch])].join(":");
 }

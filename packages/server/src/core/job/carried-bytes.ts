@@ -3,7 +3,10 @@ import { bytesOfJson, mostBytesPerMember, sizeOfJson } from "../json/json-size.t
 import { quoted } from "../problem.ts";
 import type { Carried, StepError } from "./job-state.ts";
 
-/** Holds what a branch carries for later steps to its bound, during one commit. A value is measured once, however many steps it is carried through. */
+/**
+ * Checks the size of the values that a branch carries against their bound, during one commit. A value is measured once, however many steps it is
+ * carried through.
+ */
 export class CarriedBytes {
   readonly #maxBytes: number;
   readonly #sizes = new Map<JsonValue, number>();
@@ -14,8 +17,8 @@ export class CarriedBytes {
   }
 
   /**
-   * The error of a branch that carries too much; undefined when it does not. A value counts in each place where it stands: whether two places have one value
-   * cannot be told any more when the job was stored in between, and must make no difference.
+   * The error of a branch that carries too much; undefined when it does not. A value counts at each place where it stands, because after the job was
+   * stored and read again, equal values can no longer be recognized as one, and the result must not depend on that.
    */
   excess({ properties, slots = {} }: Carried): StepError | undefined {
     const places = [...Object.entries(properties), ...Object.entries(slots)];
@@ -36,7 +39,7 @@ export class CarriedBytes {
   readonly #bytesOf = (value: JsonValue): number => known(this.#bytes, value, () => bytesOfJson(value));
 }
 
-/** Whether there is nothing to measure or to write, as in most branches: a job asks with each step. */
+/** Whether there is nothing to measure or to write, as in most branches; every step asks this. */
 export function carriesNothing({ properties, slots }: Carried): boolean {
   if (slots !== undefined) return false;
   for (const _ in properties) return false;

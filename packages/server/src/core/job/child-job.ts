@@ -6,10 +6,10 @@ import { type CallName, callsOf, idempotencyKeyOf } from "./call.ts";
 import type { ChildOutcome } from "./fact.ts";
 import type { BranchError, JobState, StepError, Timestamp } from "./job-state.ts";
 
-/** How many levels of jobs there may be below one that has no parent. */
+/** The most levels of jobs below one that has no parent. */
 export const maxDepth = 10;
 
-/** A visit of a step of a job that makes a child. */
+/** A visit of a step that makes a child job. */
 export interface ChildPlace {
   readonly organizationId: string;
   readonly jobId: string;
@@ -19,8 +19,9 @@ export interface ChildPlace {
 }
 
 /**
- * The id of the child that a visit of a step makes: the same for every attempt and on every node, so that there is one child. It is a UUID version 7 with a time just after
- * the start of the visit and the parent's own, since lists are in the order of ids, and with a hash in the place of what is random in others.
+ * The id of the child that a visit of a step makes. It is the same for every attempt and on every node, so that there is only one child. It is a UUID
+ * version 7. Its time is just after the start of the visit and after the parent's own time, because lists are sorted by id; a hash takes the place of
+ * the random bits.
  */
 export function childIdOf(place: ChildPlace, visitStartedAt: Timestamp): string {
   const time = (Math.max(visitStartedAt, timeIn(place.jobId)) + 1).toString(16).padStart(12, "0");
@@ -35,10 +36,10 @@ function timeIn(id: string): Timestamp {
   return Number.parseInt(id.replace("-", "").slice(0, 12), 16);
 }
 
-/** The name space of what child ids are hashed from. */
+/** The name space for the hash in child ids. */
 const childIds = "6c1f0c6e-3b8f-4b0e-9d7a-6f4f6f2f1d51";
 
-/** Answers the outcome of a job that has ended, as its parent is told of it. */
+/** Returns the outcome of an ended job, for its parent. */
 export function outcomeOf(jobId: string, state: JobState, output: JsonValue): ChildOutcome {
   switch (state.status) {
     case "SUCCEEDED":
@@ -59,7 +60,7 @@ export function outcomeOf(jobId: string, state: JobState, output: JsonValue): Ch
   }
 }
 
-/** The failure of a step whose child has failed. Its type is what the failed step of the child is known by, so that `on` can name it. */
+/** The failure of a step whose child job has failed. Its type is the type, or else the code, of the child's error, so that `on` can name it. */
 export function childFailed(step: string, cause: BranchError): StepError {
   const { code, type, jobId = "" } = cause;
   const named = type === undefined ? code : `${code} (${type})`;
@@ -68,14 +69,14 @@ export function childFailed(step: string, cause: BranchError): StepError {
   return { code: "ChildFailed", type: type ?? code, message: `The job ${jobId} that ${step} began ${how}`, cause };
 }
 
-/** A child, and the call that waited for it and is over. */
+/** A child that its parent has left, and the ended call that waited for it. */
 export interface LeftChild extends CallName {
   readonly childId: string;
 }
 
 /**
- * The children that a job has left in going from one of its states to a later one: it waits for them no more, and it was not their end that ended the
- * call. `told` has the epochs of the calls that were ended so.
+ * The children that a job has left between one of its states and a later one. The job no longer waits for them, and their calls ended for another
+ * reason than the end of the child. `told` has the epochs of the calls that ended with the child.
  */
 export function leftChildren(
   plan: Plan,

@@ -13,11 +13,11 @@ export interface KeptEvent {
 /** An event that a wait consumes, as its output and expressions read it. */
 export interface ConsumedEvent {
   readonly payload: JsonValue | undefined;
-  /** The time at which the event was sent, as RFC 3339; empty where no expression of the version asks for it. */
+  /** The time at which the event was sent, as RFC 3339; empty where no expression of the version reads it. */
   readonly sentAt: string;
 }
 
-/** Answers the events that a wait consumes by their ids, in the order of `eventIds`, with the payloads that its output or an expression reads. */
+/** Returns the consumed events of a wait by their ids, in the order of `eventIds`, with the payloads that its output or an expression reads. */
 export function consumedEvents(
   draft: JobDraft,
   step: WaitPlanStep,

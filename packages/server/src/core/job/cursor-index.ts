@@ -1,7 +1,7 @@
 import type { Cursors } from "./job-state.ts";
 import type { AnyCursor, AnyStand } from "./resume-point.ts";
 
-/** The cursors of a job by their branches, in the order in which the branches began. Whoever takes the index may change it. */
+/** Returns the cursors of a job by their branches, in the order in which the branches began. The caller may change the index. */
 export function takeIndex(cursors: Cursors<AnyStand>): Map<string, AnyCursor> {
   const known = indexes.get(cursors);
   if (known !== undefined) {
@@ -13,16 +13,16 @@ export function takeIndex(cursors: Cursors<AnyStand>): Map<string, AnyCursor> {
   return index;
 }
 
-/** Keeps the index of this list for the change that comes next, which takes it. */
+/** Keeps the index of this list for the next change, which takes it. */
 export function keepIndex(cursors: Cursors<AnyStand>, index: Map<string, AnyCursor>): void {
   if (cursors.length > fewCursors) indexes.set(cursors, index);
 }
 
 /**
- * A commit may apply hundreds of facts to one job, and each would index a thousand cursors anew. A change takes the index away, since it changes it:
- * where that change is dropped, the next one makes an index of its own.
+ * One commit may apply hundreds of facts to one job, and each would otherwise index a thousand cursors again. A change takes the index away, because
+ * it changes it. If that change is dropped, the next one makes a new index.
  */
 const indexes = new WeakMap<Cursors<AnyStand>, Map<string, AnyCursor>>();
 
-/** So few cursors are indexed anew in no time. */
+/** Indexing this few cursors again takes no noticeable time. */
 const fewCursors = 8;

@@ -34,53 +34,62 @@ import { isRead } from "./stored-state.ts";
 export interface JobLimits {
   readonly maxStepRuns: number;
   readonly maxEvents: number;
-  /** In bytes, as JSON. */
+  /** The bound on one output, in bytes as JSON. */
   readonly maxOutputBytes: number;
-  /** The bound on what one branch carries for later steps, in bytes, as JSON. */
+  /** The bound on what one branch carries for later steps, in bytes as JSON. */
   readonly maxCarriedBytes: number;
 }
 
-/** A chain of thousands of no-ops goes on in the next commit, and other jobs get their turn. */
+/** A chain of thousands of no-ops goes on in the next commit, so that other jobs get their turn. */
 const maxStepsPerCommit = 200;
 
 /**
- * Of the values that one change writes into the history, in characters and members: room for the input and the output of a step at their
- * limits. A chain of steps over an input of 1 MiB would otherwise write hundreds of megabytes at once, which no store takes in time.
+ * The bound on the values that one change writes into the history, in characters and members: room for the input and the output of a step at their
+ * limits. A chain of steps over an input of 1 MiB would otherwise write hundreds of megabytes at once, which takes any store too long.
  */
 const maxStoredSize = 2_000_000;
 
-/** The units of work of expressions after which a commit ends, so that other jobs get their turn. One step may take several times as many, which is up to 10 ms. */
+/**
+ * The units of work of expressions after which a commit ends, so that other jobs get their turn. One step may take several times as many, which is up
+ * to 10 ms.
+ */
 const maxExpressionWork = 250_000;
 
 const workPerSlot = 10;
 
-/** One byte of six, where each character has to be escaped, takes as long as one that has not. */
+/** A byte of an escaped character, which may have six bytes, takes as long as a byte of any other character. */
 const measuredBytesPerUnit = 16;
 
-/** A node that dies interrupts all its calls, and one of them may be why. From the second time on each of them is tried apart from the others. */
+/**
+ * A node that dies interrupts all its calls, and any of them may be the cause. From the second interruption on, each of them is tried apart from the
+ * others.
+ */
 const suspectAfterInterruptions = 2;
 
-/** One job while one fact is applied to it: what changes is collected here and becomes a `Change`. */
+/** One job while one fact is applied to it. The draft collects the changes and turns them into a `Change`. */
 export class JobDraft {
   readonly plan: Plan;
   readonly limits: JobLimits;
-  /** By which times to come are planned. */
+  /** The time from which future times are planned. */
   readonly at: Timestamp;
   readonly job: Job;
   progress: Progress;
-  /** The branch that moves, and the values that it carries on. */
+  /** The branch that moves, and the values that it carries. */
   branch: string = mainBranch;
   carried: Carried;
   leaseEpoch: number;
   /** Steps entered by this change, in all branches. */
   enteredCount = 0;
-  /** The branches whose forks may have room for one more; the latest is last. */
+  /** The branches whose forks may have room for one more branch; the latest is last. */
   readonly forksWithRoom: string[] = [];
-  /** Of the kept events, as far as a wait may read them now. */
+  /** The payloads of those kept events that a wait may read now. */
   payloads: EventPayloads;
-  /** Results of branches that have rows of their own, as far as they were read. */
+  /** The results of branches that have rows of their own and were read. */
   readonly results: BranchResults;
-  /** What is written down: two nodes read the database's clock some milliseconds apart, and no job's history shall run backwards. */
+  /**
+   * The time that is written into the history. Two nodes read the database's clock some milliseconds apart, and the times of a job's history must not
+   * decrease.
+   */
   readonly #writtenAt: Timestamp;
   #startedAt: Timestamp | null;
   #stepStartedAt: Timestamp | undefined;
@@ -95,9 +104,9 @@ export class JobDraft {
   #storedSize = 0;
   readonly #budgets: Budget[] = [];
   #measuredWork = 0;
-  /** The cursors stand in the order in which the branches began. */
+  /** The cursors, in the order in which the branches began. */
   readonly #cursors: Map<string, AnyCursor>;
-  /** The state in which the change leaves the job; undefined as long as it runs, or stays as it was. */
+  /** The state in which the change leaves the job; undefined while the job runs or is unchanged. */
   #end: JobState | undefined;
   #isMoved = false;
   /** The output of a job that has succeeded. */
@@ -131,7 +140,7 @@ export class JobDraft {
     this.#timeoutAt = timeoutAtOf(state) ?? undefined;
   }
 
-  /** An entry about a step is one of the branch that moves. */
+  /** Records an entry; an entry about a step is one of the branch that moves. */
   record(transition: Transition): void {
     this.#sequence += 1;
     const isElsewhere = this.branch !== mainBranch && "step" in transition;
@@ -140,7 +149,7 @@ export class JobDraft {
     if (transition.type === "step.started") this.#stepStartedAt = this.#writtenAt;
   }
 
-  /** The start of the visit in which the branch is; it is the same for every attempt, also after a resume. */
+  /** The start of the branch's current visit; it is the same for every attempt, also after a resume. */
   get visitStartedAt(): Timestamp {
     return this.#stepStartedAt ?? this.at;
   }
@@ -177,7 +186,7 @@ export class JobDraft {
     return payload;
   }
 
-  /** The job runs from now on, for as long as it may. A resumed job has its start already, and all its time again. */
+  /** Lets the job run from now on, within its timeout. A resumed job keeps its start and gets its whole timeout again. */
   start(): void {
     const { timeoutMs } = this.plan;
     this.#timeoutAt = timeoutMs === undefined ? undefined : this.at + timeoutMs;
@@ -193,7 +202,7 @@ export class JobDraft {
     return this.#carriedBytes.excess(this.carried);
   }
 
-  /** The branch that moves rests there. */
+  /** Leaves the branch that moves at this step. */
   moveTo(step: CurrentStep): void {
     const startedAt = step.phase === "next" ? undefined : this.#stepStartedAt;
     const current = startedAt === undefined ? step : { ...step, startedAt };
@@ -201,7 +210,7 @@ export class JobDraft {
     this.#cursors.set(this.branch, { branch: this.branch, carried: this.carried, stand: current });
   }
 
-  /** The branch moves from now on. */
+  /** Makes this branch the one that moves. */
   enter(branch: string): void {
     const cursor = this.#cursorAt(branch);
     this.branch = branch;
@@ -211,7 +220,7 @@ export class JobDraft {
     this.#startedWith = undefined;
   }
 
-  /** Begins a branch, which moves from now on. */
+  /** Begins a branch, which is then the one that moves. */
   begin(branch: string): void {
     this.#cursors.set(branch, { branch, carried: { visits: {}, properties: {} }, stand: null });
     this.enter(branch);
@@ -238,39 +247,39 @@ export class JobDraft {
     return stand;
   }
 
-  /** The branches for which `path` says the beginning of their paths. */
+  /** The branches whose paths begin with `path`. */
   branchesUnder(path: string): string[] {
     if (this.#cursors.size === 1) return [];
     return [...this.#cursors.keys()].filter((branch) => branch.startsWith(path));
   }
 
-  /** The cursors stand in the order in which the branches began. */
+  /** The cursors, in the order in which the branches began. */
   get cursors(): Iterable<AnyCursor> {
     return this.#cursors.values();
   }
 
-  /** Whether the branch can move in this commit, for which the values that it may look into must have been read. */
+  /** Whether the branch can move in this commit, for which all values that it may read must be loaded. */
   isRead(branch: string): boolean {
     return isRead(branch, (path) => this.#cursors.get(path));
   }
 
-  /** A point at which the branch that moves stops, with the start of its visit. */
+  /** The point at which the branch that moves stops, with the start of its visit. */
   begunAt(point: ResumePoint): ResumePoint {
     const startedAt = this.#stepStartedAt;
     return point.phase === "next" || startedAt === undefined ? point : { ...point, startedAt };
   }
 
-  /** The branch and all branches of its forks are over. */
+  /** Removes the branch and all branches of its forks. */
   drop(branch: string): void {
     this.#isMoved = true;
     const phase = this.standOf(branch)?.phase;
     this.#cursors.delete(branch);
-    // Each of a thousand branches would otherwise look at all others when it ends.
+    // Without this check, each of a thousand ending branches would look at all others.
     if (phase !== "forked" && phase !== "stopped") return;
     for (const other of [...this.#cursors.keys()]) if (isInside(other, branch)) this.#cursors.delete(other);
   }
 
-  /** The branch that moves stays where it is, and everything in it, until its fork's fate is known. */
+  /** Stops the branch that moves, and everything in it, until the outcome of its fork is known. */
   stop(point: ResumePoint): void {
     this.#isMoved = true;
     const { branch } = this;
@@ -286,7 +295,7 @@ export class JobDraft {
     this.#cursors.set(branch, { branch, carried, stand });
   }
 
-  /** The branch that moves and those around it, whose values it may read: the innermost first. */
+  /** The branch that moves and those around it, innermost first, whose values it may read. */
   levels(): readonly Level[] {
     return [...withAround(this.branch)].map((path) => {
       const carried = path === this.branch ? this.carried : this.#cursorAt(path).carried;
@@ -295,7 +304,10 @@ export class JobDraft {
     });
   }
 
-  /** Hands the call to whichever node commits this change, which may have to make a child, or to a queue of tasks, under an epoch of its own. */
+  /**
+   * Adds a call to the effects, under an epoch of its own: for the node that commits this change, which may have to make a child, or for a queue of
+   * tasks.
+   */
   call(
     step: StepPosition,
     input: JsonValue,
@@ -331,7 +343,7 @@ export class JobDraft {
     this.end({ status: "SUCCEEDED", ...(isCounted && { visits }) });
   }
 
-  /** The job does not run any more, or begins anew. */
+  /** Sets the state of a job that does not run any more, or that begins again. */
   end(state: JobState): void {
     this.#end = state;
   }
@@ -340,7 +352,7 @@ export class JobDraft {
     return this.#end !== undefined;
   }
 
-  /** The job fails in the branch that moves. Every other branch stays where it is too, for a resume. */
+  /** Fails the job in the branch that moves. All other branches also stay where they are, for a resume. */
   fail(resumeAt: ResumePoint, attempt: number, stepError: StepError): void {
     const error = { ...stepError, step: resumeAt.name, attempt, ...branchField(this.branch) };
     this.record({ type: "job.failed", error });
@@ -348,7 +360,7 @@ export class JobDraft {
     this.end({ status: "FAILED", progress: this.progress, cursors: stopped([...this.#cursors.values()]), error });
   }
 
-  /** A step's input for the history: the same object as an earlier value of this change is written as a reference to it. */
+  /** A step's input for the history. If it is the same object as an earlier value of this change, it is written as a reference. */
   storedInput(input: JsonValue): StoredValue {
     this.#startedWith = input;
     if (input === this.job.input) return { same: "jobInput" };
@@ -367,7 +379,10 @@ export class JobDraft {
     return this.#stored(items);
   }
 
-  /** Whether this change is as large as one commit should be: by the steps that it enters, the values that it writes into the history, or what its expressions took. */
+  /**
+   * Whether this change has reached the size of one commit, by the steps it entered, the values it writes into the history, or the work of its
+   * expressions.
+   */
   get hasDoneEnough(): boolean {
     return (
       this.enteredCount >= maxStepsPerCommit ||
@@ -376,7 +391,7 @@ export class JobDraft {
     );
   }
 
-  /** A budget for one template, or one choice. To look through what the branch remembers costs a part of it. */
+  /** Makes a budget for one template, or one choice. The search through the branch's remembered values costs a part of it. */
   newBudget(): Budget {
     const budget = new Budget();
     budget.spend(Math.min(Object.keys(this.carried.slots ?? {}).length * workPerSlot, maxExpressionWork));
@@ -384,7 +399,10 @@ export class JobDraft {
     return budget;
   }
 
-  /** Counts that a template's value was measured, which its budget does not count. A value that is too large is written nowhere and takes this time too. */
+  /**
+   * Counts the work of measuring a template's value, which its budget does not count. A value that is too large is not written, but measuring it
+   * takes this time too.
+   */
   measured(bytes: number): void {
     this.#measuredWork += Math.ceil(bytes / measuredBytesPerUnit);
   }
@@ -398,7 +416,7 @@ export class JobDraft {
     return { status: "RUNNING", progress: this.progress, cursors, ...timeout };
   }
 
-  /** The state, and what the parent is told of it once. */
+  /** The state, and the notice for the parent, which is sent once. */
   #ending(): { readonly state: JobState; readonly isFinished: boolean; readonly notice?: ChildNotice } {
     const state = this.#state();
     const isFinished = state.status !== "PENDING" && state.status !== "RUNNING";
@@ -431,7 +449,7 @@ export class JobDraft {
   }
 }
 
-/** A branch, and the fork that it is of; the main line is of none. */
+/** A branch and its fork; the main line has no fork. */
 export interface Level {
   readonly carried: Carried;
   readonly fork?: ForkedStep;
@@ -442,5 +460,5 @@ function startOf(stand: AnyStand): Timestamp | undefined {
   return stand !== null && "startedAt" in stand ? stand.startedAt : undefined;
 }
 
-/** Begins a change of the job by the fact. */
+/** Begins a change of the job for the fact. */
 export type DraftFor = (state: UnfinishedState) => JobDraft;

@@ -1,6 +1,6 @@
 /**
- * Durations are counted by classes that grow by a tenth each, so that a quantile is known within 5 % from some dozens of numbers, whatever
- * durations there are: from a millisecond to a year it is 250 classes.
+ * Durations are counted in classes, each a tenth wider than the one before, so that some dozens of numbers give any quantile within 5 %. From a
+ * millisecond to a year there are 250 classes.
  */
 const growth = 1.1;
 
@@ -9,7 +9,7 @@ export function durationClassOf(durationMs: number): number {
   return durationMs < 1 ? 0 : 1 + Math.floor(Math.log(durationMs) / Math.log(growth));
 }
 
-/** How many durations fell into one class. */
+/** The number of durations in one class. */
 export interface DurationCount {
   readonly durationClass: number;
   readonly count: number;
@@ -25,7 +25,7 @@ export interface DurationSummary {
   readonly max: number;
 }
 
-/** In seconds. The average and the maximum are exact. */
+/** Returns the summary in seconds. The average and the maximum are exact. */
 export function summarizeDurations(classes: readonly DurationCount[]): DurationSummary | undefined {
   const sorted = classes.filter(({ count }) => count > 0).sort((one, other) => one.durationClass - other.durationClass);
   const count = sorted.reduce((sum, next) => sum + next.count, 0);
@@ -41,7 +41,7 @@ export function summarizeDurations(classes: readonly DurationCount[]): DurationS
   };
 }
 
-/** As PostgreSQL's percentile_cont: between two durations it takes a point between them. `position` counts from 0. */
+/** Works like PostgreSQL's percentile_cont, which interpolates between two durations. `position` counts from 0. */
 function quantileMs(sorted: readonly DurationCount[], position: number): number {
   const lower = nthMs(sorted, Math.floor(position));
   const upper = nthMs(sorted, Math.ceil(position));
@@ -57,7 +57,7 @@ function nthMs(sorted: readonly DurationCount[], n: number): number {
   return 0;
 }
 
-/** Where all durations of the class are alike, that duration; else the value from which both ends of the class are equally far, by proportion. */
+/** The duration itself where all durations of the class are equal; otherwise the geometric middle of the class. */
 function middleOf({ durationClass, count, totalMs, maxMs }: DurationCount): number {
   if (totalMs === maxMs * count) return maxMs;
   const least = growth ** (durationClass - 1);

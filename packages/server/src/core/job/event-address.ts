@@ -8,7 +8,7 @@ import { branchField, mainBranch, type PendingState, type RunningState, type Wai
 import { placeOf } from "./result-rows.ts";
 import type { AnyCursor } from "./resume-point.ts";
 
-/** The one visit of a wait step that an event was sent for, if it was sent for one; or why it cannot be. */
+/** The one visit of a wait step that an event was addressed to, if any; or the reason why it cannot be addressed so. */
 export type EventAddress =
   | { readonly type: "any" }
   | { readonly type: "one"; readonly visit: WaitVisit }
@@ -57,7 +57,7 @@ function wrong(pointer: string, detail: string): EventAddress {
   return { type: "wrong", problem: { pointer, detail } };
 }
 
-/** Why the step cannot be in the branch of that path; undefined where it can. */
+/** The reason why the step cannot be in the branch of that path; undefined where it can. */
 function placeProblem({ name, around }: PlanStep, path: string): string | undefined {
   const expected = around.map(({ fork, branch }) => `${fork}:1[${branch ?? "0"}]`).join("/");
   if (path === mainBranch) {
@@ -78,7 +78,7 @@ function placeProblem({ name, around }: PlanStep, path: string): string | undefi
   return `is no branch in which the step ${quoted(name)} is; those are such as ${quoted(expected)}`;
 }
 
-/** Why no branch of that path can be: it is in an item that the list of a fork which runs does not have. */
+/** The reason why no branch of that path can exist: it names an item that the list of a running fork does not have; undefined where one can. */
 function itemProblem({ cursors }: PendingState | RunningState, path: string): string | undefined {
   for (let rest = path; rest !== mainBranch; rest = parentOf(rest)) {
     const level = levelOf(rest);
@@ -91,7 +91,7 @@ function itemProblem({ cursors }: PendingState | RunningState, path: string): st
   return undefined;
 }
 
-/** The levels of a path from the outermost on; undefined where a level is none, or written in another way than the service writes it. */
+/** The levels of a path, outermost first; undefined where a level is invalid, or not written as the service writes it. */
 function levelsOf(path: string) {
   const levels = [];
   for (let rest = path; rest !== mainBranch; rest = parentOf(rest)) {
@@ -102,7 +102,7 @@ function levelsOf(path: string) {
   return levels;
 }
 
-/** Whether a branch that is not open has been: its fork has begun it, or is over in that visit itself. */
+/** Whether a branch that is not open has begun before: its fork has begun it, or that visit of the fork is over. */
 function hasBegun(plan: Plan, state: PendingState | RunningState, path: string): boolean {
   const level = levelOf(path);
   const parent = state.cursors.find(({ branch }) => branch === parentOf(path));
@@ -117,7 +117,7 @@ function hasBegun(plan: Plan, state: PendingState | RunningState, path: string):
   return work?.kind === "fork" && placeOf(work.rule, key) < stand.begunCount;
 }
 
-/** Whether the branch is in the step, or goes back into it. */
+/** Whether the branch is in the step, or resumes in it. */
 function isIn(cursor: AnyCursor | undefined, step: string): boolean {
   const stand = cursor?.stand ?? null;
   if (stand === null || stand.phase === "next") return false;

@@ -16,15 +16,15 @@ import { keptFor } from "./kept-events.ts";
 import type { AnyCursor, AnyStand } from "./resume-point.ts";
 import { isRead } from "./stored-state.ts";
 
-/** What came with a kept event. `tooLarge`: the payloads for its wait are together more than one commit may read. */
+/** The payload of a kept event. `tooLarge`: the payloads for its wait are together more than one commit may read. */
 export type EventPayload = { readonly value: JsonValue } | "none" | "tooLarge";
 
-/** By event number. Payloads come to the state machine with the job, as its row does: it reads nothing itself. */
+/** The payloads by event number. They come to the state machine with the job, because it reads nothing itself. */
 export type EventPayloads = ReadonlyMap<number, EventPayload>;
 
 export const noPayloads: EventPayloads = new Map();
 
-/** Whether the job holds events with payloads that a wait of its version may read some day. Mostly it does not, which is told quickly. */
+/** Whether the job holds events with payloads that a wait of its version may read later. Most jobs hold none, and a quick check shows that. */
 export function holdsPayloads({ readsPayloads }: Plan, { state }: Job): boolean {
   if (!readsPayloads || !("progress" in state)) return false;
   const bare = new Set(state.progress.bareEvents);
@@ -32,9 +32,8 @@ export function holdsPayloads({ readsPayloads }: Plan, { state }: Job): boolean 
 }
 
 /**
- * The numbers of the kept events whose payloads the job needs while it takes these facts: those for one visit of one wait, so that the
- * bound on what a commit reads is a bound for that wait alone. A job that comes to another wait with payloads to read goes on from there
- * with the next commit.
+ * The numbers of the kept events whose payloads the job needs while it takes these facts. They are those for one visit of one wait, so that the bound
+ * on what a commit reads applies to that wait alone. A job that reaches another wait with payloads goes on from there in the next commit.
  */
 export function payloadsToRead(plan: Plan, { state }: Job, facts: readonly UntimedFact[]): number[] {
   if (state.status === "SUCCEEDED") return [];
@@ -58,12 +57,12 @@ function payloadsOf(plan: Plan, progress: Progress, visit: VisitAhead, facts: re
   const awaited = visit.awaited ?? (isWait(step) ? step.work.rule : undefined);
   const kept = payloadsFor(progress, step, visit, awaited?.eventIds);
   if (kept.length === 0 || awaited === undefined) return [];
-  // While the job is in the wait, nothing reads payloads before all that it needs has come.
+  // While the job is in the wait, no payload is read before all needed events have come.
   if (visit.isEntered) return mayComplete(progress, awaited, visit, facts) ? kept : [];
   return facts.some(({ type }) => type === "step.succeeded" || type === "timer.due") ? kept : [];
 }
 
-/** Whether a visit of a wait step may have enough events with those that come now. */
+/** Whether the events that come now may complete a visit of a wait step. */
 export function mayComplete(
   progress: Progress,
   { eventIds, requiredCount }: AwaitedEvents,
@@ -90,7 +89,7 @@ export function payloadsFor(
   return kept.filter((eventNumber) => !bare.has(eventNumber));
 }
 
-/** Answers the events that a visit waits for: those of the version's rule, or those that were found when it began. */
+/** Returns the events that a visit waits for: those of the version's rule, or those that expressions gave when the visit began. */
 export function awaitedBy(
   { work: { rule } }: WaitPlanStep,
   { awaited = rule }: { readonly awaited?: AwaitedEvents },
@@ -104,15 +103,15 @@ export function readsPayload({ work }: WaitPlanStep, eventId: string): boolean {
 }
 
 interface VisitAhead extends WaitVisit {
-  /** Whether the job is in the step, and not only on its way to it. */
+  /** Whether the job is in the step already, and not only on its way to it. */
   readonly isEntered: boolean;
-  /** The events of a visit that does not wait for those of the version's rule. */
+  /** The awaited events of the visit, where expressions give them instead of the version's rule. */
   readonly awaited?: AwaitedEvents | undefined;
 }
 
 /**
- * The step that each branch is in and may complete by itself, or the one that it enters next. Those on their way to one come first: they go on with
- * nothing but the payloads, so that each gets its turn.
+ * Returns, for each branch, the step that it is in and may complete by itself, or the one that it enters next. Branches on their way to a step come
+ * first: they need only the payloads to go on, so each gets its turn.
  */
 function visitsAhead(plan: Plan, state: UnfinishedState): readonly VisitAhead[] {
   const cursors: readonly AnyCursor[] = state.cursors;
@@ -138,7 +137,7 @@ function stepAfter(plan: Plan, point: AnyStand): string | null {
   if (point === null) return plan.firstStep.name;
   if (point.phase === "next") return point.name;
   const next = plan.steps.get(point.name)?.next ?? null;
-  // Where a condition decides, the job stops before a wait whose payloads were not read, and the next commit reads them.
+  // A choice is decided later: the job stops before a wait whose payloads were not read, and the next commit reads them.
   return isChoice(next) ? null : next;
 }
 

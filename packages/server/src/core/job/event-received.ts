@@ -18,7 +18,7 @@ import { checkPayload, unreadParts } from "./sent-payload.ts";
 import { completeWait, runFrom } from "./step-run.ts";
 import { ignored, invalid, rejected } from "./verdicts.ts";
 
-/** An event is for a job: refuses it, keeps it, or completes with it the wait that it was sent for. */
+/** Receives an event: refuses it, keeps it, or completes the wait that it is for. */
 export function receiveEvent(draftFor: DraftFor, plan: Plan, job: Job, fact: EventReceived): Change {
   const { state } = job;
   if (state.status !== "PENDING" && state.status !== "RUNNING") {
@@ -40,7 +40,7 @@ export function receiveEvent(draftFor: DraftFor, plan: Plan, job: Job, fact: Eve
   const awaiting = wait?.stand;
   const warnings = unreadParts(listing, eventId, payload);
   const draft = draftFor(state);
-  // While a wait may still come whose ids are given by expressions, any event may be for it.
+  // Any event may be for a later wait whose ids are given by expressions.
   const isForWait = listing.length > 0 || isBeforeOpenWait(plan, state);
   const keptAs = keptBefore(progress, eventId, address, wait) ?? (isForWait ? null : fact.keptAs);
   if (keptAs !== null) {
@@ -72,7 +72,7 @@ function isBeforeOpenWait({ firstStep, beforeOpenWaits }: Plan, state: PendingSt
   return beforeOpenWaits.size > 0 && stands.some((stand) => beforeOpenWaits.has(stand?.name ?? firstStep.name));
 }
 
-/** Unmatched events are counted apart: a sender with a wrong id must not keep the events away that the job waits for. */
+/** Unmatched events have their own bound, so that a sender with a wrong id cannot block the events that the job waits for. */
 function noRoomForEvent(progress: Progress, isListed: boolean, { maxEvents }: JobLimits): string | undefined {
   const { eventCount, unmatchedCount = 0 } = progress;
   if (!isListed) {
@@ -86,8 +86,8 @@ function noRoomForEvent(progress: Progress, isListed: boolean, { maxEvents }: Jo
 }
 
 /**
- * The state has the ids of all events that a wait may still take, and is written with each change. Of ids that the version lists there are only so
- * many; others are bounded here. What the job waits for now comes in all the same.
+ * The state holds the ids of all events that a wait may still take, and is written with each change. The ids that the version lists are limited in
+ * number; other ids are bounded here. An event that the job waits for now is always accepted.
  */
 function noRoomForUnlistedId({ listedEventIds }: Plan, progress: Progress): string | undefined {
   const { bufferedEvents, addressedEvents = [] } = progress;
@@ -100,8 +100,8 @@ function noRoomForUnlistedId({ listedEventIds }: Plan, progress: Progress): stri
 const maxUnlistedEvents = 1_000;
 
 /**
- * The number under which the event is kept already. A wait that has the id needs it no second time, whichever way it was sent; what
- * was sent for other waits is no repetition of it.
+ * The number under which the event is kept already. A wait that has an event with this id needs no second one, however it was sent. Events sent for
+ * other waits are no repetition.
  */
 function keptBefore(
   progress: Progress,
@@ -115,7 +115,7 @@ function keptBefore(
   return inWait ?? elsewhere ?? null;
 }
 
-/** Events are kept whether or not anything awaits them. */
+/** Keeps an event, whether or not a wait needs it. */
 function keepEvent(
   draft: JobDraft,
   fact: EventReceived,

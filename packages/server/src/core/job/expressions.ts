@@ -6,13 +6,13 @@ import type { JobDraft } from "./draft.ts";
 import { configScope } from "./job-scope.ts";
 import type { StepError } from "./job-state.ts";
 
-/** The step in which an expression stands, and which part of it, for the message when it fails. */
+/** The step that contains an expression, and the part of it, for the message when the expression fails. */
 export interface Place {
   readonly step: string;
   readonly what: string;
 }
 
-/** The value of a template, within a budget and the bound on an output, or why it has none. */
+/** Returns the value of a template, within a budget and the bound on an output, or the reason why it has none. */
 export function render(
   draft: JobDraft,
   template: Template,
@@ -27,7 +27,7 @@ export function render(
     return { error: { code: "ExpressionFailed", message: `In ${where} of ${step}, ${message}.` } };
   }
   const { maxOutputBytes } = draft.limits;
-  // Each character and each member has at least one byte, so that nothing much longer than the bound is made into text.
+  // Each character and each member has at least one byte, so a value much longer than the bound is never made into text.
   const text = budget.size > maxOutputBytes ? undefined : JSON.stringify(outcome.value);
   const bytes = text === undefined ? budget.size : Buffer.byteLength(text);
   draft.measured(bytes);
@@ -43,7 +43,7 @@ export function render(
 
 const specialKeys = /"(?:__proto__|prototype)":/;
 
-/** A key that values from outside do not have either (`json/json-problem.ts`). */
+/** Finds a key that values from outside may not have either (`json/json-problem.ts`). */
 function specialKeyIn(value: JsonValue, holder: string | undefined): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   for (const [key, part] of Object.entries(value)) {
@@ -54,7 +54,7 @@ function specialKeyIn(value: JsonValue, holder: string | undefined): string | un
   return undefined;
 }
 
-/** Gives the expressions of a step's config their values, and answers what the config then means. */
+/** Evaluates the expressions of a step's config, and returns the resulting meaning of the config. */
 function resolve<Value extends object>(
   draft: JobDraft,
   { template, resolve: read }: Resolvable<Value>,
@@ -69,7 +69,7 @@ function resolve<Value extends object>(
   return { error: { code: "ExpressionFailed", message: `In \`config\` of ${step}, ${listed.join("; ")}.` } };
 }
 
-/** The value of something in a step's config in which expressions may stand: for every attempt of a visit the same. */
+/** The value of a part of a step's config that may have expressions. It is the same for every attempt of a visit. */
 export function configValue<Value extends object>(
   draft: JobDraft,
   value: Value | Resolvable<Value>,
@@ -79,7 +79,7 @@ export function configValue<Value extends object>(
   return "template" in value ? resolve(draft, value, configScope(draft, step, input), step) : { value };
 }
 
-/** Where the first condition that holds leads. All conditions share the budget. */
+/** Returns the target of the first condition that holds. All conditions share the budget. */
 export function choose(
   { options, otherwise }: Choice,
   scope: Scope,

@@ -6,7 +6,7 @@ import type { CallName } from "./call.ts";
 import type { HistoryEntry } from "./history.ts";
 import type { Actor, BranchError, Job, StepError, Timestamp, WaitVisit } from "./job-state.ts";
 
-/** What happened to a job: the input of the state machine. `at` is when, by the database's clock. */
+/** A fact about a job: the input of the state machine. `at` is its time, by the database's clock. */
 export type Fact =
   | StepSucceeded
   | StepFailed
@@ -20,13 +20,19 @@ export type Fact =
   | ParentLeft;
 
 type WithoutTime<F> = F extends Fact ? Omit<F, "at"> : never;
-/** A fact before it is in a transaction, which gives it its time. */
+/** A fact before a transaction gives it its time. */
 export type UntimedFact = WithoutTime<Fact>;
 
-/** Names the call that it is about. Where the branch waits for another call, or for none, it comes from a node that lost its call, and is dropped. */
+/**
+ * The name of the call that the fact is about. The fact is dropped if the branch waits for another call, or for none, because it then comes from a
+ * node that lost its call.
+ */
 export interface CallOutcome extends CallName {
   readonly at: Timestamp;
-  /** Set where no node brings the outcome: a worker learns that it comes too late, and cannot end the call of a node; `job` is the end of the child. */
+  /**
+   * Set when the outcome does not come from a node. "worker": the worker is told when it is too late, and cannot end a node's call. "job": the
+   * outcome is the end of the child.
+   */
   readonly by?: "worker" | "job";
 }
 
@@ -38,17 +44,17 @@ export interface StepSucceeded extends CallOutcome {
 export interface StepFailed extends CallOutcome {
   readonly type: "step.failed";
   readonly failure: Failure;
-  /** From 0 up to 1, for the jitter of the next attempt. */
+  /** A random number from 0 up to 1, for the jitter of the next attempt. */
   readonly random: number;
 }
 
 export interface Failure {
   readonly error: StepError;
   /**
-   * - `permanent`: it would fail again, so it is not tried again.
-   * - `ordinary`: tried again as the step's policy says.
-   * - `transient`: the call was not carried out (throttled, unreachable); tried again also without a policy.
-   * - `postponed`: the service itself has not begun it, for want of room; tried again after `retryAfterMs`, as often as it takes.
+   * - `permanent`: the call would fail again, so it is not tried again.
+   * - `ordinary`: the call is tried again as the step's policy says.
+   * - `transient`: the call was not carried out (throttled, unreachable), and is tried again even without a policy.
+   * - `postponed`: the service itself has not begun the call, for lack of room; it is tried again after `retryAfterMs`, without a limit.
    */
   readonly kind: "permanent" | "ordinary" | "transient" | "postponed";
   /** The wait in milliseconds that the called side asked for before the next attempt. */
@@ -58,11 +64,14 @@ export interface Failure {
 /** The call was lost after it had begun, and this node has taken it over. */
 export interface StepInterrupted extends CallOutcome {
   readonly type: "step.interrupted";
-  /** True when the node, or the worker, that made the call is lost. False when its node lives and only knows nothing of the call: it then counts for nothing. */
+  /**
+   * True when the node or worker that made the call is lost. False when the node is alive and does not know the call; the loss then does not count
+   * against it.
+   */
   readonly isNodeDead: boolean;
 }
 
-/** The node leaves and has not begun the call, or gives it up; or it died and had not begun it. */
+/** The node has not begun the call, or gives it up, because it is leaving; or it died before it began the call. */
 export interface CallHandedBack extends CallOutcome {
   readonly type: "call.handedBack";
   /** True when the call had begun: the next one then has the next number. */
@@ -74,11 +83,11 @@ export interface EventReceived {
   readonly at: Timestamp;
   readonly eventId: string;
   readonly payload?: JsonValue;
-  /** The only step that it is for. */
+  /** The only step that the event is for. */
   readonly step?: string;
-  /** The branch of `step` for which it is; left out for the main line. */
+  /** The branch of `step` that the event is for; left out for the main line. */
   readonly branch?: string;
-  /** The only visit of `step` that it is for; left out: the one that waits now, otherwise the next one. */
+  /** The only visit of `step` that the event is for. Left out, it is for the visit that waits now, or else for the next one. */
   readonly visit?: number;
   readonly sentBy: Actor;
   /** The number of the unmatched event that is kept with the same id; null where there is none. */
@@ -102,7 +111,7 @@ export interface JobResumed {
   readonly by: Actor;
 }
 
-/** The parent's step makes this job anew: it was tried again or resumed, and there is one child for all attempts. */
+/** The parent's step makes this job again, after a retry or a resume; all attempts share one child. */
 export interface ParentCalled {
   readonly type: "parent.called";
   readonly at: Timestamp;
@@ -110,7 +119,7 @@ export interface ParentCalled {
   readonly epoch: number | undefined;
 }
 
-/** The parent's call is over without the job's outcome: the parent was cancelled, has failed, or gave the call up. */
+/** The parent's call ended without the job's outcome: the parent was cancelled, has failed, or gave the call up. */
 export interface ParentLeft {
   readonly type: "parent.left";
   readonly at: Timestamp;
@@ -121,10 +130,10 @@ export interface ParentLeft {
 export interface CallEffect extends CallName {
   readonly type: "call";
   readonly attempt: number;
-  /** The step's, with the values of its expressions. */
+  /** The step's config, with the values of its expressions. */
   readonly config: JsonObject;
   readonly input: JsonValue;
-  /** True when its attempts were lost with their nodes more than once: it must be the only such call that its node carries out. */
+  /** True when its attempts were lost with their nodes more than once. A node may carry out only one such call at a time. */
   readonly isSuspect: boolean;
   /** How a worker gets the call; left out for one that a node makes. */
   readonly task?: Task;
@@ -135,13 +144,13 @@ export interface CallEffect extends CallName {
 /** A child job that a node is to make. */
 export interface NewChild extends ChildTerms {
   readonly jobId: string;
-  /** When the attempt is given up; null where that is never. */
+  /** The time at which the attempt is given up; null where it has no timeout. */
   readonly timeoutAt: Timestamp | null;
 }
 
 /** A call that waits in a queue until a worker takes it. */
 export interface Task extends TaskTerms {
-  /** When the attempt is given up; null where that is never. */
+  /** The time at which the attempt is given up; null where it has no timeout. */
   readonly timeoutAt: Timestamp | null;
 }
 
@@ -152,7 +161,7 @@ export type EventChange =
       readonly eventNumber: number;
       readonly eventId: string;
       readonly payload: JsonValue | undefined;
-      /** The only visit that it is for. */
+      /** The only visit that the event is for. */
       readonly address: WaitVisit | undefined;
       readonly outcome: "matched" | "buffered" | "unmatched";
       readonly sentBy: Actor;
@@ -171,18 +180,18 @@ export type EventChange =
 
 export type EventOutcome = "matched" | "buffered" | "unmatched" | "duplicate";
 
-/** What a fact did. */
+/** The result of a fact. */
 export type Verdict =
   | { readonly type: "applied" }
   | {
       readonly type: "event";
       readonly outcome: EventOutcome;
-      /** What of the payload reaches no step; pointers lead into the body that carried it. */
+      /** The parts of the payload that reach no step; pointers lead into the request body. */
       readonly warnings: readonly Problem[];
     }
-  /** Normal, and nothing to write: the job is finished, the epoch is old, nothing is due. */
+  /** A normal case without a change: the job is finished, the epoch is old, or nothing is due. */
   | { readonly type: "ignored" }
-  /** The caller asked for what the job's state does not allow. */
+  /** The job's state does not allow what the caller asked for. */
   | {
       readonly type: "rejected";
       readonly code: "ConflictError" | "RateLimitError" | "ValidationError";
@@ -197,7 +206,7 @@ export interface Change {
   readonly effects: readonly CallEffect[];
   /** Results of branches that get rows of their own. */
   readonly results: readonly NumberedResult[];
-  /** The notice that the parent is owed, once a job for which it waits has ended. Left out otherwise. */
+  /** The notice for the parent, once a job that it waits for has ended. Left out otherwise. */
   readonly notice?: ChildNotice;
   readonly verdict: Verdict;
 }

@@ -11,13 +11,13 @@ import type { BranchError, ForkedStep, ResumePoint, StepError, StepPosition } fr
 import { freeTakenEvents, releaseEvents } from "./kept-events.ts";
 import { lacksResults, resultFinder, withResult } from "./result-rows.ts";
 
-/** The state of a fork: its branches run on, or it is done with this result, or it has failed. The branch in which it stands moves now. */
+/** The state of a fork: its branches go on, or it has this result, or it has failed. Its own branch is the one that moves now. */
 export type ForkOutcome =
   | "open"
   | { readonly fork: ForkedStep; readonly result: JsonValue }
   | { readonly fork: ForkedStep; readonly error: StepError };
 
-/** Begins the work of a fork, which the branch that moves has entered. Its branches begin with `beginNextBranch`. */
+/** Begins the work of a fork that the branch that moves has entered. `beginNextBranch` begins its branches. */
 export function beginFork(
   draft: JobDraft,
   step: ForkPlanStep,
@@ -58,7 +58,7 @@ function itemsOf(draft: JobDraft, { name, work }: ForkPlanStep, input: JsonValue
   return "error" in resolved ? resolved : { value: resolved.value.items };
 }
 
-/** A timer woke the fork: it begins more branches, or makes its result. */
+/** Goes on with a fork that a timer woke: it begins more branches, or makes its result. */
 export function wakeFork(draft: JobDraft, { wakeAt: _, ...fork }: ForkedStep): ForkOutcome {
   const step = draft.forkStep(fork.name);
   if (isOver(step.work.rule, fork) && lacksResults(fork, draft.results)) return "open";
@@ -66,19 +66,19 @@ export function wakeFork(draft: JobDraft, { wakeAt: _, ...fork }: ForkedStep): F
   return proceed(draft, step);
 }
 
-/** Goes on with a fork after a resume: with the branches that failed or were cancelled, which go on themselves, and those that have not begun. */
+/** Goes on with a fork after a resume: with its failed or cancelled branches, which are resumed too, and with those that have not begun. */
 export function resumeFork(draft: JobDraft, point: ForkedStep): ForkOutcome {
   const step = draft.forkStep(point.name);
   const { rule } = step.work;
   const attempt = point.attempt + 1;
   draft.record({ type: "step.attemptStarted", step: point.name, visit: point.visit, attempt });
-  // Branches whose failure the step has outlived so far are among those that go on.
+  // Branches that failed without failing the step also go on.
   const failedCount = rule.kind === "branches" ? 0 : point.failedCount;
   draft.moveTo({ ...point, attempt, failedCount });
   return proceed(draft, step);
 }
 
-/** The branch that moves has come to its end, with this output. */
+/** Ends the branch that moves, with this output. */
 export function endBranch(draft: JobDraft, output: JsonValue): ForkOutcome {
   const path = draft.branch;
   const { fork, step, level } = leaveBranch(draft);
@@ -90,7 +90,7 @@ export function endBranch(draft: JobDraft, output: JsonValue): ForkOutcome {
   return proceed(draft, step);
 }
 
-/** The branch that moves has failed at this point. */
+/** Ends the branch that moves with a failure at this point. */
 export function failBranch(draft: JobDraft, point: ResumePoint, error: StepError): ForkOutcome {
   const path = draft.branch;
   const cause = branchErrorOf(error, point.name, path);
@@ -113,7 +113,7 @@ export function failBranch(draft: JobDraft, point: ResumePoint, error: StepError
   return proceed(draft, step);
 }
 
-/** The fork is over, and what still runs in its branches is cancelled: the outcome of a call is dropped, an event is for others again. */
+/** Ends a fork and cancels what still runs in its branches: outcomes of calls are dropped, and claimed events are available to others again. */
 export function endFork(draft: JobDraft, { name, visit }: StepPosition): void {
   const paths = pathsOf(draft.branch, name, visit);
   for (const path of draft.branchesUnder(paths)) draft.drop(path);
@@ -131,8 +131,8 @@ function isAt(path: string): (branch: string) => boolean {
 }
 
 /**
- * Begins one more branch of the forks that have room, the innermost first, and answers the step where it begins. Branches begin one by one, so that a body that needs
- * no outside call is over before the next one is there.
+ * Begins one more branch of the forks that have room, innermost first, and returns its first step. Branches begin one at a time, so that a body
+ * without outside calls ends before the next one begins.
  */
 export function beginNextBranch(draft: JobDraft): string | undefined {
   for (let parent = draft.forksWithRoom.at(-1); parent !== undefined; parent = draft.forksWithRoom.at(-1)) {
@@ -151,7 +151,7 @@ export function beginNextBranch(draft: JobDraft): string | undefined {
   return undefined;
 }
 
-/** The commit has done enough: the forks that have room begin more branches in the next one. */
+/** Lets the forks that have room begin more branches in the next commit, because this one has done enough. */
 export function leaveRoomForLater(draft: JobDraft): void {
   for (const parent of draft.forksWithRoom) {
     const fork = draft.standOf(parent);
@@ -181,7 +181,7 @@ function leaveBranch(draft: JobDraft): { fork: ForkedStep; step: ForkPlanStep; l
   return { fork, step: draft.forkStep(fork.name), level };
 }
 
-/** Judges the fork at which the branch that moves stands, after one of its branches has ended. */
+/** Decides about the fork in the branch that moves, after one of its branches has ended. */
 function proceed(draft: JobDraft, { name, work: { rule } }: ForkPlanStep): ForkOutcome {
   const fork = draft.forkIn(draft.branch);
   const { maxOutputBytes } = draft.limits;
@@ -190,7 +190,7 @@ function proceed(draft: JobDraft, { name, work: { rule } }: ForkPlanStep): ForkO
     return { fork, error: { code: "OutputTooLarge", message } };
   }
   const isDone = isOver(rule, fork);
-  // The list is made by the commit after, which reads what it is made of.
+  // The next commit makes the list, because it reads the results first.
   if (isDone && lacksResults(fork, draft.results)) {
     draft.moveTo({ ...fork, wakeAt: draft.at });
     return "open";
@@ -213,7 +213,7 @@ function resultOf(rule: ForkRule, fork: ForkedStep, find: (key: string) => Branc
     const result = find(name);
     return result !== undefined && "output" in result ? [[name, result.output] as const] : [];
   });
-  // Branch names are any texts, `__proto__` too.
+  // A branch may have any name, even `__proto__`.
   if (rule.until === "all") return Object.fromEntries(given);
   const [[branch, output] = ["", null]] = given;
   return { branch, output };
@@ -258,7 +258,7 @@ function itemFailed(
       };
 }
 
-/** The failure may be one in a child job, or in one below that. */
+/** The failure may be in a child job, or in a job below it. */
 function describe({ jobId, step, code, type, message }: BranchError): string {
   const which = jobId === undefined ? `its step ${quoted(step)}` : `the step ${quoted(step)} of the job ${jobId}`;
   return `${which} failed with ${type === undefined ? code : `${code} (${type})`}. ${message}`;

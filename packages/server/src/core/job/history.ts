@@ -3,10 +3,10 @@ import type { ShownValue } from "../json/json-text.ts";
 import { pathsOf } from "./branch-path.ts";
 import { type Actor, type JobError, mainBranch, type StepError, type Timestamp } from "./job-state.ts";
 
-/** One transition of a job. `sequence` counts from 1 without gaps; what is stored is exactly this. */
+/** One transition of a job, exactly as it is stored. `sequence` counts from 1 without gaps. */
 export type HistoryEntry = Entry<StoredValue>;
 
-/** `Value` is the form in which the entry has the input or the output of a step. */
+/** A history entry; `Value` is the form in which it holds the input or the output of a step. */
 export type Entry<Value> = { readonly sequence: number; readonly at: Timestamp } & Transition<Value>;
 
 export type Transition<Value = StoredValue> =
@@ -77,8 +77,8 @@ export function runKeyOf({ branch = mainBranch, step, visit }: StepRunKey): stri
 }
 
 /**
- * A value, or the earlier value that it is the same as. A chain of no-ops over a large input would otherwise write that input
- * twice for each step.
+ * A value, or a reference to an earlier equal value. Without references, a chain of no-ops over a large input would write that input twice for each
+ * step.
  */
 export type StoredValue =
   | { readonly value: JsonValue }
@@ -93,7 +93,7 @@ export interface StoredApart {
 /** The number of the job's input, which has a column instead. */
 export const jobInputNumber = 0;
 
-/** Where a value is: in the entry itself, apart from it, or out of what was read, which is bounded. */
+/** The place of a value: in the entry itself, in a row of its own, or left out of a bounded read. */
 export type ValuePlace = { readonly value: JsonValue } | StoredApart | { readonly leftOut: true };
 
 const jobInputPlace: ValuePlace = { stored: jobInputNumber };
@@ -105,8 +105,8 @@ export type PlacedEntry = Entry<ValuePlace>;
 export type PlainEntry = Entry<ShownValue>;
 
 /**
- * Takes entries in their order and says where their values are. `stepInput` is the input of the step whose start is before the first of them, needed
- * where `namesEarlierInput` says so.
+ * Takes entries in their order and tells where their values are. `stepInput` is the input of the step that started before the first of these entries;
+ * it is needed where `namesEarlierInput` is true.
  */
 export function entryPlacer(
   stepInput: ValuePlace = { leftOut: true },
@@ -144,7 +144,7 @@ export function entryPlacer(
   };
 }
 
-/** Whether one of these entries says that its value is the input of a step that was started before them. */
+/** Whether one of these entries refers to the input of a step that started before them. */
 export function namesEarlierInput(entries: readonly HistoryEntry[]): boolean {
   const first = entries.find(({ type }) => type === "step.started" || type === "step.succeeded");
   return first?.type === "step.succeeded" && "same" in first.output && first.output.same === "stepInput";
@@ -180,7 +180,7 @@ export function withValue<Value, Other>(entry: Entry<Value>, toValue: (value: Va
   }
 }
 
-/** A step's visit. `Value` is the form in which it has its input and its output. */
+/** One visit of a step. `Value` is the form of its input and its output. */
 export interface StepRun<Value = ShownValue> {
   /** The sequence of the entry with which it started. */
   readonly sequence: number;
@@ -192,22 +192,22 @@ export interface StepRun<Value = ShownValue> {
   readonly attempts: number;
   readonly input: Value;
   readonly output?: Value;
-  /** The values were not read, since there are too many: `input` is null. */
+  /** The values were not read, because there are too many; `input` is then null. */
   readonly valuesLeftOut?: true;
   readonly error?: StepError;
   readonly startedAt: Timestamp;
   readonly finishedAt?: Timestamp;
-  /** While it waits for events: since when. */
+  /** The start of the wait, while the step waits for events. */
   readonly waitingSince?: Timestamp;
-  /** While it sleeps: until when. */
+  /** The end of the sleep, while the step sleeps. */
   readonly delayEndsAt?: Timestamp;
-  /** While a failed attempt's successor is not due yet. */
+  /** The time of the next attempt, while the step waits for it. */
   readonly retryAt?: Timestamp;
-  /** The number of its branches, if the step has some. */
+  /** The number of the step's branches, if it has any. */
   readonly branchCount?: number;
 }
 
-/** GetJob shows the newest ones. */
+/** The most step runs that GetJob shows; these are the newest ones. */
 export const maxShownStepRuns = 1_000;
 
 export const stepRunStatuses = ["running", "success", "failure", "successful_but_incomplete"] as const;
@@ -232,7 +232,7 @@ function wholeValue(jobInput: JsonValue, place: ValuePlace): JsonValue {
   throw new Error("A whole history names a value that is not in it.");
 }
 
-/** Folds entries, in their order, into step runs. Entries before the first start are said of a run that is not among them. */
+/** Folds entries, in their order, into step runs. Entries before the first start belong to a run that is not among them. */
 export class StepFolder<Value> {
   readonly runs: MutableRun<Value>[] = [];
   readonly #byKey = new Map<string, MutableRun<Value>>();
@@ -254,7 +254,7 @@ export class StepFolder<Value> {
     }
   }
 
-  /** The end of a fork is the end of what still runs in its branches. */
+  /** The end of a fork also ends everything that still runs in its branches. */
   #endBranches({ branch = mainBranch, name, visit }: MutableRun<Value>, { at }: Entry<Value>): void {
     const path = pathsOf(branch, name, visit);
     for (const run of this.runs) if (run.branch?.startsWith(path)) endEarly(run, at, branchCancelled);
@@ -314,7 +314,7 @@ function apply<Value>(run: MutableRun<Value>, entry: Entry<Value>): void {
 
 const branchCancelled = "The branch was cancelled while this step was under way: the step around it had ended.";
 
-/** A wait or a sleep that is given up has not failed: its events, or its time, just did not come. */
+/** Ends a wait or a sleep that was given up. It has not failed; its events or its time did not come. */
 function endEarly(run: MutableRun<unknown>, at: Timestamp, message: string): void {
   if (run.finishedAt !== undefined) return;
   if (run.status === "successful_but_incomplete") {

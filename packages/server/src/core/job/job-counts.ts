@@ -2,7 +2,7 @@ import { type HistoryEntry, runKeyOf, type StepRunKey } from "./history.ts";
 import { type CurrentStep, type Job, mainBranch, type Timestamp } from "./job-state.ts";
 
 /**
- * The measures of metrics. Those that end in `Duration` also have a time; a job that succeeded is counted by its duration. `storedBytes` counts bytes
+ * The measures of metrics. Those that end in `Duration` also have a time, and count jobs that succeeded by their duration. `storedBytes` counts bytes
  * instead of jobs or steps.
  */
 export const measures = [
@@ -18,7 +18,7 @@ export const measures = [
 
 export type Measure = (typeof measures)[number];
 
-/** Something that counts for the time `at`. `count` is 1 for a job or a step, -1 to take one back, or a number of bytes. */
+/** One count for the time `at`. `count` is 1 for a job or a step, -1 to take one back, or a number of bytes. */
 export interface Count {
   readonly measure: Measure;
   readonly at: Timestamp;
@@ -26,12 +26,12 @@ export interface Count {
   readonly durationMs: number | null;
 }
 
-/** The facts about a job from before the entries. */
+/** The facts about a job before the counted entries. */
 export interface EarlierLife {
   readonly createdAt: Timestamp;
-  /** How it had ended, when it had. */
+  /** The end that the job had, if it had one. */
   readonly end: JobEnd | undefined;
-  /** When a visit of a step began, where an earlier entry says so. */
+  /** The start of a visit of a step, if an earlier entry has it. */
   readonly startOf: (run: StepRunKey) => Timestamp | undefined;
 }
 
@@ -44,9 +44,9 @@ export interface JobEnd {
 export type CountedEntry = Pick<HistoryEntry, "type" | "at"> & Partial<StepRunKey>;
 
 /**
- * Counts these entries of one job. A job that is resumed has not ended, so its end is taken back at the time for which it was counted.
- * Each row of the history adds the same whenever it is counted, since what it depends on was committed before it: the job's row was locked.
- * Not complete when the earlier life lacks something that they depend on.
+ * Counts these entries of one job. A resumed job has not ended, so its end is taken back for the time at which it was counted. Each entry adds the
+ * same amount whenever it is counted, because everything it depends on was committed before: the job's row was locked. The count is incomplete when
+ * `earlier` lacks something that the entries depend on.
  */
 export function countEntries(
   earlier: EarlierLife,
@@ -96,7 +96,7 @@ export function countEntries(
   return { counts, isComplete };
 }
 
-/** Tells a job's life as its row has it; `before` is undefined for a new one. */
+/** The facts about a job from its row; `before` is undefined for a new one. */
 export function earlierLifeOf(before: Job | undefined, createdAt: Timestamp): EarlierLife {
   const cursors = before?.state.status === "RUNNING" ? before.state.cursors : [];
   let stands: ReadonlyMap<string, CurrentStep> | undefined;

@@ -6,20 +6,20 @@ import { toTime } from "../time.ts";
 import type { JobDraft, Level } from "./draft.ts";
 import type { Timestamp } from "./job-state.ts";
 
-/** The values that the step in which an expression stands has made so far. */
+/** The values that the step of an expression has so far. */
 export interface Made {
   readonly step: string;
-  /** The input that the step received; undefined before that. */
+  /** The input that the step received; undefined until it has received one. */
   readonly input?: JsonValue;
   readonly result?: JsonValue;
   readonly output?: JsonValue;
   /** The events that this visit has just consumed, by their ids. */
   readonly events?: ReadonlyMap<string, EventValues>;
-  /** The time that `now` stands for; without it, the time of the commit. */
+  /** The time that `now` stands for; the default is the time of the commit. */
   readonly now?: Timestamp;
 }
 
-/** Gives expressions what the branch that moves remembers, and the branches around it, and what its step has made. */
+/** Gives expressions the values that the branch that moves and the branches around it remember, and those of the current step. */
 export function scopeOf(draft: JobDraft, made: Made): Scope {
   const { job, at } = draft;
   const { jobId, createdAt, workflowName, versionNumber } = job;
@@ -32,7 +32,7 @@ export function scopeOf(draft: JobDraft, made: Made): Scope {
   };
   const loops = levels.flatMap((level) => loopOf(level) ?? []);
   return {
-    // A getter: whoever asks for nothing of it needs no input that was read.
+    // A getter, so that an expression that does not read the input works without it.
     get input() {
       return job.input;
     },
@@ -47,7 +47,7 @@ export function scopeOf(draft: JobDraft, made: Made): Scope {
     result: made.result,
     output: made.output,
     error: firstOf(levels, ({ carried }) => getOwn(carried.slots ?? {}, errorSlot)),
-    // Getters, since an item is read only where somebody asks for it.
+    // Getters, so that an item is read only where an expression needs it.
     get item() {
       return loops[0]?.item;
     },
@@ -60,12 +60,12 @@ export function scopeOf(draft: JobDraft, made: Made): Scope {
   };
 }
 
-/** Gives the expressions of a step's config their scope. `now` is when the visit began, so that every attempt gets the same config. */
+/** The scope of the expressions in a step's config. `now` is the start of the visit, so that every attempt gets the same config. */
 export function configScope(draft: JobDraft, step: string, input: JsonValue): Scope {
   return scopeOf(draft, { step, input, now: draft.visitStartedAt });
 }
 
-/** The item that a branch is for; undefined where it is a branch with a name. */
+/** The item of a branch; undefined for a branch with a name. */
 export function loopOf({ fork, key }: Level): (ForkValues & { readonly name: string }) | undefined {
   if (fork?.items === undefined || key === undefined) return undefined;
   const { name, items } = fork;
@@ -91,7 +91,7 @@ function firstOf<Value>(levels: readonly Level[], find: (level: Level) => Value 
 class Slots {
   readonly #values = new Map<string, JsonValue>();
 
-  /** Where only properties of a value were remembered, the value is an object with these. */
+  /** Rebuilds values from their slots. Where only properties of a value were remembered, the value is an object with these properties. */
   constructor(slots: JsonObject) {
     const parts = new Map<string, [string, JsonValue][]>();
     for (const [slot, value] of Object.entries(slots)) {

@@ -1,9 +1,9 @@
 import type { JsonObject, JsonValue } from "../json/json.ts";
 
-/** Milliseconds since 1970 by the database's clock. Comes in with the facts: `core` reads no clock. */
+/** Milliseconds since 1970 by the database's clock. Times come with the facts, because `core` reads no clock. */
 export type Timestamp = number;
 
-/** Who did something: a user, an API token, or the service itself. */
+/** The author of an action: a user, an API token, or the service itself. */
 export interface Actor {
   readonly type: "user" | "apiToken" | "service";
   readonly id: string;
@@ -29,7 +29,7 @@ export interface Job {
   readonly finishedAt: Timestamp | null;
   /** Number of the last history entry. Entries count from 1 without gaps. */
   readonly sequence: number;
-  /** Counts the job's calls: each takes its epoch from it, so no two ever have the same one. */
+  /** The number of calls so far. Each call takes its epoch from it, so no two calls of a job have the same one. */
   readonly leaseEpoch: number;
   readonly state: JobState;
 }
@@ -46,10 +46,10 @@ export interface ParentStep extends WaitVisit {
 /** Each status carries exactly its fields. */
 export type JobState = PendingState | RunningState | SucceededState | FailedState | CancelledState;
 export type JobStatus = JobState["status"];
-/** Every state in which a job may go on, be it by a resume. */
+/** A state from which a job may go on, perhaps by a resume. */
 export type UnfinishedState = Exclude<JobState, SucceededState>;
 
-/** Accepted, and not begun: a node takes it when it has room. */
+/** Accepted and not begun yet: a node takes the job when it has room. */
 export interface PendingState {
   readonly status: "PENDING";
   readonly progress: Progress;
@@ -62,13 +62,13 @@ export interface RunningState {
   readonly status: "RUNNING";
   readonly progress: Progress;
   readonly cursors: Cursors<CurrentStep>;
-  /** When the whole job fails, whatever its step does then. Left out where the definition has no timeout. */
+  /** The time at which the whole job fails, whatever its step does. Left out where the definition has no timeout. */
   readonly timeoutAt?: Timestamp;
 }
 
 export interface SucceededState {
   readonly status: "SUCCEEDED";
-  /** Visits by step, of a job with more step runs than one answer shows. */
+  /** Visits by step, for a job with more step runs than one answer shows. */
   readonly visits?: Readonly<Record<string, number>>;
 }
 
@@ -86,7 +86,7 @@ export interface CancelledState {
   readonly cursors: Cursors<ResumePoint | null>;
 }
 
-/** Where each branch of a job stands. The main line comes first, and is there as long as the job may go on. */
+/** The position of each branch of a job. The main line comes first, and is there as long as the job may go on. */
 export type Cursors<Stand> = readonly [Cursor<Stand>, ...Cursor<Stand>[]];
 
 export interface Cursor<Stand> {
@@ -98,48 +98,48 @@ export interface Cursor<Stand> {
 
 export const mainBranch = "";
 
-/** The field of records that have the path of a branch and leave it out for the main line. */
+/** The `branch` field of records that leave the path out for the main line. */
 export function branchField(branch: string): { readonly branch?: string } {
   return branch === mainBranch ? {} : { branch };
 }
 
-/** The values that a branch keeps of its past steps for later ones. */
+/** The values that a branch keeps from its past steps for later ones. */
 export interface Carried {
   readonly visits: Readonly<Record<string, number>>;
-  /** Of each property that a later step may still take: its value in the latest output that had it. */
+  /** The properties that a later step may still take, each with its value in the latest output that had it. */
   readonly properties: JsonObject;
   /** The latest output, kept only where a step after a failure may receive it whole. */
   readonly lastOutput?: JsonValue;
   /**
-   * Properties that the job's input has and that a later step must not take from there: a wait step gives them, and in its latest visit
-   * no event brought them. Left out while there are none.
+   * Properties of the job's input that a later step must not take from there: a wait step declares them, and in its latest visit no event brought
+   * them. Left out while there are none.
    */
   readonly absentProperties?: readonly string[];
   /** Values that expressions of later steps may read, by slot (`plan/slots.ts`). Left out while there are none. */
   readonly slots?: JsonObject;
 }
 
-/** The part of a job's past that it must remember as long as it may go on, whichever branch it was in. */
+/** The part of a job's past that it must remember as long as it may go on, in whichever branch it happened. */
 export interface Progress {
   /** Visits of steps so far, over all steps and branches. */
   readonly stepRunCount: number;
-  /** Visits in branches, by step; those of the main line are in what it carries. Left out while there are none. */
+  /** Visits in branches, by step. Those of the main line are in its carried values. Left out while there are none. */
   readonly branchVisits?: Readonly<Record<string, number>>;
-  /** How many numbers were given to results of branches that have rows of their own. Left out while there are none. */
+  /** The count of numbers given to branch results that have rows of their own. Left out while there are none. */
   readonly resultNumberCount?: number;
-  /** Events kept and not consumed, of the ids that this version lists, for whichever wait comes first: event id → event number. */
+  /** Events kept for any wait and not consumed, with ids that this version lists: event id → event number. */
   readonly bufferedEvents: Readonly<Record<string, number>>;
-  /** Events kept and not consumed that were sent for one visit of one step. Left out while there are none. */
+  /** Events kept for one visit of one step and not consumed. Left out while there are none. */
   readonly addressedEvents?: readonly AddressedEvent[];
-  /** Numbers of the kept events that came without a payload, so that nothing of them need be read. Others may have one. */
+  /** Numbers of kept events that came without a payload, so that nothing need be read for them. The other kept events may have one. */
   readonly bareEvents?: readonly number[];
-  /** When kept events were sent, by their number, of those ids of which an expression asks it. Left out while there are none. */
+  /** The times at which kept events were sent, by event number, for those ids whose time an expression reads. Left out while there are none. */
   readonly sentTimes?: Readonly<Record<string, Timestamp>>;
   /** The epoch of the parent's call that waits for this job. Left out where no parent does. */
   readonly awaitedBy?: number;
-  /** All events, which are numbered by it. */
+  /** The number of all events; it also numbers them. */
   readonly eventCount: number;
-  /** How many of them no step of the version lists. They have a bound of their own. Left out while there are none. */
+  /** The number of events whose id no step of the version lists. They have a bound of their own. Left out while there are none. */
   readonly unmatchedCount?: number;
 }
 
@@ -154,7 +154,7 @@ export interface WaitVisit {
 export interface AddressedEvent extends WaitVisit {
   readonly eventId: string;
   readonly eventNumber: number;
-  /** It was sent for whichever wait comes first, and this one had waited longest: it is for others again if the wait ends without it. */
+  /** The event was sent for any wait, and this one had waited longest. It is available to others again if the wait ends without it. */
   readonly isClaimed?: true;
 }
 
@@ -162,20 +162,20 @@ export interface StepPosition {
   readonly name: string;
   /** The n-th time that the job enters this step, from 1. */
   readonly visit: number;
-  /** The latest try in this visit, from 1; it goes on counting when a job is resumed. */
+  /** The latest attempt in this visit, from 1; counting continues when a job is resumed. */
   readonly attempt: number;
 }
 
-/** Where a job stood when it ended early: in a step, or on its way to one. */
+/** The place where a job ended early: in a step, or on its way to one. */
 export type ResumePoint =
   | (StepPosition & {
       readonly phase: "in";
       readonly input: JsonValue;
-      /** The start of the visit, which a resume does not change. Left out where an earlier release wrote the state. */
+      /** The start of the visit, which a resume does not change. Left out in states written by an earlier release. */
       readonly startedAt?: Timestamp;
       /** The end of the sleep of a step that slept; a resume does not move it. */
       readonly delayEndsAt?: Timestamp;
-      /** The step's `input` could not be evaluated: it is tried again, since `input` is not what the step receives. */
+      /** The step's `input` template failed. It is evaluated again, because `input` is not the value that the step receives. */
       readonly isInputMissing?: true;
     })
   | Omit<NextStep, "wakeAt">
@@ -185,11 +185,11 @@ export type CurrentStep = CallingStep | RetryingStep | WaitingStep | DelayedStep
 
 export interface StartedStep extends StepPosition {
   readonly input: JsonValue;
-  /** Attempts that failed since the step was entered or the job was resumed; what the retry policy counts. */
+  /** Failed attempts since the step was entered or the job was resumed; the retry policy counts these. */
   readonly failedAttempts: number;
-  /** Attempts that were lost with their node. Bounded apart from the policy, so that a step that kills its node ends. */
+  /** Attempts that were lost with their node. They have a bound of their own, so that a step that crashes its node ends. */
   readonly interruptions: number;
-  /** When this visit began. Left out after a resume, and by earlier releases: then only the history tells. */
+  /** The start of this visit. Left out after a resume, and by earlier releases; then only the history has it. */
   readonly startedAt?: Timestamp;
 }
 
@@ -210,7 +210,7 @@ export interface WaitingStep extends StartedStep {
   readonly phase: "waiting";
   readonly since: Timestamp;
   readonly missingEventIds: readonly string[];
-  /** The events that this visit waits for. Left out where no id is given by an expression: the version then names them all. */
+  /** The events that this visit waits for. Left out where no expression gives an id, because the version then names them all. */
   readonly awaited?: AwaitedEvents;
   readonly wakeAt: Timestamp | null;
 }
@@ -227,7 +227,7 @@ export interface AwaitedEvents {
   readonly requiredCount: number;
 }
 
-/** The bound of steps in one commit was reached: the job goes on with this step in the next one. */
+/** This commit has reached its bound of steps, and the job goes on with this step in the next one. */
 export interface NextStep {
   readonly phase: "next";
   readonly name: string;
@@ -236,7 +236,7 @@ export interface NextStep {
   readonly wakeAt: Timestamp;
 }
 
-/** The branches of the step run. In a job that ended early some of them did, and a resume goes on with those that did not succeed. */
+/** The branches of the step run. In a job that ended early, a resume goes on with the branches that did not succeed. */
 export interface ForkedStep extends StepPosition {
   readonly phase: "forked";
   readonly input: JsonValue;
@@ -244,36 +244,36 @@ export interface ForkedStep extends StepPosition {
   /** The items of a forEach; left out where the branches have names. */
   readonly items?: readonly JsonValue[];
   readonly branchCount: number;
-  /** How many branches have begun: the first ones. */
+  /** The number of branches that have begun: the first ones of the list. */
   readonly begunCount: number;
   readonly succeededCount: number;
-  /** How many have failed without failing the step. */
+  /** The number of branches that have failed without failing the step. */
   readonly failedCount: number;
-  /** The output of each branch that has succeeded, by its key, as far as the step's result needs it. */
+  /** The output of each branch that has succeeded, by its key, where the step's result needs it. */
   readonly results: JsonObject;
   /** The failures that are collected, by the key of the branch. Left out while there are none. */
   readonly errors?: Readonly<Record<string, BranchError>>;
-  /** The length of both as JSON. */
+  /** The length of `results` and `errors` together, as JSON. */
   readonly resultBytes: number;
-  /** The number of the first branch's result, where results have rows of their own. Left out while they are few, and stand here. */
+  /** The number of the first branch's result, where results have rows of their own. Left out while there are few results, which stand here. */
   readonly firstResultNumber?: number;
-  /** There is room for more branches, and the commit had done enough. Left out otherwise. */
+  /** Set when there is room for more branches but the commit had done enough. Left out otherwise. */
   readonly wakeAt?: Timestamp;
 }
 
 /**
- * The branch has failed, or its fork inside of it has, and it is not yet known whether the job goes on without it. A job that ends early takes the
- * point over.
+ * The branch, or its fork inside the branch, has failed, and it is not known yet whether the job goes on without it. A job that ends early keeps the
+ * point for a resume.
  */
 export interface StoppedStep {
   readonly phase: "stopped";
   readonly name: string;
   readonly point: ResumePoint;
-  /** The job was resumed, and the commit had done enough: the branch goes on then. Left out otherwise. */
+  /** Set when the job was resumed but the commit had done enough: the branch then goes on at this time. Left out otherwise. */
   readonly wakeAt?: Timestamp;
 }
 
-/** Codes are stable: programs branch on them. An executor adds the error types of what it called as `cause`. */
+/** Codes never change, because programs depend on them. An executor adds the error types of the called side as `cause`. */
 export type JobErrorCode =
   | "InputMismatch"
   | "ExpressionFailed"
@@ -292,13 +292,13 @@ export type JobErrorCode =
   | "TooManyChildren"
   | "Cancelled";
 
-/** The `type` of the error of a job that as a whole took too long, so that nobody takes it for a step's own `Timeout`. */
+/** The `type` of the error of a job that ran out of its whole time, which distinguishes it from a step's own `Timeout`. */
 export const jobTimeoutType = "JobTimeout";
 
 export interface StepError {
   readonly code: JobErrorCode;
   readonly message: string;
-  /** The name that the called side gave its error, for example the function's exception type; or `JobTimeout`. */
+  /** The name that the called side gave its error, such as the exception type of a function; or `JobTimeout`. */
   readonly type?: string;
   /** The failure in a branch, or in a child job, that failed the step. */
   readonly cause?: BranchError;
@@ -306,7 +306,7 @@ export interface StepError {
 
 /** The failure of a step in a branch, or in a child job. */
 export interface BranchError extends Omit<StepError, "cause"> {
-  /** The child job; left out for the job itself. */
+  /** The child job; left out where the step is in the job itself. */
   readonly jobId?: string;
   readonly step: string;
   /** Left out for the main line. */
@@ -324,12 +324,12 @@ export function isTerminal(status: JobStatus): boolean {
   return status === "SUCCEEDED" || status === "FAILED" || status === "CANCELLED";
 }
 
-/** When a timer must end the job; null for a job that may run for ever, or does not run. */
+/** The time at which a timer must end the job; null for a job without a timeout, or one that does not run. */
 export function timeoutAtOf(state: JobState): Timestamp | null {
   return state.status === "RUNNING" ? (state.timeoutAt ?? null) : null;
 }
 
-/** When a timer must go on with the job's step; null when only a call's outcome or an event can move it. */
+/** The time at which a timer must move the job's step; null when only a call's outcome or an event can move it. */
 export function wakeAtOf(state: JobState): Timestamp | null {
   if (state.status === "PENDING") return state.wakeAt;
   let earliest: Timestamp | null = null;
@@ -340,13 +340,13 @@ export function wakeAtOf(state: JobState): Timestamp | null {
   return earliest;
 }
 
-/** The events that the job waits for and does not have; null when it waits for none. */
+/** The events that the job waits for and lacks; null when it waits for none. */
 export function awaitedEventIds(state: JobState): readonly string[] | null {
   const waits = standsOf(state).filter((stand) => stand.phase === "waiting");
   return waits.length === 0 ? null : [...new Set(waits.flatMap(({ missingEventIds }) => missingEventIds))];
 }
 
-/** Where the branches of a running job stand; nowhere, for any other. */
+/** The positions of the branches of a running job; empty for any other job. */
 export function standsOf(state: JobState): readonly CurrentStep[] {
   return state.status === "RUNNING" ? state.cursors.map(({ stand }) => stand) : [];
 }

@@ -44,8 +44,8 @@ import { beginStep, callStep, completeStep, completeWait, failStep, goOn, type N
 import { ignored, rejected } from "./verdicts.ts";
 
 /**
- * The state machine: what one fact does to one job. Pure: time comes in the fact, and what is owed to the outside goes out as
- * effects. A change without entries is written nowhere; its verdict says why.
+ * The state machine: it applies one fact to one job. It is pure: the time comes with the fact, and work for the outside leaves as effects. A change
+ * without entries is not written; its verdict says why.
  */
 export function transition(
   plan: Plan,
@@ -98,20 +98,20 @@ type JobIdentity = Pick<
   | "submittedBy"
 >;
 
-/** The step that makes a child job, and the call that waits for it; undefined when none does. */
+/** The step that makes a child job, and the call that waits for the job; the epoch is undefined when no call waits. */
 export interface Parent extends ParentStep {
   readonly epoch: number | undefined;
 }
 
 export interface Submission extends JobIdentity {
   readonly at: Timestamp;
-  /** False while the node has no room for another call: a job that begins with one, or with branches, then stays PENDING until a node has. */
+  /** False while the node has no room for another call. A job that begins with a call, or with branches, then stays PENDING until a node has room. */
   readonly hasRoomForCall: boolean;
   /** Left out for a job that no other job makes. */
   readonly madeBy?: Parent;
 }
 
-/** A new job, run on as far as it goes by itself; or what is wrong with its input, with pointers into the input. */
+/** Makes a new job and runs it until it must wait; or returns the problems of its input, with pointers into the input. */
 export function submitJob(
   plan: Plan,
   submission: Submission,
@@ -147,7 +147,7 @@ export function submitJob(
   return draft.finish();
 }
 
-/** A job's input must be what its first step receives, or what the `input` of that step makes into it. */
+/** The job's input must fit the first step's input definition, directly or through the step's `input` template. */
 function problemsOfInput(draft: JobDraft): readonly Problem[] {
   const { firstStep } = draft.plan;
   if (firstStep.inputRule.kind !== "template") return checkValue(firstStep.inputSchema, draft.job.input);
@@ -161,7 +161,7 @@ function problemsOfInput(draft: JobDraft): readonly Problem[] {
   }));
 }
 
-/** Each branch goes on from where it stopped, the outer ones first. One that is gone by then, or has failed with its fork, does not. */
+/** Lets each branch go on from where it stopped, the outer ones first. A branch that is gone by then, or has failed with its fork, does not go on. */
 function begin(draft: JobDraft, cursors: Cursors<ResumePoint | null>): void {
   draft.start();
   const known = cursors.map((cursor) => draft.cursorOf(cursor.branch));
@@ -179,7 +179,7 @@ function resumeBranch(draft: JobDraft, cursor: AnyCursor): void {
   }
 }
 
-/** Whether a branch has its turn in the next commit: this one has done enough, or has not read the values of the branch, or that is so of the branch around it. */
+/** Whether a branch must wait for the next commit: this commit has done enough, or the values of the branch or of one around it were not read. */
 function isForLater(draft: JobDraft, branch: string): boolean {
   if (branch === mainBranch) return false;
   return draft.hasDoneEnough || !draft.isRead(branch) || draft.standOf(parentOf(branch))?.phase !== "forked";
@@ -219,12 +219,12 @@ function withCall(
   return draft.finish();
 }
 
-/** Nothing of a node's own depends on what became of an outcome; a worker is told that its work was for nothing. */
+/** Makes the change for a late outcome. A node need not know that its outcome came late; a worker is told that its work was not used. */
 function late(job: Job, { by }: CallOutcome): Change {
   return by === "worker" ? rejected(job, lateTask) : ignored(job);
 }
 
-/** The detail of a conflict about a task that is not, or no longer, the worker's. */
+/** The detail of the conflict for a task that the worker does not hold, or no longer holds. */
 export const lateTask =
   "The task is not yours any more: its lease or its time ran out, its job or branch ended, or it was answered already. Drop it; whatever is left to do is handed out again.";
 
@@ -246,8 +246,8 @@ function retryOrFail(draft: JobDraft, step: StartedStep, fact: StepFailed): Next
 }
 
 /**
- * A step that takes its node down with it would otherwise go from node to node for ever. After the second one its call is a suspect, and has no
- * other suspect beside it: so the later ones count against nobody who only stood by.
+ * The bound stops a step that crashes its node from moving from node to node for ever. After the second loss the call is a suspect, and no node
+ * carries out two suspects at once. So later losses are not counted against calls that only ran on the same node.
  */
 const maxInterruptions = 5;
 
@@ -271,12 +271,12 @@ function startAttempt(draft: JobDraft, step: StartedStep): Next | undefined {
   return callStep(draft, planStep, work, { ...step, attempt }, step.input, step);
 }
 
-/** Any node, or worker, may take the call now. One that had not begun keeps its number. */
+/** Lets any node or worker take the call. An attempt that had not begun keeps its number. */
 function handBack(draft: JobDraft, step: StartedStep, begun: boolean): Next | undefined {
   const { name, visit, attempt } = step;
   draft.record({ type: "step.handedBack", step: name, visit, attempt });
   const before = { ...step, attempt: begun ? attempt : attempt - 1 };
-  // No node needs room for it.
+  // A task needs no room on a node.
   if (callOf(draft.step(name))?.by === "worker") return startAttempt(draft, before);
   draft.moveTo({ ...before, phase: "retrying", wakeAt: draft.at });
   return undefined;
@@ -312,8 +312,8 @@ function wake(draftFor: DraftFor, job: Job, at: Timestamp): Change {
 }
 
 /**
- * The whole job took too long, which no step takes: the step that it stands in has failed with it. A call that is under way is given up, and its
- * outcome dropped.
+ * Ends a job that ran out of its whole time. No step can handle this, so the current step fails with the job. A call under way is given up, and its
+ * outcome is dropped.
  */
 function timeOut(draft: JobDraft, { cursors: [{ stand }] }: RunningState): void {
   const seconds = (draft.plan.timeoutMs ?? 0) / 1000;
@@ -339,7 +339,7 @@ function wakeStep(draft: JobDraft, step: CurrentStep): Next | undefined {
     case "waiting": {
       const waitStep = draft.waitStep(step.name);
       const completed = completeWait(draft, waitStep, step, step.input, awaitedBy(waitStep, step));
-      // It stays as it is: its time is here, and the next commit reads its payloads.
+      // The step stays as it is. Its time is here, and the next commit reads its payloads.
       if (completed === "unread") return undefined;
       if (completed !== "waiting") return completed;
       const seconds = (draft.at - step.since) / 1000;
@@ -372,7 +372,7 @@ function cancel(draftFor: DraftFor, job: Job, fact: JobCancelled): Change {
   return draft.finish();
 }
 
-/** Back to PENDING and on from the steps that failed: the same visits (and so the same idempotency keys), new attempts. */
+/** Makes the job PENDING again. It goes on from the steps that failed, with new attempts of the same visits (and so the same idempotency keys). */
 function resume(draftFor: DraftFor, job: Job, fact: JobResumed): Change {
   const { state } = job;
   if (state.status !== "FAILED" && state.status !== "CANCELLED") {
@@ -385,8 +385,8 @@ function resume(draftFor: DraftFor, job: Job, fact: JobResumed): Change {
 }
 
 /**
- * A child that ended early goes on as after a resume; one that is under way goes on as it does, and its end is told to the new call. A child for which no step
- * waits is left as it is, also where somebody has cancelled it: the step asks for no more than that it is there.
+ * A child that ended early is resumed; one that is under way goes on, and its end goes to the new call. A child that no step waits for is left as it
+ * is, even if it was cancelled, because the step only needs it to exist.
  */
 function calledByParent(draftFor: DraftFor, job: Job, { at, epoch }: ParentCalled): Change {
   const { state } = job;
@@ -400,7 +400,7 @@ function calledByParent(draftFor: DraftFor, job: Job, { at, epoch }: ParentCalle
   return draft.finish();
 }
 
-/** Nobody is told of the end of a job that its parent has left. */
+/** Cancels a child that its parent has left, without a notice of its end. */
 function leftByParent(draftFor: DraftFor, job: Job, { at, epoch }: ParentLeft): Change {
   const { state } = job;
   if ((state.status !== "PENDING" && state.status !== "RUNNING") || state.progress.awaitedBy !== epoch) {
@@ -410,7 +410,7 @@ function leftByParent(draftFor: DraftFor, job: Job, { at, epoch }: ParentLeft): 
   return cancel(draftFor, { ...job, state: { ...state, progress } }, { type: "job.cancelled", at, by: parentActor });
 }
 
-/** The actor that a job's history names where the parent did something. */
+/** The actor in a job's history for actions of its parent. */
 const parentActor: Actor = { type: "service", id: "parent job" };
 
 function unreachable(fact: never): never {

@@ -2,7 +2,7 @@ import { getOwn, withOwn, withoutOwn } from "../json/record.ts";
 import { runKeyOf } from "./history.ts";
 import { type AddressedEvent, mainBranch, type Progress, type Timestamp, type WaitVisit } from "./job-state.ts";
 
-/** The event that counts for this visit of a wait step: one that was sent for it alone goes before one for whichever wait comes first. */
+/** The event that counts for this visit of a wait step. An event sent for this visit alone takes precedence over one for any wait. */
 export function keptFor(progress: Progress, eventId: string, visit: WaitVisit): number | undefined {
   return addressedTo(progress, eventId, visit) ?? getOwn(progress.bufferedEvents, eventId);
 }
@@ -12,7 +12,7 @@ export function addressedTo({ addressedEvents }: Progress, eventId: string, visi
   return addressedEvents && numbersByAddress(addressedEvents).get(addressOf(eventId, visit));
 }
 
-/** A job may hold 10,000 such events and 1,000 waits that each ask for theirs, so that no wait walks through the list. */
+/** A job may hold 10,000 such events and have 1,000 waits that each look for theirs, so the list is indexed once. */
 function numbersByAddress(events: readonly AddressedEvent[]): ReadonlyMap<string, number> {
   const known = addressBooks.get(events);
   if (known !== undefined) return known;
@@ -22,7 +22,7 @@ function numbersByAddress(events: readonly AddressedEvent[]): ReadonlyMap<string
   return book;
 }
 
-/** A list of events is never changed: another one takes its place. */
+/** The key is the list itself, because a list of events never changes; a new list replaces it. */
 const addressBooks = new WeakMap<readonly AddressedEvent[], ReadonlyMap<string, number>>();
 
 function addressOf(eventId: string, visit: WaitVisit): string {
@@ -40,15 +40,15 @@ export interface NewEvent {
   readonly eventNumber: number;
   /** The one visit that it was sent for, or that takes it. */
   readonly address: WaitVisit | undefined;
-  /** Whether it was sent for whichever wait comes first. */
+  /** Whether it was sent for any wait, and a branch has claimed it. */
   readonly isClaimed?: boolean;
-  /** Whether it is certain to bring nothing: its payload need never be read. */
+  /** Whether it certainly brings nothing, so that its payload need never be read. */
   readonly isBare: boolean;
   /** The time at which the event was sent; undefined where no expression asks for it. */
   readonly sentAt: Timestamp | undefined;
 }
 
-/** Notes an event whose id some step of the version lists. */
+/** Adds an event whose id some step of the version lists. */
 export function noteEvent(
   progress: Progress,
   { eventId, eventNumber, address, isClaimed = false, isBare, sentAt }: NewEvent,
@@ -66,7 +66,7 @@ export function noteEvent(
   };
 }
 
-/** Forgets the events that a visit consumed, and those that were sent for it or an earlier one: no visit can consume them any more. */
+/** Removes the events that a visit consumed, and those sent for it or an earlier visit, which no visit can consume any more. */
 export function forgetEvents(progress: Progress, consumed: ReadonlySet<number>, ended: WaitVisit): Progress {
   const { branch = mainBranch, step, visit } = ended;
   return withoutEvents(
@@ -76,13 +76,16 @@ export function forgetEvents(progress: Progress, consumed: ReadonlySet<number>, 
   );
 }
 
-/** Branches are over: the events that their waits took are for others again, and those that were sent for them alone can never count. */
+/**
+ * Releases the events of branches that are over. Events that their waits claimed are available to others again; events sent for those branches alone
+ * are removed.
+ */
 export function releaseEvents(progress: Progress, isOver: (branch: string) => boolean): Progress {
   if (progress.addressedEvents === undefined) return progress;
   return withoutEvents(progress, new Set(), ({ branch = mainBranch }) => isOver(branch));
 }
 
-/** Branches have failed, and may go on after a resume: the events that their waits took are for others until then. */
+/** Releases the events that the waits of failed branches claimed. They are available to others until a resume lets those branches go on. */
 export function freeTakenEvents(progress: Progress, isStopped: (branch: string) => boolean): Progress {
   return unclaimed(progress, ({ branch = mainBranch }) => isStopped(branch));
 }
@@ -109,7 +112,7 @@ function withoutEvents(
   };
 }
 
-/** A wait in a branch takes the events that are here for whichever wait comes first, so that no other one counts on them. */
+/** Claims the available events for a wait in a branch, so that no other wait counts on them. */
 export function claimEvents(progress: Progress, eventIds: readonly string[], visit: WaitVisit): Progress {
   const { bufferedEvents, addressedEvents = [] } = progress;
   const claimed = eventIds.flatMap((eventId): AddressedEvent[] => {
@@ -125,7 +128,7 @@ export function claimEvents(progress: Progress, eventIds: readonly string[], vis
   };
 }
 
-/** Gives claimed events back, where no newer one is kept in their place. */
+/** Gives claimed events back, unless a newer event with the same id is kept in their place. */
 function unclaimed(progress: Progress, isOver: (event: AddressedEvent) => boolean): Progress {
   const { addressedEvents = [], ...others } = progress;
   const bufferedEvents = new Map(Object.entries(progress.bufferedEvents));

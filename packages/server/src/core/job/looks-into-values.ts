@@ -9,9 +9,9 @@ import type { AnyCursor } from "./resume-point.ts";
 import { countUnread } from "./stored-state.ts";
 
 /**
- * The branches into whose values the state machine may look while it takes these facts, so that they must be read; those around them are among them. Most events only
- * are noted, and what ends a job, or hands a node's call back, only moves its values. Where it cannot be told for certain a branch is among them. `state` has
- * values that were not read, and `at` is the time of the facts.
+ * The branches whose values the state machine may read while it takes these facts, and the branches around them; their values must be loaded. Most
+ * events are only recorded. The end of a job, and the hand-back of a node's call, only move values. In doubt, a branch is included. In `state`,
+ * values are not loaded; `at` is the time of the facts.
  */
 export function branchesLookedInto(
   plan: Plan,
@@ -52,7 +52,7 @@ function lookedInto(
   }
 }
 
-/** One that is handed back is in its queue again at once, which expressions may choose. */
+/** A task that is handed back returns to its queue at once, and expressions may choose the queue. */
 function isTask(plan: Plan, name: string): boolean {
   const step = plan.steps.get(name);
   return step !== undefined && callOf(step)?.by === "worker";
@@ -73,7 +73,7 @@ function isFor({ step, branch = mainBranch, visit }: EventFact, of: WaitVisit): 
   return step === of.step && branch === (of.branch ?? mainBranch) && (visit === undefined || visit === of.visit);
 }
 
-/** The fork of a branch may end with it, and the branch around that. */
+/** Whether the job may go on after a failure. The end of a branch may end its fork, and then the branch around it. */
 function goesOnAfterFailure(plan: Plan, { branch, step }: CallFact): boolean {
   return branch !== mainBranch || plan.steps.get(step)?.onFailure.length !== 0;
 }
@@ -86,7 +86,8 @@ function goesOnAfterSuccess(plan: Plan, { step: name }: CallFact): boolean {
 type CallFact = Omit<CallOutcome, "at">;
 
 /**
- * The branches that a timer moves, or a resume, the first ones first: so many as one commit may read the values of. The others have their turn in the next commits.
+ * The branches that a timer or a resume moves, first ones first, up to the number whose values one commit may read. The others get their turn in the
+ * next commits.
  */
 function dueBranches(state: JobState, at: Timestamp): readonly string[] {
   if (state.status === "SUCCEEDED") return [];
@@ -104,5 +105,5 @@ function dueBranches(state: JobState, at: Timestamp): readonly string[] {
   return [...read];
 }
 
-/** A value has up to some megabytes. A thousand branches that are due at once would otherwise bring a gigabyte, which no node has room for. */
+/** A value may have some megabytes. A thousand branches that are due at once would otherwise load a gigabyte, which no node has room for. */
 const maxValuesOfDueBranches = 16;

@@ -8,7 +8,7 @@ export interface MetricSums {
   readonly maxMs: number;
 }
 
-/** The change that jobs of one workflow make to one measure in one hour, counted from 1970. A measure without durations has the class 0. */
+/** The change that jobs of one workflow make to one measure in one hour, counted from 1970. A measure without durations uses class 0. */
 export interface MetricChange extends MetricSums {
   readonly workflowId: string;
   readonly measure: Measure;
@@ -28,7 +28,7 @@ const allWorkflows = "00000000-0000-0000-0000-000000000000";
 const hourSeconds = 3_600;
 const daySeconds = 86_400;
 
-/** Sums counts to one change for each workflow, measure, hour and class. Every commit does this for all of its jobs. */
+/** Sums counts into one change for each workflow, measure, hour and class. Every commit does this for all of its jobs. */
 export class ChangeSum {
   readonly #byWorkflow = new Map<string, Map<number, MutableChange>>();
 
@@ -55,10 +55,10 @@ export class ChangeSum {
   }
 }
 
-/** More than there are classes of durations. */
+/** An upper bound on the number of duration classes. */
 const classCount = 512;
 
-/** Answers the rows to add to the rollups: each change counts for its hour and its day, in its workflow and in all. */
+/** Returns the rows to add to the rollups. Each change counts for its hour and its day, both in its workflow and in all workflows together. */
 export function rollUp(changes: readonly MetricChange[]): MetricRollup[] {
   const rows = changes.flatMap(({ hour, ...change }) =>
     [change.workflowId, allWorkflows].flatMap((workflowId) =>

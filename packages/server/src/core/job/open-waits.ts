@@ -7,7 +7,7 @@ import { claimEvents } from "./kept-events.ts";
 import type { AnyCursor } from "./resume-point.ts";
 import { missingEventIds } from "./step-run.ts";
 
-/** A wait, and the visit that it is. */
+/** A wait that is open, and its visit. */
 export interface OpenWait {
   readonly branch: string;
   readonly stand: WaitingStep;
@@ -21,7 +21,7 @@ function openWaits(cursors: Iterable<AnyCursor>): OpenWait[] {
   });
 }
 
-/** The wait that an event is for which comes now: of those that await it, at this address if it has one. */
+/** Returns the wait that gets an incoming event: one of those that wait for its id, at its address if it has one. */
 export function waitFor(
   plan: Plan,
   state: JobState,
@@ -36,7 +36,7 @@ export function waitFor(
   return firstFor(eventId, waits);
 }
 
-/** Chooses among the waits for one event: the one that lacks it and has waited longest, then the first by its branch. */
+/** Chooses among the waits for one event: first those that lack it, then the one that has waited longest, then the first by its branch. */
 function firstFor(eventId: string, waits: readonly OpenWait[]): OpenWait | undefined {
   const lacking = waits.filter((wait) => lacks(wait, eventId));
   return (lacking.length > 0 ? lacking : waits).reduce<OpenWait | undefined>(
@@ -54,15 +54,12 @@ function isBefore(one: OpenWait, other: OpenWait): boolean {
   return difference === 0 ? comparePaths(one.branch, other.branch) < 0 : difference < 0;
 }
 
-/**
- * Gives events that are for others again to the waits of other branches that lack them. A wait that has enough then is completed by the next commit, which
- * reads what it needs for that.
- */
+/** Gives released events to waits of other branches that lack them. If a wait then has enough, the next commit reads its payloads and completes it. */
 export function offerFreedEvents(draft: JobDraft): void {
   const { bufferedEvents } = draft.progress;
   const { state } = draft.job;
   if (draft.isOver || ("progress" in state && bufferedEvents === state.progress.bufferedEvents)) return;
-  // On the main line no wait takes events before it has all of them.
+  // The main line claims no event before it has all of them.
   const waits = openWaits(draft.cursors).filter(({ branch }) => branch !== mainBranch);
   const offered = new Set(
     waits.flatMap(({ stand }) => stand.missingEventIds.filter((eventId) => Object.hasOwn(bufferedEvents, eventId))),
@@ -79,7 +76,7 @@ function take(draft: JobDraft, { branch, stand, visit }: OpenWait, eventId: stri
   waitOn(draft, stand);
 }
 
-/** The branch that moves stays in its wait. If enough is here, the next commit reads what is needed and completes it. */
+/** Leaves the branch that moves in its wait. If enough events are here, the next commit reads their payloads and completes the wait. */
 export function waitOn(draft: JobDraft, stand: WaitingStep): void {
   const awaited = awaitedBy(draft.waitStep(stand.name), stand);
   const missing = missingEventIds(draft, stand, awaited);

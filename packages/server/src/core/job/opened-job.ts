@@ -6,7 +6,7 @@ import { type FindValue, type StoredState, withPlaces } from "./stored-state.ts"
 import { unreadValue } from "./unread-value.ts";
 import { type KnownValue, maxInlineBytes, ValueBook } from "./value-book.ts";
 
-/** A job as the state machine takes it, and which of its values are stored already. */
+/** A job in the form for the state machine, and which of its values are stored already. */
 export interface OpenedJob {
   readonly job: Job;
   readonly values: ValueBook;

@@ -7,7 +7,10 @@ import { configValue, render } from "./expressions.ts";
 import { configScope } from "./job-scope.ts";
 import type { StepError, StepPosition } from "./job-state.ts";
 
-/** Owes the outside a call; answers why it cannot be made. Every attempt of a visit gets the same config, as it has the same idempotency key. */
+/**
+ * Adds a call to the effects, or returns the reason why it cannot be made. Every attempt of a visit gets the same config, because all have the same
+ * idempotency key.
+ */
 export function oweCall(
   draft: JobDraft,
   { name }: PlanStep,
@@ -32,7 +35,7 @@ export function oweCall(
   return undefined;
 }
 
-/** Puts the call into the queue of a worker. Its time counts from now, while it waits there too. */
+/** Puts the call into a queue for workers. Its timeout counts from now, and includes the time in the queue. */
 function giveTask(
   draft: JobDraft,
   { terms, timeoutMs }: TaskWork,
@@ -47,7 +50,7 @@ function giveTask(
   return undefined;
 }
 
-/** Has a node make the child, whose time counts from now. */
+/** Lets a node make the child job, whose timeout counts from now. */
 function makeChild(
   draft: JobDraft,
   { terms, timeoutMs }: ChildWork,
@@ -73,7 +76,7 @@ function makeChild(
   return undefined;
 }
 
-/** Attempts of the visit so far that count. */
+/** The attempts of the visit so far, as its limits count them. */
 export interface CallCounts {
   readonly failedAttempts: number;
   readonly interruptions: number;

@@ -6,14 +6,14 @@ import { baseOf, errorSlot, eventSlot, type KeptPart, type Remembering, stepSlot
 import { pointerTo } from "../problem.ts";
 import type { Carried, StepError } from "./job-state.ts";
 
-/** The values of a visit that ended, from which later expressions may read. */
+/** The values of an ended visit that later expressions may read. */
 export interface EndedVisit {
   readonly input: JsonValue;
   readonly outcome: { readonly output: JsonValue } | { readonly error: StepError };
   readonly events?: ReadonlyMap<string, EventValues>;
 }
 
-/** Remembers of a visit what expressions of later steps may read, and forgets what none can read any more. */
+/** Remembers the values of a visit that expressions of later steps may read, and forgets those that none can read any more. */
 export function remember(carried: Carried, step: PlanStep, { input, outcome, events }: EndedVisit): Carried {
   const { remembering, name } = step;
   if (remembering === undefined) return carried;
@@ -41,21 +41,21 @@ export function remember(carried: Carried, step: PlanStep, { input, outcome, eve
     if (isAsked) put(eventSlot(eventId, "sentAt"), sentAt, "whole");
     if (payload !== undefined) put(eventSlot(eventId, "payload"), payload, part);
   }
-  // A later pair of the same slot counts.
+  // A later pair with the same slot wins.
   return kept.length === 0 ? others : { ...others, slots: Object.fromEntries(kept) };
 }
 
-/** Whether a later expression may still read a slot of before the visit. */
+/** Whether a later expression may still read a slot from before the visit. */
 function isAskedLater(slot: string, { slots, parts }: Remembering): boolean {
   if (slot === errorSlot) return slots.has(slot);
   const base = baseOf(slot);
-  // The time of an event tells that it came, so it stays as long as its payload. The slot of a whole value tells that there was one.
+  // The time of an event shows that it came, so it stays as long as the payload. The slot of a whole value shows that there was one.
   const asked =
     parts.get(base) ?? (base.endsWith("/sentAt") ? parts.get(base.replace(/sentAt$/, "payload")) : undefined);
   return slot === base ? asked !== undefined : asked === "whole" || slots.has(slot);
 }
 
-/** Where only properties are wanted, the slot of the whole says with an empty object that there was a value. */
+/** Returns the slots of a value. Where only properties are kept, an empty object in the whole value's slot shows that there was a value. */
 function partsOf(slot: string, value: JsonValue, part: KeptPart): [string, JsonValue][] {
   if (part === undefined) return [];
   if (part === "whole" || !isJsonObject(value)) return [[slot, value]];

@@ -6,10 +6,10 @@ import type { JobDraft } from "./draft.ts";
 import type { UntimedFact } from "./fact.ts";
 import type { ForkedStep, Job } from "./job-state.ts";
 
-/** Results stand in the state up to this length together, in bytes: it is written with each change, and must not hold what is over. */
+/** Results stay in the state up to this total length in bytes. The state is written with each change, and must not hold much that is over. */
 const maxBytesInState = 2_000;
 
-/** The fork with one result more. Once they are many, each is written once, in a row of its own, and read when the list is made. */
+/** Adds a result to the fork. Once there are many, each is written only once, in a row of its own, and read when the list is made. */
 export function withResult(
   draft: JobDraft,
   rule: ForkRule,
@@ -37,7 +37,7 @@ export function withResult(
   return { ...others, results: {}, resultBytes, firstResultNumber: first };
 }
 
-/** Finds what a branch gave; undefined where it has none, or where it was not read. */
+/** Finds the result of a branch; undefined where it has none, or where it was not read. */
 export function resultFinder(
   rule: ForkRule,
   fork: ForkedStep,
@@ -53,18 +53,18 @@ export function resultFinder(
   };
 }
 
-/** Whether the results of a fork are to be read before its own can be made. */
+/** Whether the results of a fork's branches must be read before its own result can be made. */
 export function lacksResults(fork: ForkedStep, read: BranchResults): boolean {
   return fork.firstResultNumber !== undefined && !read.has(fork.firstResultNumber);
 }
 
-/** Numbers that follow each other, from the first on. */
+/** A range of consecutive numbers. */
 export interface NumberRange {
   readonly first: number;
   readonly count: number;
 }
 
-/** The results that the job needs while it takes these facts: those of one fork whose branches are all over. */
+/** The results that the job needs for these facts: those of one fork whose branches are all over. */
 export function resultsToRead({ state }: Job, facts: readonly UntimedFact[]): NumberRange | undefined {
   if (state.status !== "RUNNING" && state.status !== "PENDING") return undefined;
   if (!facts.some(({ type }) => type === "timer.due")) return undefined;
@@ -82,12 +82,12 @@ function note(fork: ForkedStep, key: string, result: BranchResult): ForkedStep {
   return { ...fork, errors: { ...fork.errors, [key]: result.error } };
 }
 
-/** The place of a branch among those of its fork. */
+/** The position of a branch among those of its fork. */
 export function placeOf(rule: ForkRule, key: string): number {
   return rule.kind === "branches" ? rule.branches.findIndex(({ name }) => name === key) : Number(key);
 }
 
-/** The length as JSON, with the comma behind it. */
+/** The length of the result as JSON, with a comma behind it. */
 function bytesOf(result: BranchResult): number {
   return Buffer.byteLength(JSON.stringify("output" in result ? result.output : result.error)) + 1;
 }

@@ -4,9 +4,9 @@ import { type Problem, pointerTo, quoted } from "../problem.ts";
 import { allOfSchemas, checkValue, declaredProperties, propertiesAlone, type Schema } from "../schema/schema.ts";
 
 /**
- * What is wrong with an event's payload, with pointers into the body that carried it. It is held against every step that lists the
- * event's id, and never against what the job did before: the sender hears at once, and always the same. An event without a payload
- * counts as null where a step defines what its payload must be.
+ * Finds the problems of an event's payload, with pointers into the request body. The payload is checked against every step that lists the event's id,
+ * and never against the job's past, so the sender gets the answer at once, and the same one every time. Where a step defines its payload, an event
+ * without a payload counts as null.
  */
 export function checkPayload(
   steps: readonly WaitPlanStep[],
@@ -20,12 +20,12 @@ export function checkPayload(
   return [...different.values()].map(({ pointer, detail }) => ({ pointer: `/payload${pointer}`, detail }));
 }
 
-/** What the steps say of one event, put together once: hundreds of them may list it, and a payload may have thousands of properties. */
+/** The requirements of all steps on one event, combined once: hundreds of steps may list the event, and a payload may have thousands of properties. */
 interface Sent {
   readonly schema: Schema;
   /** Whether some step has a definition of the payload as a whole. */
   readonly isDefined: boolean;
-  /** Whether some of the steps take a property. */
+  /** Whether some step takes the property. */
   readonly isTaken: (property: string) => boolean;
 }
 
@@ -44,10 +44,10 @@ function sentTo(steps: readonly WaitPlanStep[], eventId: string): Sent {
   return sent;
 }
 
-/** By the list of the steps, which the plan keeps for each event id. */
+/** The key is the list of steps, which the plan keeps for each event id. */
 const knownSent = new WeakMap<readonly WaitPlanStep[], Sent>();
 
-/** What of a payload none of these steps takes into its output, and what to declare so that one does. */
+/** Finds the parts of a payload that no step takes into its output, and says what to declare so that one does. */
 export function unreadParts(
   steps: readonly WaitPlanStep[],
   eventId: string,
@@ -68,7 +68,7 @@ export function unreadParts(
 }
 
 const maxWarnings = 20;
-/** Hundreds of steps may list the event: each property costs a look at all of them. */
+/** Hundreds of steps may list the event, and each property is checked against all of them. */
 const maxLookedAt = 1_000;
 
 function reasonOf(step: WaitPlanStep, eventId: string, property: string): string {

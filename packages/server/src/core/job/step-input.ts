@@ -7,7 +7,7 @@ import { render } from "./expressions.ts";
 import { loopOf, scopeOf } from "./job-scope.ts";
 import { mainBranch, type StepError } from "./job-state.ts";
 
-/** Answers the input of a step, or the error of the template that was to make it. */
+/** Returns the input of a step, or the error of the template that makes it. */
 export function receivedInput(
   draft: JobDraft,
   step: PlanStep,
@@ -22,10 +22,10 @@ export function renderInput(draft: JobDraft, { name }: PlanStep, template: Templ
 }
 
 /**
- * Answers the input of a step without a mapping: at the start the job's input; later, with a closed input definition, each declared
- * property from the latest output that had it, else from the job's input; with an open one the latest output whole. What a wait step
- * gives, and no event brought in its latest visit, is in neither place. In a branch, the branches around it are looked into as well, and the items for which
- * they are; the first step may receive its item whole, or what the fork received.
+ * The input of a step without a mapping. At the start it is the job's input. Later, a closed input definition takes each declared property from the
+ * latest output that had it, or else from the job's input; an open one takes the whole latest output. A property that a wait step declares, but that
+ * no event brought in its latest visit, counts as absent from both. In a branch, the search continues in the branches around it and in their items.
+ * The first step of a branch may receive its whole item, or the input of the fork.
  */
 function takenInput(
   draft: JobDraft,
@@ -46,7 +46,7 @@ function takenInput(
   return [previousOutput, start, jobInput].find((known) => holdsTheSame(known, taken)) ?? taken;
 }
 
-/** The value with which a branch begins: its item, or what the fork received. */
+/** The value with which a branch begins: its item, or the input of the fork. */
 function branchInput(draft: JobDraft): JsonValue {
   const [level] = draft.levels();
   if (level?.fork === undefined) throw new Error("The main line is no branch.");
@@ -54,7 +54,7 @@ function branchInput(draft: JobDraft): JsonValue {
   return loop === undefined ? level.fork.input : loop.item;
 }
 
-/** Finds properties of past outputs, for which the branch that moves looks outwards. */
+/** Finds properties of past outputs, first in the branch that moves and then in those around it. */
 function propertyFinder(draft: JobDraft): (property: string) => JsonValue | undefined {
   const levels = draft.levels().map((level) => {
     const item = loopOf(level)?.item;
@@ -75,14 +75,14 @@ function propertyFinder(draft: JobDraft): (property: string) => JsonValue | unde
   };
 }
 
-/** Compares the properties' values by reference. What is known already is written once, however many steps take it. */
+/** Compares the properties' values by reference. A value that is known already is written only once, however many steps take it. */
 function holdsTheSame(known: JsonValue | undefined, taken: JsonObject): boolean {
   if (!isJsonObject(known)) return false;
   const names = Object.keys(taken);
   return names.length === Object.keys(known).length && names.every((name) => getOwn(known, name) === taken[name]);
 }
 
-/** Null is a value: an output that says null has the property. */
+/** Null counts as a value: an output with a null property has that property. */
 export function orElse<Fallback>(value: JsonValue | undefined, fallback: Fallback): JsonValue | Fallback {
   return value === undefined ? fallback : value;
 }

@@ -44,13 +44,13 @@ import { resumePointOf } from "./resume-point.ts";
 import { orElse, receivedInput } from "./step-input.ts";
 import { waitOutput } from "./wait-output.ts";
 
-/** A step to enter, and the latest output on the way to it (undefined before the first). */
+/** The next step to enter, and the latest output before it (undefined before the first step). */
 export interface Next {
   readonly name: string;
   readonly previousOutput: JsonValue | undefined;
 }
 
-/** Enters steps one after the other, in branches that have room one branch after the other, until the job must wait for the outside, or has ended. */
+/** Enters steps one after the other, also in the branches that have room, until the job must wait for the outside or has ended. */
 export function runFrom(draft: JobDraft, first: Next | undefined): void {
   let next = first;
   while (next !== undefined || draft.forksWithRoom.length > 0) {
@@ -74,7 +74,7 @@ export function runFrom(draft: JobDraft, first: Next | undefined): void {
   }
 }
 
-/** Whether the next commit must read payloads before the job enters this step. It does so for the step that a job is on its way to. */
+/** Whether the next commit must read payloads before the job enters this step. */
 function lacksPayloads(draft: JobDraft, name: string): boolean {
   const visit = waitVisitOf(draft, { name, visit: nextVisit(draft, name) });
   return isUnread(draft, payloadsFor(draft.progress, draft.step(name), visit));
@@ -117,7 +117,7 @@ function enterStep(draft: JobDraft, next: Next): Next | undefined {
     : failStep(draft, position, input, received.error, true);
 }
 
-/** The bound on step runs is for each branch; a job with branches has another one over all of them. */
+/** The bound on step runs applies to each branch; a job with branches also has a bound over all of them. */
 function noRoomForStep({ branch, carried, progress, limits }: JobDraft): string | undefined {
   const { maxStepRuns } = limits;
   if (progress.stepRunCount < maxStepRuns) return undefined;
@@ -145,8 +145,8 @@ function countedRun({ branch, progress }: JobDraft, step: string): Progress {
 }
 
 /**
- * Begins the work of a step, also when its job was resumed or its attempt was lost before it began. `knownDelayEnd` is the end of the sleep of a step that
- * slept already.
+ * Begins the work of a step, also after a resume, or when its attempt was lost before it began. `knownDelayEnd` is the end of the sleep of a step
+ * that has slept already.
  */
 export function beginStep(
   draft: JobDraft,
@@ -183,7 +183,7 @@ export function goOn(draft: JobDraft, outcome: ForkOutcome): Next | undefined {
   return completeStep(draft, fork, fork.input, { value: outcome.result });
 }
 
-/** Owes the outside a call. */
+/** Adds a call to the effects. */
 export function callStep(
   draft: JobDraft,
   step: PlanStep,
@@ -196,7 +196,7 @@ export function callStep(
   return error === undefined ? undefined : failStep(draft, position, input, error);
 }
 
-/** The value that the work of a step gave, and the events that brought it, if the step is a wait. */
+/** The result of a step's work, and the events that brought it, if the step is a wait. */
 export interface Result {
   readonly value: JsonValue;
   /** Numbers of the events that a wait consumed. */
@@ -207,7 +207,7 @@ export interface Result {
   readonly outputSchema?: Schema;
 }
 
-/** The work of a step is done: makes its output, checks it, remembers what later steps may take from it, and answers where the job goes. */
+/** Completes a step: makes its output, checks it, keeps what later steps may read, and returns the next step. */
 export function completeStep(
   draft: JobDraft,
   position: StepPosition,
@@ -250,7 +250,7 @@ export function completeStep(
   return { name: way.target, previousOutput: output.value };
 }
 
-/** The output of a step: its raw result, or what its `output` makes of it. */
+/** The output of a step: its raw result, or the value that its `output` template makes from it. */
 function outputOf(
   draft: JobDraft,
   { name, outputTemplate }: PlanStep,
@@ -261,8 +261,8 @@ function outputOf(
 }
 
 /**
- * Keeps only what some later step may still read, so that a long job does not rewrite its whole past with every step. Of what a wait step
- * takes from its events alone and did not get, it keeps that it is absent, where the job's input would otherwise pass for it.
+ * Keeps only values that a later step may still read, so that a long job does not rewrite its whole past with every step. If only events can bring a
+ * property and they did not bring it, its absence is recorded, where the job's input would otherwise be taken for it.
  */
 function carriedOn(draft: JobDraft, step: PlanStep, output: JsonValue): Carried {
   const { properties: before, absentProperties, ...others } = draft.carried;
@@ -271,7 +271,7 @@ function carriedOn(draft: JobDraft, step: PlanStep, output: JsonValue): Carried 
   const source = isJsonObject(output) ? output : {};
   const carried: [string, JsonValue][] = [];
   const absent: string[] = [];
-  // A template's value is made of more than events, so no property of it can come from events alone.
+  // A template makes its value from more than events, so none of its properties comes from events alone.
   const fromEvents = isWait(step) && step.outputTemplate === undefined ? step.work.payloadRule?.fromEvents : undefined;
   for (const property of step.livePropertiesAfter) {
     const isFromEvents = fromEvents?.has(property) ?? false;
@@ -283,7 +283,7 @@ function carriedOn(draft: JobDraft, step: PlanStep, output: JsonValue): Carried 
   return absent.length === 0 ? { ...others, properties } : { ...others, properties, absentProperties: absent };
 }
 
-/** The step has failed for good: a step that its `onFailure` names takes over, or the job fails. */
+/** Fails a step for good: a step that its `onFailure` names takes over, or the job fails. */
 export function failStep(
   draft: JobDraft,
   position: StepPosition,
@@ -296,7 +296,7 @@ export function failStep(
   const handler = handlerOf(planStep.onFailure, error);
   draft.record({ type: "step.failed", step, visit, attempt, error, ...(handler !== undefined && { next: handler }) });
   if (handler !== undefined) {
-    // No job comes back to this visit, so that what was sent for it alone can never count.
+    // The job never returns to this visit, so events sent for it alone can never count.
     draft.progress = forgetEvents(draft.progress, new Set(), waitVisitOf(draft, position));
     if (isFork(planStep)) endFork(draft, position);
     draft.carried = remember(draft.carried, planStep, { input, outcome: { error } });
@@ -346,7 +346,7 @@ function beginWait(draft: JobDraft, step: WaitPlanStep, position: StepPosition, 
   return undefined;
 }
 
-/** A sleep whose end is here already, or has passed, is none. */
+/** Begins a sleep. If its end has come already, the step does not sleep. */
 function beginDelay(
   draft: JobDraft,
   position: StepPosition,
@@ -357,7 +357,7 @@ function beginDelay(
   const { name } = position;
   const resolved = configValue(draft, delay, name, input);
   if ("error" in resolved) return failStep(draft, position, input, resolved.error);
-  // A step that failed when it woke, and is resumed, has slept already.
+  // A step that failed after its sleep and is resumed does not sleep again.
   const delayEndsAt = knownEnd ?? delayEnd(resolved.value, draft.visitStartedAt);
   if (delayEndsAt <= draft.at) return completeStep(draft, position, input, { value: input });
   draft.record({ type: "step.delayed", step: position.name, visit: position.visit, delayEndsAt });
@@ -377,9 +377,9 @@ function waitVisitOf({ branch }: JobDraft, { name, visit }: Pick<StepPosition, "
 }
 
 /**
- * Goes on if and only if enough of the awaited events are here, and consumes those: the next visit needs new ones. So does a resumed job
- * whose wait failed for what its events brought: it waits anew, and better ones let it go on. "unread": enough are here, and the next commit must read
- * what they brought, since expressions gave their ids only in this one.
+ * Completes the wait if and only if enough of the awaited events are here, and consumes these events, so that the next visit needs new ones. A
+ * resumed job whose wait failed because of its events also waits for new ones. "unread": enough events are here, but the next commit must read their
+ * payloads, because expressions gave their ids only in this commit.
  */
 export function completeWait(
   draft: JobDraft,

@@ -19,14 +19,17 @@ import {
 import type { AnyCursor } from "./resume-point.ts";
 import { isUnread, unreadValue } from "./unread-value.ts";
 
-/** A job's state as it is stored: where a value has a row of its own, `values` has its number, and the value's place is left out. */
+/** A job's state as it is stored. Where a value has a row of its own, `values` has its number, and the value is left out of its place. */
 export type StoredState = LineState & {
   readonly values?: ValueNumbers;
   /** The branches that are open. Left out while there are none. */
   readonly branches?: readonly StoredBranch[];
 };
 
-/** A state whose main line has no cursor of its own, but lies open: it is the only one of nearly every job, and shorter so. */
+/**
+ * A state whose main line has no cursor object; its fields stand in the state itself. Nearly every job has only a main line, and is shorter in this
+ * form.
+ */
 type LineState =
   | SucceededState
   | (Line<PendingState> & { readonly resumeAt: ResumePoint | null })
@@ -38,13 +41,13 @@ type Line<State> = Omit<State, "cursors" | "progress"> & { readonly progress: Pr
 
 type StoredBranch = AnyCursor & { readonly values?: ValueNumbers };
 
-/** A cursor without the values that have numbers, and these. */
+/** A cursor without the values that have numbers, and these numbers. */
 export interface LeanCursor {
   readonly cursor: AnyCursor;
   readonly values: ValueNumbers | undefined;
 }
 
-/** The state as it is stored. `leave` answers a cursor without the values that have numbers. */
+/** Returns the state as it is stored. `leave` returns a cursor without the values that have numbers. */
 export function storedState(
   state: JobState,
   leave: (cursor: AnyCursor) => LeanCursor = (cursor) => ({ cursor, values: undefined }),
@@ -65,13 +68,13 @@ export function storedState(
 }
 
 export interface ValueNumbers {
-  /** The input of the step that the branch is in, or in which it ended. */
+  /** The input of the step where the branch is, or where it ended. */
   readonly input?: number;
   readonly previousOutput?: number;
   readonly lastOutput?: number;
   /** The items of the fork at which the branch stands. */
   readonly items?: number;
-  /** The number of what a branch of that fork gave, by the key of the branch. */
+  /** The numbers of the results of that fork's branches, by the key of the branch. */
   readonly results?: Readonly<Record<string, number>>;
   /** The number of the value that has the property, by the property's name. */
   readonly properties?: Readonly<Record<string, number>>;
@@ -87,7 +90,7 @@ interface Places {
   readonly results?: JsonObject;
 }
 
-/** The values that a cursor has, besides the properties and slots that it carries. */
+/** The values in a cursor, other than the carried properties and slots. */
 export function placesIn({ carried: { lastOutput }, stand }: AnyCursor): Places {
   const point = pointIn(stand) as Places | null;
   return {
@@ -123,7 +126,7 @@ export function withoutPlaces(cursor: AnyCursor, values: ValueNumbers): AnyCurso
   return withPoint({ ...cursor, carried: left }, leave);
 }
 
-/** Where in a state a value is that is a property, or in a slot. */
+/** The place of a value that is a property or in a slot of a state. */
 export interface ValuePlaceName {
   readonly branch: string;
   readonly name: string;
@@ -134,8 +137,8 @@ export interface ValuePlaceName {
 export type FindValue = (valueNumber: number, property?: string, place?: ValuePlaceName) => JsonValue;
 
 /**
- * The state as the state machine knows it; `find` answers the value with a number, or one of its properties. A call that an earlier release wrote down
- * has no epoch of its own in the state: it was the only call of its job, and has the job's.
+ * The state as the state machine uses it. `find` returns the value with a number, or one of its properties. A call that an earlier release wrote has
+ * no epoch of its own: it was the only call of its job, and has the job's epoch.
  */
 export function withPlaces(
   { values, branches = [], ...line }: StoredState,
@@ -187,12 +190,12 @@ function withValues(cursor: AnyCursor, values: ValueNumbers | undefined, find: F
   }));
 }
 
-/** A value with a negative number holds what came from several places, by their names. */
+/** A value with a negative number is an extract, which holds values of several places by the names of the places. */
 function findSlot(find: FindValue, branch: string, slot: string, valueNumber: number): JsonValue {
   return find(valueNumber, valueNumber < 0 ? slot : propertyOf(slot), { branch, name: slot, isSlot: true });
 }
 
-/** The state with values that nobody may look into, where they have rows of their own. */
+/** The state with placeholders for the values that have rows of their own. */
 export function unreadState({
   state,
   leaseEpoch,
@@ -221,7 +224,7 @@ export function numbersIn(state: StoredState, wanted: ReadonlySet<string>): numb
   ];
 }
 
-/** The numbers of the values that the steps of these branches received. */
+/** The numbers of the inputs of these branches' steps. */
 export function inputNumbersIn(state: StoredState, wanted: ReadonlySet<string>): number[] {
   return valuesOf(state, wanted).flatMap(({ input }) => input ?? []);
 }
@@ -231,7 +234,7 @@ function valuesOf({ values, branches = [] }: StoredState, wanted: ReadonlySet<st
   return all.flatMap(({ branch, values: own }) => (own !== undefined && wanted.has(branch) ? [own] : []));
 }
 
-/** Whether the values of a branch, and of those around it, were read. If not, it cannot move in this commit. */
+/** Whether the values of a branch, and of those around it, were read. A branch without them cannot move in this commit. */
 export function isRead(branch: string, cursorOf: (branch: string) => AnyCursor | undefined): boolean {
   return [...withAround(branch)].every((path) => countUnread(cursorOf(path)) === 0);
 }
@@ -250,12 +253,12 @@ export function namesValues({ values, branches = [] }: StoredState): boolean {
   return values !== undefined || branches.some((branch) => branch.values !== undefined);
 }
 
-/** The place at which a branch is, or goes on, also where it has stopped for the time being. */
+/** The point where a branch is or goes on, also when it has stopped for now. */
 function pointIn(stand: AnyCursor["stand"]): object | null {
   return stand?.phase === "stopped" ? stand.point : stand;
 }
 
-/** Changes that place. */
+/** Changes that point. */
 function withPoint(cursor: AnyCursor, change: <Point extends object>(point: Point) => Point): AnyCursor {
   const { stand } = cursor;
   if (stand === null) return cursor;

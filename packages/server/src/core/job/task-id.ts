@@ -1,11 +1,11 @@
 import type { CallName } from "./call.ts";
 
-/** Names a task in the API: its call, in a text that means nothing to whoever carries it. */
+/** The id of a task in the API: the name of its call, in a text without meaning to a client. */
 export function taskIdOf({ jobId, branch, step, visit, epoch }: TaskName): string {
   return Buffer.from(JSON.stringify([jobId, epoch, visit, step, branch])).toString("base64url");
 }
 
-/** Answers the name of a task; undefined for a text that names none. */
+/** Returns the name of a task; undefined for a text that is no task id. */
 export function readTaskId(text: string): TaskName | undefined {
   const parts = parsed(Buffer.from(text, "base64url").toString());
   if (!Array.isArray(parts)) return undefined;
@@ -13,7 +13,7 @@ export function readTaskId(text: string): TaskName | undefined {
   if (typeof jobId !== "string" || !uuid.test(jobId)) return undefined;
   if (!isCount(epoch) || !isCount(visit) || !isName(step) || !isName(branch)) return undefined;
   const name = { jobId, epoch, visit, step, branch };
-  // Other texts would be read as the same bytes: one task has one id.
+  // Other texts could decode to the same bytes, but a task must have only one id.
   return taskIdOf(name) === text ? name : undefined;
 }
 
@@ -29,7 +29,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** No name in a definition has a control character, and the store cannot even be asked for some of these. */
+/** A name in a definition has no control character, and the store cannot even look for some of them. */
 function isName(value: unknown): value is string {
   return typeof value === "string" && value.isWellFormed() && !/\p{Cc}/u.test(value);
 }
@@ -38,6 +38,6 @@ function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= maxCount;
 }
 
-/** PostgreSQL's `integer`. */
+/** The largest value of PostgreSQL's `integer`. */
 const maxCount = 2_147_483_647;
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

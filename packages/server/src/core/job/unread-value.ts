@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from "../json/json.ts";
 
 /**
- * Stands for a value that was not read, since nothing was to look into it. Whatever looks into it all the same throws: a mistake about what is needed must not become a
- * wrong value.
+ * Makes a placeholder for a value that was not read because nothing should need it. Any access to it throws, so that a mistake about the needed
+ * values cannot lead to a wrong value.
  */
 export function unreadValue(): JsonObject {
   const value = new Proxy({}, refuseAll);

@@ -32,28 +32,28 @@ export interface KnownValue {
   readonly bytes: number | undefined;
 }
 
-/** A value of more bytes of text than this gets a row of its own. */
+/** A value with more bytes of text than this gets a row of its own. */
 export const maxInlineBytes = 2_048;
 
 /**
- * Knows which values of one job have a row of their own, and writes its state and its history with their numbers instead. A value is written once, however many
- * steps take it: what was stored is known by its identity, which the state machine keeps, since it never copies a value.
+ * Knows which values of one job have rows of their own, and writes the job's state and history with their numbers instead. A value is written once,
+ * however many steps take it: the state machine never copies a value, so a stored one is recognized by its identity.
  */
 export class ValueBook {
-  /** Objects are found by their identity; strings by their text, which is as good. */
+  /** Objects are found by their identity; strings are found by their text, which works as well. */
   readonly #numbers = new Map<JsonValue, number>();
-  /** The objects among the stored values, from which a property may come. The latest is last. */
+  /** The stored objects that a property may come from, latest last. */
   readonly #origins: KnownValue[] = [];
   /** The lengths of the stored values that were read, by their numbers. */
   #bytes: Map<number, number> | undefined;
-  /** The properties and slots of the state as they were loaded. */
+  /** The properties and slots of the state when it was loaded. */
   readonly #places = new Map<string, { readonly valueNumber: number; readonly value: JsonValue }>();
   readonly #added: NewValue[] = [];
   readonly #maxInlineBytes: number;
-  /** A commit brings an extract for a branch only with an entry about it, so their numbers never run out. */
+  /** A commit adds an extract for a branch only with an entry about that branch, so the numbers never run out. */
   #extractCount = 0;
   #input: JsonObject | undefined;
-  /** Undefined until somebody asks. */
+  /** Undefined until it is needed. */
   #isInputLarge: boolean | undefined;
 
   constructor(maxInline = maxInlineBytes) {
@@ -68,7 +68,7 @@ export class ValueBook {
     }
   }
 
-  /** A small input may as well stand in the state. It is measured only when it makes a difference, which it mostly never does. */
+  /** Remembers the job's input. A small input may stand in the state, so the input is measured only when that matters, which is rare. */
   learnInput(value: JsonObject): void {
     this.#input = value;
   }
@@ -82,27 +82,27 @@ export class ValueBook {
     this.#bytes.set(known.valueNumber, known.bytes);
   }
 
-  /** A value that was not read: it can only stay where it is. */
+  /** Adds a value that was not read; it can only stay in its place. */
   learnUnread(place: JsonValue, valueNumber: number): void {
     this.#numbers.set(place, valueNumber);
   }
 
-  /** Learns the value that the state had for this property or slot when it was loaded. */
+  /** Adds the value that this property or slot had when the state was loaded. */
   learnPlace(place: ValuePlaceName, value: JsonValue, valueNumber: number): void {
     this.#places.set(idOf(place), { valueNumber, value });
   }
 
-  /** The values that `entries` and `state` put apart, to be written with them. */
+  /** The values that `entries` and `state` moved into rows of their own, to be written with them. */
   get added(): readonly NewValue[] {
     return this.#added;
   }
 
-  /** The entries of one commit, as they are stored: each can be read without those of other commits. */
+  /** Returns the entries of one commit as they are stored; each can be read without those of other commits. */
   entries(entries: readonly HistoryEntry[]): readonly HistoryEntry[] {
     return entries.map((entry) => this.#storedEntry(entry));
   }
 
-  /** After `entries`, which make the new values known. `sequence` is that of the last entry. */
+  /** Returns the state as it is stored. Call `entries` first, which adds the new values. `sequence` is that of the last entry. */
   state(state: JobState, sequence: number): StoredState {
     return storedState(state, (cursor) => this.#leanCursor(cursor, sequence));
   }
@@ -137,7 +137,7 @@ export class ValueBook {
     return { cursor: withoutPlaces(cursor, values), values };
   }
 
-  /** The stand of most of a thousand branches has none. */
+  /** Most of a thousand branches have no value with a number in their stand. */
   #hasNoNumber({ input, previousOutput, lastOutput, items, results }: ReturnType<typeof placesIn>): boolean {
     if (results !== undefined || items !== undefined) return false;
     for (const value of [input, previousOutput, lastOutput]) {
@@ -160,7 +160,7 @@ export class ValueBook {
     return value === this.#input && this.#inputIsApart() ? jobInputNumber : this.#numbers.get(value);
   }
 
-  /** The very entry where nothing of it is put apart, which is the usual case. */
+  /** Returns the same entry where no part of it is moved to a row, which is the usual case. */
   #storedEntry(entry: HistoryEntry): HistoryEntry {
     const value = valueIn(entry);
     const stored = value === undefined ? undefined : this.#stored(value, entry.sequence);
@@ -200,7 +200,7 @@ export class ValueBook {
     return valueNumber === undefined ? {} : { [place]: valueNumber };
   }
 
-  /** The numbers of the values that are in these places, or of which a property is. The values that are `readWhole` are read anyway. */
+  /** The numbers of the stored values that are in these places or contain their value as a property. The values in `readWhole` are read anyway. */
   #placeNumbers(
     places: readonly Place[],
     readWhole: ReadonlySet<number>,
@@ -225,7 +225,7 @@ export class ValueBook {
     return numbers;
   }
 
-  /** The number of the stored value that is in a place, or of which a property is; undefined when there is none. */
+  /** The number of the stored value that is in a place, or that contains the place's value as a property; undefined when there is none. */
   #numberAt(place: Place): number | undefined {
     const { property, value } = place;
     const known = this.#places.get(idOf(place));
@@ -234,7 +234,7 @@ export class ValueBook {
     return this.#numberOf(value);
   }
 
-  /** The number of the stored value from which a property comes. */
+  /** The number of the stored value that a property comes from. */
   #originOf(name: string, value: JsonValue): number | undefined {
     const origin = this.#origins.findLast((one) => getOwn(one.value as JsonObject, name) === value);
     if (origin !== undefined) return origin.valueNumber;
@@ -243,8 +243,8 @@ export class ValueBook {
   }
 
   /**
-   * A few properties of a large output, and what came from elsewhere, are written once more, as one value of their own; they stay in the state where they
-   * are too little for that. Answers which of the places it has.
+   * Writes a few properties of a large output, and values from elsewhere, once more as one value of its own. If they are too small for that, they
+   * stay in the state. Returns the places that the new value holds.
    */
   #extracted(places: readonly Place[], valueNumber: number): readonly Place[] {
     const byName = new Map(places.map((place) => [place.name, place]));
@@ -256,9 +256,9 @@ export class ValueBook {
   }
 }
 
-/** A value in a job's state, besides those that have a place by their role. A slot's name begins with a slash. */
+/** A value in a job's state, other than those whose place follows from their role. A slot's name begins with a slash. */
 interface Place extends ValuePlaceName {
-  /** The property of a value that it is; undefined for a whole value. */
+  /** The name of the property of a stored value; undefined for a whole value. */
   readonly property: string | undefined;
   readonly value: JsonValue;
 }
@@ -287,7 +287,7 @@ function recordOf(numbers: ReadonlyMap<Place, number>, isSlot: boolean): Record<
   return found.length === 0 ? undefined : Object.fromEntries(found.map(([{ name }, number]) => [name, number]));
 }
 
-/** A smaller property stays in the state: its number would be no shorter. */
+/** Whether a property is worth a number. A smaller one stays in the state, because its number would be no shorter. */
 function isWorthNumber(value: JsonValue): boolean {
   return sizeOfJson(value, leastNumbered) > leastNumbered;
 }
@@ -295,8 +295,8 @@ function isWorthNumber(value: JsonValue): boolean {
 const leastNumbered = 64;
 
 /**
- * Whether these parts of a stored value are less than a quarter of its `bytes`. They are read again and again, and must not bring much more with them each
- * time. Their text is made only where it may be so: a character and a member have at least one byte each.
+ * Whether these parts are less than a quarter of the `bytes` of a stored value. They are read again and again, and each read must not bring much more
+ * than them. Their text is made only when they may be small enough: each character and each member has at least one byte.
  */
 function isSmallPart(bytes: number | undefined, parts: readonly Place[]): boolean {
   if (bytes === undefined) return false;

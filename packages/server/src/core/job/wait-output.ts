@@ -7,14 +7,14 @@ import type { StepError } from "./job-state.ts";
 
 export interface WaitOutput {
   readonly output: JsonValue;
-  /** What the output must fit. */
+  /** The schema that the output must fit. */
   readonly outputSchema: Schema;
 }
 
 /**
- * What a wait step gives on: its input, as far as its output definition lets it through, and what the events of this visit brought. What
- * only events can bring is taken from nothing else, so that an earlier answer never passes for this one's. `consumed` is in the
- * order of `eventIds`: the first event that has a property counts.
+ * The output of a wait step: the part of its input that its output definition accepts, and the properties that the events of this visit brought. A
+ * property that only events can bring is taken from nowhere else, so that an earlier answer never counts for this visit. `consumed` is in the order
+ * of `eventIds`; the first event that has a property counts.
  */
 export function waitOutput(
   step: WaitPlanStep,
@@ -37,7 +37,7 @@ export function waitOutput(
     }
   }
   const output = joined(passed, brought, payloadRule);
-  // Without anything from payloads it is a part of what was measured before.
+  // Without properties from payloads, the output is a part of a value that was measured before.
   const bytes = brought.size === 0 ? 0 : Buffer.byteLength(JSON.stringify(output));
   if (bytes > maxBytes) {
     return tooLarge(
@@ -51,7 +51,10 @@ function tooLarge(message: string): { readonly error: StepError } {
   return { error: { code: "OutputTooLarge", message } };
 }
 
-/** The very input comes back when nothing is added or taken away, so that the history holds it once. One that is no object has no properties. */
+/**
+ * Joins both. The input itself is returned when nothing is added or taken away, so that the history holds it only once. An input that is no object
+ * has no properties.
+ */
 function joined(passed: JsonValue, brought: ReadonlyMap<string, JsonValue>, { fromEvents }: PayloadRule): JsonValue {
   const before = isJsonObject(passed) ? Object.entries(passed) : [];
   const left = before.filter(([property]) => !fromEvents.has(property));

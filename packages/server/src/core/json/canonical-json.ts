@@ -1,6 +1,6 @@
 import type { JsonValue } from "./json.ts";
 
-/** The text that equal values share, in whatever order their keys stand, and no others. */
+/** The text that equal values share, whatever the order of their keys, and that different values never share. */
 export function canonicalJson(value: JsonValue): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
@@ -9,8 +9,8 @@ export function canonicalJson(value: JsonValue): string {
 }
 
 /**
- * Answers the cost of making that text, in units of some 50 ns; equal values have the same. It counts until `limit` is passed, so that a huge value costs
- * no more than that; but an object's keys are always listed whole, and counted.
+ * The cost of making that text, in units of some 50 ns; equal values have equal costs. Counting stops once `limit` is passed, so that a huge value
+ * costs no more. The keys of an object are always listed and counted completely.
  */
 export function costOfCanonicalJson(value: JsonValue, limit: number): number {
   if (typeof value === "string") return 1 + (value.length >> 3);

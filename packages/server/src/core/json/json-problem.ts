@@ -22,12 +22,12 @@ export function findJsonProblem(text: string, maxDepth: number): JsonProblem | u
   return walk.problem;
 }
 
-/** Calls for each key that stands in its object already, where it stands again, in a text that `findJsonProblem` lets through. */
+/** Reports each key that repeats an earlier key of its object, in a text that `findJsonProblem` accepts. */
 export function walkRepeatedKeys(text: string, onRepeatedKey: (problem: JsonProblem) => void): void {
   new JsonWalk(text, Number.POSITIVE_INFINITY, onRepeatedKey).document();
 }
 
-/** Whether arrays and objects stand more than `maxDepth` deep in each other. Exact for JSON; for other text it may be wrong. */
+/** Whether arrays and objects are nested more than `maxDepth` deep. The answer is exact for JSON and may be wrong for other text. */
 export function nestsDeeper(text: string, maxDepth: number): boolean {
   if (!hasMoreBrackets(text, maxDepth)) return false;
   let depth = 0;
@@ -70,8 +70,8 @@ export function endOfString(text: string, start: number): number {
 }
 
 /**
- * A recursive descent over the grammar of RFC 8259, as deep as the bound at most. Each method answers false once there is
- * something to reject, and then the walk is over.
+ * A recursive descent over the grammar of RFC 8259, bounded by the maximum depth. Each method returns false once there is something to reject, which
+ * ends the walk.
  */
 class JsonWalk {
   problem: JsonProblem | undefined;

@@ -1,7 +1,7 @@
 import type { JsonValue } from "./json.ts";
 import { JsonText, type ShownValue } from "./json-text.ts";
 
-/** How large a value is, roughly: in characters and members. Counts until `limit` is passed, so that a huge value costs no more than that. */
+/** The approximate size of a value, in characters and members. Counting stops once `limit` is passed, so that a huge value costs no more. */
 export function sizeOfJson(value: ShownValue | readonly ShownValue[], limit: number): number {
   if (typeof value === "string") return value.length;
   if (value instanceof JsonText) return value.text.length;
@@ -15,7 +15,10 @@ export function sizeOfJson(value: ShownValue | readonly ShownValue[], limit: num
   return size;
 }
 
-/** An index counts as the name of a member does: by its digits. A loop over the names of an array would make a text of each index, which takes ten times as long. */
+/**
+ * An index counts by its digits, like the name of a member. A loop over the names of an array would make a text of each index, which takes ten times
+ * as long.
+ */
 function sizeOfItems(items: readonly ShownValue[], limit: number): number {
   let size = 1;
   let digits = 1;
@@ -31,7 +34,7 @@ function sizeOfItems(items: readonly ShownValue[], limit: number): number {
   return size;
 }
 
-/** The bytes that one of the characters and members of `sizeOfJson` may have at most: a number, the largest of them, has so many characters. */
+/** The most bytes that one character or member of `sizeOfJson` may have. The longest is a number, with this many characters. */
 export const mostBytesPerMember = 24;
 
 /** The bytes that a value has as JSON text. */
@@ -40,7 +43,7 @@ export function bytesOfJson(value: JsonValue): number {
 }
 
 /**
- * The bound on the values in one answer, in characters and members. Two hundred of a MiB, or the same MiB from hundreds of steps, would hold up all others
- * for seconds; and beyond half a gigabyte no string is long enough.
+ * The bound on the values in one answer, in characters and members. Two hundred values of a MiB, or the same MiB from hundreds of steps, would block
+ * all other requests for seconds, and no string can be longer than half a gigabyte.
  */
 export const maxValuesSize = 16_000_000;

@@ -1,6 +1,6 @@
 import type { JsonValue } from "./json.ts";
 
-/** A JSON value as its text, for whoever hands it on without looking into it: a large one is neither parsed nor written anew. */
+/** A JSON value kept as text, for code that passes it on without reading it, so that a large value is neither parsed nor written again. */
 export class JsonText {
   readonly text: string;
 
@@ -14,5 +14,5 @@ export class JsonText {
   }
 }
 
-/** A value for whoever shows it. */
+/** A value in an answer. */
 export type ShownValue = JsonValue | JsonText;

@@ -3,15 +3,15 @@ import { endOfString } from "./json-problem.ts";
 /** A thing in a JSON text: the value that a pointer leads to, or a place inside the string that stands there. */
 export interface JsonTarget {
   readonly pointer: string;
-  /** The offset in UTF-16 units of the string that the text stands for. There `\"` and `\u0041` are one unit each; in the text they are two and six. */
+  /** The offset in UTF-16 units within the decoded string. There `\"` and `\u0041` are one unit each; in the JSON text they are two and six. */
   readonly stringOffset?: number | undefined;
 }
 
 /**
- * Answers where the targets begin in a text that is JSON, as offsets in UTF-16 units. A property begins at its key and an item of an array
- * at its value; for what is not there the object or array counts that lacks it.
+ * Returns where the targets begin in a JSON text, as offsets in UTF-16 units. A property begins at its key, and an item of an array at its value. For
+ * a missing target, it is the object or array that lacks it.
  *
- * The text is walked once for all targets, and only into what holds one, so that a thousand targets cost hardly more than one.
+ * The text is walked once for all targets, and only the parts that hold a target are entered, so that a thousand targets cost hardly more than one.
  */
 export function offsetsOf(text: string, targets: readonly JsonTarget[]): number[] {
   const root = new Place();
@@ -23,7 +23,7 @@ export function offsetsOf(text: string, targets: readonly JsonTarget[]): number[
   return places.map((path, index) => offsetOf(path, targets[index]?.stringOffset));
 }
 
-/** A value that is looked for, or that lies on the way to one. */
+/** A value that is a target or contains one. */
 class Place {
   readonly children = new Map<string, Place>();
   readonly stringOffsets = new Set<number>();
@@ -32,7 +32,7 @@ class Place {
   /** The offset of its key, or of itself if it has none; undefined until it is met. */
   start: number | undefined;
   valueStart: number | undefined;
-  /** The offset of the value that it was met in. If a key stands twice, the last one counts, and what is in the first one is not there. */
+  /** The offset of the value that contains it. If a key is repeated, the last one counts, and the content of the first one counts as missing. */
   holderStart: number | undefined;
 
   /** The places from this one to where the pointer leads. */
@@ -60,7 +60,7 @@ function offsetOf(path: readonly Place[], stringOffset: number | undefined): num
   return inString ?? holder?.start ?? 0;
 }
 
-/** A walk over text that is known to be JSON; it goes as deep as the pointers, and skips everything else without looking at it. */
+/** A walk over text that is known to be JSON. It goes as deep as the pointers, and skips everything else. */
 class Walk {
   readonly #text: string;
   #position = 0;
@@ -74,7 +74,7 @@ class Walk {
     this.#meet(root, this.#position, undefined);
   }
 
-  /** The walk stands at the value of a place that was looked for, and then behind it. */
+  /** Records the value of a place. The walk stands at its start before the call, and behind it afterwards. */
   #meet(place: Place, start: number, holderStart: number | undefined): void {
     const valueStart = this.#position;
     place.start = start;

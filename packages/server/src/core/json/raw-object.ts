@@ -2,8 +2,8 @@ import { type ExactPlace, type ProblemList, pointerTo, quoted } from "../problem
 import { type JsonObject, type JsonType, type JsonValue, jsonTypeOf } from "./json.ts";
 
 /**
- * An object of somebody's document: what it holds, where it stands, and where to say what is wrong with it. Each reader answers
- * undefined when the field is missing or wrong; a wrong one is refused.
+ * An object of a user's document: its fields, its place, and the list for its problems. Each reader returns undefined when the field is missing or
+ * wrong; a wrong field is refused.
  */
 export class RawObject {
   readonly fields: JsonObject;
@@ -28,12 +28,12 @@ export class RawObject {
     this.#problems.add(pointer, detail);
   }
 
-  /** For the end of a sentence about an unknown name: the one that was meant, perhaps. */
+  /** A hint for the end of a sentence about an unknown name: the name that was perhaps meant. */
   hint(name: string, candidates: Iterable<string>): string {
     return this.#problems.hint(name, candidates);
   }
 
-  /** `role` says what the fields are: "a field of a step". `familiarWords` knows how words of other languages are called here. */
+  /** `role` says what the fields are: "a field of a step". `familiarWords` translates words of other languages. */
   refuseUnknown(known: ReadonlySet<string>, role: string, familiarWords?: FamiliarWords): void {
     for (const field of Object.keys(this.fields)) {
       if (known.has(field)) continue;
@@ -91,7 +91,7 @@ export class RawObject {
     return this.#refuseWrong(field, value, "an object");
   }
 
-  /** Refuses a field that is missing; `hint` says what belongs there. Answers whether it is there. */
+  /** Refuses a missing field; `hint` says what the field is for. Returns whether the field is present. */
   require(field: string, hint: string): boolean {
     if (this.fields[field] !== undefined) return true;
     this.refuse(field, `is required: ${hint}`);
@@ -103,12 +103,12 @@ export class RawObject {
   }
 }
 
-/** How a word of another language is called here. */
+/** Returns our word for a word of another language. */
 export type FamiliarWords = (written: string) => string | undefined;
 
 /**
- * "; `retries` is `retry.maxAttempts` here" for the end of a sentence about an unknown name. `ours` is a name, a path that begins with one, or
- * a phrase; undefined when there is none, or when it is a name that is not known in this place.
+ * A hint for the end of a sentence about an unknown name: "; `retries` is `retry.maxAttempts` here". `ours` is a name, a path that begins with a
+ * name, or a phrase. Undefined when there is no such word, or when it is a name that is not known at this place.
  */
 export function ourWord(
   written: string,
@@ -121,7 +121,7 @@ export function ourWord(
   return `; ${quoted(written)} is ${isPhrase ? ours : `\`${ours}\``} here`;
 }
 
-/** What stands there, without showing it: "a number". */
+/** The type of a value in words, without the value: "a number". */
 export function describeValue(value: JsonValue): string {
   return typeWords[jsonTypeOf(value)];
 }

@@ -1,6 +1,6 @@
 /**
- * Records keyed by names from outside. A step or an event may be called `constructor` or `__proto__`, so reading asks for own keys
- * only, and writing defines a key instead of assigning it.
+ * Reads and writes records whose keys come from outside. A step or an event may be called `constructor` or `__proto__`, so reading only finds own
+ * keys, and writing defines a key instead of assigning it.
  */
 export function getOwn<Value>(record: Readonly<Record<string, Value>>, key: string): Value | undefined {
   return Object.hasOwn(record, key) ? record[key] : undefined;

@@ -2,11 +2,10 @@ import type { JsonValue } from "./json.ts";
 import { endOfString, type JsonProblem, walkRepeatedKeys } from "./json-problem.ts";
 
 /**
- * The keys that stand a second time in their object, each where it stands again, and the first `maxCount` of them; `value` is what the
- * text stands for.
+ * The repeated keys of objects, each at its second place, at most `maxCount` of them. `value` is the parsed text.
  *
- * `JSON.parse` keeps one of two equal keys. So they are looked for only where the text has more keys than the value, which is counted in
- * a fraction of the time of a walk over the text.
+ * `JSON.parse` keeps only one of two equal keys. So the walk is made only when the text has more keys than the value; counting them takes a fraction
+ * of the time of a walk.
  */
 export function findRepeatedKeys(text: string, value: JsonValue, maxCount: number): readonly JsonProblem[] {
   const repeated: JsonProblem[] = [];

@@ -1,6 +1,6 @@
 /**
- * A place in a text, as editors count. `line` and `column` count from 1, `offset` from 0; column and offset count UTF-16 units, the
- * units of JavaScript's strings and of the Language Server Protocol.
+ * A place in a text, as editors count it. `line` and `column` count from 1, `offset` from 0. Column and offset count UTF-16 units, like JavaScript's
+ * strings and the Language Server Protocol.
  */
 export interface TextPosition {
   readonly line: number;
@@ -30,5 +30,5 @@ export function describePosition({ line, column }: TextPosition): string {
   return `line ${line}, column ${column}`;
 }
 
-/** A carriage return ends a line also where it stands alone, as in editors: it is white space of JSON. */
+/** A carriage return alone also ends a line, as in editors, because JSON takes it as white space. */
 const lineBreak = /\r\n?|\n/g;

@@ -1,15 +1,15 @@
 import { BitRows, type RowOf } from "../definition/bit-rows.ts";
 import type { Edge, StepGraph } from "../definition/step-graph.ts";
 
-/** A question about names that must be remembered between steps: where each is read, and where it gets another value. */
+/** A question about names that must be remembered between steps, with the places where each is read and where it gets another value. */
 export interface LiveQuestion {
   readonly graph: StepGraph;
   readonly names: readonly string[];
   /** The names that a step reads. */
   readonly readBy: (step: number) => RowOf;
-  /** The names for which the step at the beginning of this edge gives a new value, or ends the old one. */
+  /** The names that get a new value, or lose their value, at the step where this edge begins. */
   readonly overwrittenOn: (edge: Edge) => RowOf | undefined;
-  /** Where names get their first value; left out where all may have one from the start. */
+  /** The places where names get their first value; left out where all may have one from the start. */
   readonly given?: Given;
 }
 
@@ -19,8 +19,8 @@ export interface Given {
 }
 
 /**
- * Answers by the step's index which names are live after it, because they may have a value there and some step on a way from there reads them. It may answer too
- * many, which costs room in the state of a job, but never too few.
+ * Returns, by the step's index, the names that are live after the step: they may have a value there, and a later step may read them. The answer may
+ * have too many names, which costs room in the state of a job, but never too few.
  */
 export function liveAfter(question: LiveQuestion): (step: number) => ReadonlySet<string> {
   const { graph, names, given } = question;
@@ -30,7 +30,7 @@ export function liveAfter(question: LiveQuestion): (step: number) => ReadonlySet
   const after = new BitRows(graph.stepCount, names.length);
   return (step) => {
     if (live === undefined) return sets.all;
-    // The branches of a fork are over when the step is.
+    // The branches of a fork end with its step.
     for (const { to, kind } of graph.outgoing[step] ?? []) {
       if (kind !== "fork") after.addRow(step, { rows: live, row: to });
     }
@@ -39,7 +39,7 @@ export function liveAfter(question: LiveQuestion): (step: number) => ReadonlySet
   };
 }
 
-/** The row of these names, as far as they are among `names`. */
+/** Returns the row of those wanted names that are among `names`. */
 export function rowMaker(names: readonly string[]): (wanted: Iterable<string>) => RowOf {
   const numbers = new Map(names.map((name, number) => [name, number]));
   return (wanted) => {
@@ -53,8 +53,8 @@ export function rowMaker(names: readonly string[]): (wanted: Iterable<string>) =
 }
 
 /**
- * The classic analysis of live variables. Answers by step what is live when it is entered: what it reads itself, and what is live where it leads, but
- * what it overwrites on the way.
+ * The classic analysis of live variables. Returns, by step, the names that are live at its start: those that it reads itself, and those that are live
+ * at its successors and not overwritten on the way.
  */
 function findLive({ graph, names, readBy, overwrittenOn }: LiveQuestion): BitRows | undefined {
   const live = new BitRows(graph.stepCount, names.length);
@@ -69,8 +69,8 @@ function findLive({ graph, names, readBy, overwrittenOn }: LiveQuestion): BitRow
 }
 
 /**
- * Answers by step the names that may have a value when it is left. In a chain in which each step reads of itself, whether it ran before, each name would else be
- * remembered from the first step on, though it has no value before its own.
+ * Returns, by step, the names that may have a value at its end. In a chain where each step asks whether it ran before, each name would otherwise be
+ * remembered from the first step on, before it has a value.
  */
 function findPresent({ graph, names }: LiveQuestion, { atStart, by }: Given): BitRows | undefined {
   const present = new BitRows(graph.stepCount, names.length);
@@ -86,8 +86,8 @@ function findPresent({ graph, names }: LiveQuestion, { atStart, by }: Given): Bi
 }
 
 /**
- * Visits the steps in the one order and the other in turn, until no visit changes the rows; the first order should be that in which the changes go. Undefined when that takes
- * too long, as only a contrived tangle of loops does.
+ * Visits the steps in both orders in turn, until no visit changes the rows. The first order should follow the direction of the changes. Undefined
+ * when it takes too long, which only a contrived tangle of loops does.
  */
 function settle(
   orders: readonly [readonly number[], readonly number[]],
@@ -106,7 +106,7 @@ function settle(
 
 const maxRounds = 50;
 
-/** The sets of names that the plan keeps. Equal ones are one, since hundreds of steps may share a definition of thousands of names. */
+/** The sets of names that the plan keeps. Equal sets are shared, because hundreds of steps may share a definition of thousands of names. */
 class SharedSets {
   readonly all: ReadonlySet<string>;
   readonly #names: readonly string[];
@@ -118,7 +118,7 @@ class SharedSets {
     this.all = new Set(names);
   }
 
-  /** The set of the names in a row; of all names once there is no more room, since plans are kept by the hundred. */
+  /** The set of the names in a row; the set of all names once the room is used up, because hundreds of plans are kept. */
   of(rows: BitRows, row: number): ReadonlySet<string> {
     if (this.#room < 0) return this.all;
     const key = rows.key(row);

@@ -4,7 +4,7 @@ import type { StepGraph } from "../definition/step-graph.ts";
 import { declaredProperties, isClosed, requiredProperties, type Schema } from "../schema/schema.ts";
 import { liveAfter, rowMaker } from "./live-sets.ts";
 
-/** Which properties of outputs must be carried on after a step, because some step on a way from there takes them by the rule of its input definition. */
+/** The properties of outputs that must be carried on after each step, because a later step may take them by the rule of its input definition. */
 export function livePropertiesAfter(
   steps: readonly StepDefinition[],
   graph: StepGraph,
@@ -17,7 +17,7 @@ export function livePropertiesAfter(
   const takenBy = oncePerSchema((schema) => toRow(takenProperties(schema)));
   const overwrittenBy = oncePerSchema((schema) => toRow(requiredProperties(schema)));
   const read = steps.map(({ input, inputSchema }) => (input === undefined ? takenBy(inputSchema) : none));
-  // What a wait step takes from its events alone is never what was there before, whether an event brought it or not.
+  // A property that a wait step takes only from its events replaces any earlier value, whether or not an event brought it.
   const overwritten = steps.map((step) => {
     const fromEvents = step.output === undefined ? payloadRuleOf(step)?.fromEvents : undefined;
     const required = overwrittenBy(step.outputSchema);
@@ -30,12 +30,12 @@ export function livePropertiesAfter(
     graph,
     names,
     readBy: (step) => read[step] ?? none,
-    // A step that failed has made no output.
+    // A failed step has made no output.
     overwrittenOn: ({ kind, from }) => (kind === "transition" ? overwritten[from] : undefined),
   });
 }
 
-/** The names of the steps whose failure leads, perhaps over more failures, to a step that receives the latest output whole. */
+/** The names of the steps whose failure leads, perhaps through further failures, to a step that receives the whole latest output. */
 export function stepsWhoseFailureReadsLastOutput(steps: readonly StepDefinition[]): ReadonlySet<string> {
   const readers = new Set(
     steps.filter(({ input, inputSchema }) => input === undefined && !isClosed(inputSchema)).map(({ name }) => name),
@@ -45,7 +45,7 @@ export function stepsWhoseFailureReadsLastOutput(steps: readonly StepDefinition[
     for (const { step } of onFailure) failedBefore.set(step, [...(failedBefore.get(step) ?? []), name]);
   }
   const found = new Set([...readers].flatMap((reader) => failedBefore.get(reader) ?? []));
-  // A set that grows while it is walked is walked to its end.
+  // The loop also visits names that it adds to the set.
   for (const name of found) {
     for (const earlier of failedBefore.get(name) ?? []) found.add(earlier);
   }
@@ -56,7 +56,7 @@ function takenProperties(inputSchema: Schema): ReadonlySet<string> {
   return isClosed(inputSchema) ? declaredProperties(inputSchema) : new Set();
 }
 
-/** Steps share their definitions, so what follows from a schema is computed once for all of them, and shared too. */
+/** Steps share their definitions, so a result that depends only on a schema is computed once and shared. */
 export function oncePerSchema<Value>(compute: (schema: Schema) => Value): (schema: Schema) => Value {
   const values = new Map<Schema, Value>();
   return (schema) => {

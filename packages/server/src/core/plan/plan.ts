@@ -11,20 +11,20 @@ import { declaredProperties, isClosed, type Schema } from "../schema/schema.ts";
 import { livePropertiesAfter, oncePerSchema, stepsWhoseFailureReadsLastOutput } from "./liveness.ts";
 import { type Remembering, rememberingAfter } from "./slots.ts";
 
-/** A definition, compiled: everything the state machine asks while a job runs. Immutable, cached by version. */
+/** A compiled definition: everything that the state machine needs while a job runs. Immutable, cached by version. */
 export interface Plan {
   readonly workflowName: string;
-  /** The time that a job may run from its start, or from when it goes on after a resume. */
+  /** The time that a job may run, from its start or from a resume. */
   readonly timeoutMs: number | undefined;
   readonly steps: ReadonlyMap<string, PlanStep>;
   readonly firstStep: PlanStep;
   /** Every event id that some wait step of this version lists. */
   readonly listedEventIds: ReadonlySet<string>;
-  /** By event id: the wait steps that list it. */
+  /** The wait steps that list each event id. */
   readonly waitsByEventId: ReadonlyMap<string, readonly WaitPlanStep[]>;
   /** Whether some wait step takes something out of payloads. */
   readonly readsPayloads: boolean;
-  /** Names of the waits whose ids are given by expressions, and of the steps from which a way leads to one: any event may still be for it. */
+  /** The names of the waits whose ids are given by expressions, and of the steps that lead to one; any event may still be for such a wait. */
   readonly beforeOpenWaits: ReadonlySet<string>;
   /** The events that expressions read. */
   readonly readEventIds: ReadonlySet<string>;
@@ -39,21 +39,21 @@ export interface PlanStep {
   readonly inputRule: InputRule;
   readonly inputSchema: Schema;
   readonly outputSchema: Schema;
-  /** The template that makes the output from the raw result; undefined where that is the output itself. */
+  /** The template that makes the output from the raw result; undefined where the raw result is the output. */
   readonly outputTemplate: Template | undefined;
   readonly next: Transition;
-  /** The steps to which failures lead: the first that is for the error takes over; with none of them the job fails. */
+  /** The handlers of failures. The first one for the error takes over; without one the job fails. */
   readonly onFailure: readonly FailureHandler[];
   /**
-   * Names of properties that some step after this one (this one itself included when a loop leads back) may still take
-   * from outputs made up to and including this step: what the job's state must carry on from here.
+   * The names of properties that a later step may still take from outputs made up to and including this step, and that the job's state must carry on
+   * from here. A loop may lead back to this step, which then counts as a later one.
    */
   readonly livePropertiesAfter: ReadonlySet<string>;
-  /** True when this step's failure leads to a step with an open input definition: it will receive the last output there is. */
+  /** True when this step's failure leads to a step with an open input definition, which receives the whole latest output. */
   readonly failureReadsLastOutput: boolean;
   /** The forks around the step, the outermost first; none on the main line. */
   readonly around: readonly AroundStep[];
-  /** The values that expressions of later steps may read; undefined when no expression of the version reads what is past. */
+  /** The values that expressions of later steps may read; undefined when no expression of the version reads the past. */
   readonly remembering: Remembering | undefined;
 }
 
@@ -76,7 +76,7 @@ export interface AroundStep {
   readonly branch: string | undefined;
 }
 
-/** The rule by which a step gets its input. The first step of a job receives the job's input. */
+/** The rule that gives a step its input. The first step of a job receives the job's input. */
 export type InputRule =
   /** Each property that the closed input definition declares, from the latest output that had it, else from the job's input. */
   | { readonly kind: "carried"; readonly properties: readonly string[] }
@@ -120,7 +120,7 @@ function waysToOpenWaits(steps: Steps, graph: StepGraph): ReadonlySet<string> {
   const open = new Set(
     steps.flatMap(({ work }, index) => (work.kind === "wait" && work.openRule !== undefined ? index : [])),
   );
-  // A set that grows while it is walked is walked to its end.
+  // The loop also visits steps that it adds to the set.
   for (const index of open) for (const { from } of graph.incoming[index] ?? []) open.add(from);
   return new Set([...open].flatMap((index) => steps[index]?.name ?? []));
 }
@@ -195,7 +195,7 @@ function payloadReadersOf(references: readonly Reference[]): ReadonlySet<string>
   return new Set(references.flatMap(({ eventId, part }) => (part === "payload" ? (eventId ?? []) : [])));
 }
 
-/** A definition counts as closed also when it is a `$ref` to a closed one. */
+/** A definition that is a `$ref` to a closed one also counts as closed. */
 function inputRuleOf(inputSchema: Schema): InputRule {
   return isClosed(inputSchema)
     ? { kind: "carried", properties: [...declaredProperties(inputSchema)] }

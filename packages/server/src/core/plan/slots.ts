@@ -6,8 +6,9 @@ import { pointerTo } from "../problem.ts";
 import { liveAfter } from "./live-sets.ts";
 
 /*
- * A slot is a place in what a branch remembers for expressions, named like a pointer: "/steps/reserve/output" has the output of a step, or nothing but that
- * there is one, "/steps/reserve/output/sku" a property of it, "/events/approved/payload" a payload, "/error" the failure that was caught last.
+ * A slot is a place for a value that a branch remembers for expressions, named like a pointer. "/steps/reserve/output" has the output of a step, or
+ * only the fact that there is one; "/steps/reserve/output/sku" has a property of it; "/events/approved/payload" has a payload, and "/error" the last
+ * caught failure.
  */
 
 export const errorSlot = "/error";
@@ -20,31 +21,31 @@ export function eventSlot(eventId: string, part: "payload" | "sentAt"): string {
   return `${pointerTo("/events", eventId)}/${part}`;
 }
 
-/** The property of a slot that has no more than one; undefined for a slot of a whole value. */
+/** The property in a slot for a single property; undefined for a slot of a whole value. */
 export function propertyOf(slot: string): string | undefined {
   const token = slot.split("/")[4];
   return token?.replaceAll("~1", "/").replaceAll("~0", "~");
 }
 
-/** The slot of the whole value of which a slot has a part, or itself. */
+/** The slot of the whole value: this slot itself, or the one that it is a part of. */
 export function baseOf(slot: string): string {
   return slot.split("/", 4).join("/");
 }
 
-/** The part of a value that is remembered: the whole, these properties of it, or nothing (undefined). */
+/** The remembered part of a value: the whole value, these properties of it, or nothing (undefined). */
 export type KeptPart = "whole" | readonly string[] | undefined;
 
 /** The values that a branch remembers for expressions when it leaves a step. */
 export interface Remembering {
   /** The slots that expressions of later steps may still read. */
   readonly slots: ReadonlySet<string>;
-  /** The part of a whole value that they may read, by the slot of that value. */
+  /** The part of each whole value that they may read, by the slot of that value. */
   readonly parts: ReadonlyMap<string, KeptPart>;
 }
 
 /**
- * Answers by the step's index what is remembered when the step is left; undefined when no expression of the definition reads what is past. `references` has by
- * the step's index what its expressions may read.
+ * Returns, by the step's index, what is remembered at the end of the step; undefined when no expression of the definition reads the past.
+ * `references` has, by the step's index, everything that the step's expressions may read.
  */
 export function rememberingAfter(
   steps: readonly StepDefinition[],
@@ -64,10 +65,10 @@ export function rememberingAfter(
     readBy: toRows(readBy),
     overwrittenOn: ({ kind, from }) =>
       kind === "fork" ? undefined : kind === "failure" ? overwrittenByFailure(from) : overwritten(from),
-    // Before a step ran there is nothing of it; an event may have come at any time.
+    // A step has no values before it ran, but an event may have come at any time.
     given: { atStart: toRows([others])(0), by: overwritten },
   });
-  // Equal sets are one set, so that what follows from one is found once.
+  // Equal sets are the same object, so that each result is computed once.
   const known = new Map<ReadonlySet<string>, Remembering>();
   return (index) => {
     const slots = after(index);
@@ -77,13 +78,13 @@ export function rememberingAfter(
   };
 }
 
-/** The slots of a definition, each with a number, since there may be twenty thousand. */
+/** The slots of a definition. Each has a number, because there may be twenty thousand. */
 interface Slots {
-  /** By number. */
+  /** The slots by number. */
   readonly names: readonly string[];
-  /** By the step's index: the slots that its expressions read. */
+  /** The slots that the expressions of each step read, by the step's index. */
   readonly readBy: readonly (readonly number[])[];
-  /** The slots of what a step received, gave or failed with, by its name. */
+  /** The slots for the input, the output and the error of each step, by its name. */
   readonly ofSteps: ReadonlyMap<string, readonly number[]>;
   readonly others: readonly number[];
 }
@@ -109,14 +110,14 @@ function slotsIn(references: readonly (readonly Reference[])[]): Slots {
   return { names: [...numbers.keys()], readBy, ofSteps, others };
 }
 
-/** Answers by the place in `lists` the row of the numbers there. */
+/** Returns the row of the numbers at an index of `lists`. */
 function rowsOf(lists: readonly (readonly number[])[], bound: number): (index: number) => RowOf {
   const rows = new BitRows(lists.length, bound);
   for (const [row, numbers] of lists.entries()) for (const number of numbers) rows.add(row, number);
   return (row) => ({ rows, row });
 }
 
-/** The parts are found when a job first leaves such a step: a large definition has hundreds of sets with a thousand slots each. */
+/** The parts are found when a job first leaves such a step, because a large definition has hundreds of sets with a thousand slots each. */
 function rememberingOf(slots: ReadonlySet<string>): Remembering {
   let parts: Remembering["parts"] | undefined;
   return {
@@ -143,7 +144,7 @@ function partsOf(slots: ReadonlySet<string>): ReadonlyMap<string, KeptPart> {
 
 function slotOf({ root, step, eventId, part, property }: Reference): string | undefined {
   if (root === "error") return errorSlot;
-  // Whether a step ran is told by its visits, whether an event came by when it was sent.
+  // A step's visits show whether it ran; the time at which an event was sent shows whether it came.
   if (eventId !== undefined) return withProperty(eventSlot(eventId, part === "payload" ? part : "sentAt"), property);
   if (step === undefined || (part !== "input" && part !== "output" && part !== "error")) return undefined;
   return part === "error" ? stepSlot(step, part) : withProperty(stepSlot(step, part), property);

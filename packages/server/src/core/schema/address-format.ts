@@ -6,7 +6,10 @@ export function isIPv4(text: string): boolean {
 const octet = "(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)";
 const ipv4 = new RegExp(`^${octet}(?:\\.${octet}){3}$`);
 
-/** Eight groups, of which `::` may stand for one or more, as RFC 4291 writes them; no zone such as `%eth0`, which means something on one machine only. */
+/**
+ * Eight groups, in which `::` may replace one or more, as in RFC 4291. A zone such as `%eth0` is not allowed, because it has a meaning only on one
+ * machine.
+ */
 export function isIPv6(text: string): boolean {
   if (text.length > maxIPv6Length) return false;
   // An IPv4 address at the end stands for two groups.
@@ -21,7 +24,7 @@ export function isIPv6(text: string): boolean {
 const maxIPv6Length = "1111:2222:3333:4444:5555:6666:255.255.255.255".length;
 const ipv6Group = /^[0-9A-Fa-f]{1,4}$/;
 
-/** Labels of letters, digits and hyphens, as RFC 1123 has them, within the lengths of RFC 1035. Whether a label is sound Punycode is not looked at. */
+/** Labels of letters, digits and hyphens, as in RFC 1123, within the lengths of RFC 1035. Punycode is not checked. */
 export function isHostname(text: string): boolean {
   return text.length <= 253 && text.split(".").every((label) => label.length <= 63 && domainLabel.test(label));
 }
@@ -50,7 +53,7 @@ export function isUriReference(text: string): boolean {
 const scheme = /^[A-Za-z][A-Za-z0-9+.-]*:/;
 const colonInFirstSegment = /^[^/?#:]*:/;
 
-/** The characters of RFC 3986, and one fragment at most. Searches for what is wrong, so the length does not matter. */
+/** Checks that all characters are those of RFC 3986, with at most one fragment. It searches for a wrong character, so the length does not matter. */
 function hasUriCharacters(text: string): boolean {
   const hasOneFragment = text.indexOf("#") === text.lastIndexOf("#");
   return hasOneFragment && !notInUri.test(text) && !brokenEscape.test(text);

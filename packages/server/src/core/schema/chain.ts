@@ -9,11 +9,11 @@ export interface Link {
 }
 
 /**
- * Refuses links that lead back to where they begin: checking a value against those would never end. And chains of them that are
- * too long, since whoever follows them goes as deep.
+ * Refuses links that form a cycle, because checking a value would never end, and chains that are too long, because the recursion goes as deep as the
+ * chain.
  *
- * Takes away, again and again, the schemas whose links lead only to what was taken away before; what is left at the end is
- * on a cycle or leads to one. (No recursion: half a megabyte holds a chain of fifteen thousand.)
+ * The algorithm repeatedly removes the schemas whose links lead only to removed ones. Any schema left at the end is on a cycle or leads to one. It
+ * does not recurse, because half a megabyte of text can hold a chain of fifteen thousand links.
  */
 export function refuseCycles(links: readonly Link[], problems: ProblemList): void {
   const pointers = new Map(links.map(({ schema, pointer }) => [schema, pointer]));

@@ -6,19 +6,19 @@ import { isMultipleOf } from "./decimal.ts";
 import type { Conditional, RareRules, Schema } from "./node.ts";
 import { type TypeSet, typeSets } from "./type-set.ts";
 
-/** The check under way, as far as these rules need it (`check.ts`). Each `refuse` answers false, for the caller to hand on. */
+/** The part of the running check that these rules need (`check.ts`). Each `refuse` returns false, so that the caller can return it. */
 export interface Walk {
-  /** Whether the value fits; what is wrong with it is told. */
+  /** Tells whether the value fits, and reports the problems. */
   check(schema: Schema, value: JsonValue): boolean;
-  /** Whether the value fits; nothing is told. */
+  /** Tells whether the value fits, and reports nothing. */
   isFit(schema: Schema, value: JsonValue): boolean;
   /** Says what is wrong with a value that does not fit; "" where that may not be shown. */
   whyNot(schema: Schema, value: JsonValue): string;
-  /** Whether to look for more that is wrong. */
+  /** Whether to look for more problems. */
   mayGoOn(isFit: boolean): boolean;
   /** The names of an object's properties. */
   namesOf(value: JsonObject): readonly string[];
-  /** Takes so many checks from those that are left; false when that is more than there are. */
+  /** Takes this many checks from the remaining ones; false when not enough are left. */
   charge(checks: number): boolean;
   refuse(detail: string): false;
   refuseAt(token: string | number, detail: string): false;
@@ -51,7 +51,7 @@ function checkByType(rules: RareRules, value: JsonValue, type: TypeSet, walk: Wa
 }
 
 function checkOneOf(alternatives: readonly Schema[], value: JsonValue, type: TypeSet, walk: Walk): boolean {
-  // Each alternative is tried by a walk of its own, which costs as much again as a plain check.
+  // Each alternative is tried by a separate walk, which costs as much as another plain check.
   if (!walk.charge(alternatives.length)) return false;
   const first = alternatives.findIndex((alternative) => walk.isFit(alternative, value));
   if (first === -1) return walk.refuseAll("oneOf", alternatives, value, type);
@@ -77,13 +77,13 @@ function checkMultiple(divisor: number, value: number, walk: Walk): boolean {
 /** Numbers with fractions are divided as they are written, in about a microsecond. */
 const checksPerDecimal = 60;
 
-/** Items are looked up by their text, so that each costs the making of it, however many others there are. */
+/** Items are looked up by their text, so that each costs only the making of its text, however many items there are. */
 function checkUniqueItems(items: readonly JsonValue[], walk: Walk): boolean {
   const scalars = new Map<JsonValue, number>();
   const compounds = new Map<string, number>();
   let isFit = true;
   for (const [index, item] of items.entries()) {
-    // Counted before it is made: an item may be a megabyte.
+    // The cost is counted before the text is made, because an item may have a megabyte.
     if (!walk.mayGoOn(isFit) || !walk.charge(checksPerText * costOfCanonicalJson(item, maxItemCost))) return false;
     const isCompound = typeof item === "object" && item !== null;
     const first = isCompound ? indexOf(compounds, canonicalJson(item), index) : indexOf(scalars, item, index);

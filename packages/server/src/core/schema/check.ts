@@ -20,8 +20,8 @@ import { codePointCount } from "./text-length.ts";
 import { describeTypes, type TypeSet, typeOf, typeSets } from "./type-set.ts";
 
 /**
- * What is wrong with a value, every problem up to a bound; nothing when it fits. Messages name types and what is allowed, never
- * the value: it may be a secret, or a megabyte.
+ * Finds the problems of a value, up to a bound; the list is empty when the value fits. Messages name types and what is allowed, never the value,
+ * because it may be a secret or as large as a megabyte.
  */
 export function checkValue(schema: Schema, value: JsonValue): Problem[] {
   if (schema === lastFit.schema && value === lastFit.value) return [];
@@ -30,15 +30,15 @@ export function checkValue(schema: Schema, value: JsonValue): Problem[] {
   return problems;
 }
 
-/** Values never change, and a job often hands one on as it is: its input is checked when it is submitted and when its first step begins. */
+/** Values never change, and a job often passes one on unchanged: its input is checked when it is submitted and again when its first step begins. */
 let lastFit: { readonly schema: Schema | undefined; readonly value: JsonValue } = { schema: undefined, value: null };
 
-/** Whether a value fits, without saying why not; undefined when that takes more checks than it is worth. */
+/** Tells whether a value fits, without the reasons; undefined when that takes more than `checkLimit` checks. */
 export function fitsSchema(schema: Schema, value: JsonValue, checkLimit: number): boolean | undefined {
   return new Check(checkLimit).fits(schema, value);
 }
 
-/** The first thing that is wrong with a value that does not fit, as far as it is found within so many checks. */
+/** Finds the first problem of a value that does not fit; undefined when `checkLimit` checks do not reach it. */
 export function firstProblem(schema: Schema, value: JsonValue, checkLimit: number): Problem | undefined {
   return new Check(checkLimit).firstProblem(schema, value);
 }
@@ -46,9 +46,9 @@ export function firstProblem(schema: Schema, value: JsonValue, checkLimit: numbe
 const maxProblems = 20;
 
 /**
- * Alternatives and references in each other can ask for a number of checks that grows exponentially with the depth of the value. In
- * all other schemas a value of a megabyte asks for some hundred thousand. At this bound, after 10 to 40 ms, the check
- * gives up, and the value does not fit. `npm run bench -- definitions` looks for the checks that take longest.
+ * Nested alternatives and references can need a number of checks that grows exponentially with the depth of the value. All other schemas need some
+ * hundred thousand checks for a value of a megabyte. At this bound, after 10 to 40 ms, the check gives up, and the value counts as one that does not
+ * fit. `npm run bench -- definitions` looks for the checks that take longest.
  */
 const maxChecks = 2_000_000;
 const tooManyChecks = `takes more than ${maxChecks} checks; simplify the definition (its \`anyOf\` and the like) or send less`;
@@ -62,7 +62,7 @@ class Check implements Walk {
   #silence = 0;
   /** Above zero within a sensitive schema. */
   #sensitivity = 0;
-  /** The patterns that were met, where compiling them counts: whether they are compiled already must not decide what fits. */
+  /** The patterns met so far, where compiling them counts. Whether a pattern was compiled before must not decide what fits. */
   readonly #met: Set<Pattern> | undefined;
 
   /** The names of large objects, which alternatives ask for again and again. */
@@ -147,7 +147,7 @@ class Check implements Walk {
     return this.refuse(this.#sensitivity > 0 ? "is not an allowed value" : describeAllowed(allowed));
   }
 
-  /** Counted before it is made: a value may be a megabyte, and be held against many schemas. Nothing is equal to "". */
+  /** The cost is counted before the text is made, because a value may have a megabyte and be checked against many schemas. Nothing is equal to "". */
   #canonical(value: JsonValue, maxCost: number): string {
     if (typeof value !== "object") return "";
     const cost = costOfCanonicalJson(value, Math.min(maxCost, this.#remaining));
@@ -179,7 +179,7 @@ class Check implements Walk {
     return isFit;
   }
 
-  /** False when there is no time for it: then the check gives up, and its answer does not matter. */
+  /** Matches a text; false when no time is left, in which case the check gives up and this answer does not matter. */
   #matches(pattern: Pattern, text: string): boolean {
     if (this.#remaining < 0 || !this.#hasTimeToCompile(pattern)) return false;
     const matcher = pattern.matcher();
@@ -197,7 +197,7 @@ class Check implements Walk {
     return text.length > 2 * maxLength || !this.#hasTimeFor(text) || codePointCount(text) > maxLength;
   }
 
-  /** Long texts count as many checks: eight characters as one. */
+  /** The time for long texts counts as checks: one for eight characters. */
   #hasTimeFor(text: string): boolean {
     return this.charge(text.length >> 3);
   }
@@ -324,7 +324,7 @@ class Check implements Walk {
     );
   }
 
-  /** Whether to look for more that is wrong. */
+  /** Whether to look for more problems. */
   mayGoOn(isFit: boolean): boolean {
     return isFit || (this.#silence === 0 && this.#remaining >= 0 && this.#problems.length < maxProblems);
   }
@@ -351,5 +351,5 @@ const maxQuickNames = 500;
 const checksPerListedName = 4;
 /** A reason is found again for at most twenty problems. */
 const maxChecksForReason = 1_000;
-/** A unit is up to 3.5 µs. A definition's patterns, all of them in one value, leave two fifths of the checks (`pattern-book.ts`). */
+/** A unit of work is up to 3.5 µs. Even when one value meets all patterns of a definition, two fifths of the checks are left (`pattern-book.ts`). */
 const checksPerPatternWork = 120;

@@ -39,7 +39,7 @@ export function compareAnyOf(from: Known, alternatives: readonly Schema[], kind:
   return anyOf(outcomes, misfitsOf(outcomes, "anyOf"));
 }
 
-/** All fit when they fit one alternative and none of them fits another: tags such as `{"kind": {"const": "card"}}` tell that. */
+/** All values fit when they fit one alternative and cannot fit another, as with tags such as `{"kind": {"const": "card"}}`. */
 function compareOneOf(from: Known, alternatives: readonly Schema[], kind: TypeSet, comparer: Comparer): Outcome {
   if (!comparer.charge(1)) return mayNotFit("too large to be compared");
   const outcomes = compareCandidates(from, alternatives, kind, comparer);
@@ -80,7 +80,7 @@ function compareConditional(
   const tested = comparer.withoutAssumptions.compareTypes(from, condition, kind);
   if (tested.allFit) return comparer.compareTypes(from, consequent, kind);
   if (tested.noneFits) return comparer.compareTypes(from, alternative, kind);
-  // Which values do not fit the condition cannot be said in full: all that are known stand for them.
+  // The values that do not fit the condition cannot be described completely, so all known values stand for them.
   const fitting = from.and(condition);
   return eachOf([
     comparer.compareTypes(fitting, consequent, kind & fitting.types),

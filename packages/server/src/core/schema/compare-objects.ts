@@ -37,7 +37,7 @@ function compareProperty(
   if (!isRequired || isThere) return inside(name, outcome, isThere);
   const isNeverThere = !from.mayHave(name) || (outcome.allFit && outcome.noneFits);
   if (isNeverThere) return inside(name, neverFits("missing, but is required"), true);
-  // A property that is there does not fit, and one that is not there is missed.
+  // A property that is present does not fit, and an absent one is missing.
   if (outcome.noneFits) return inside(name, outcome, true);
   return inside(name, mayNotFit("missing, but is required"), true);
 }
@@ -57,7 +57,7 @@ function compareValueOf(
   return mayNotFit(target === nothing ? "there, but is not allowed" : "one that does not fit");
 }
 
-/** Says how the values of those properties fit that neither side names; they need not be there. */
+/** Compares the values of properties that neither side names. Such properties need not be present. */
 function compareAdditional(
   from: Known,
   target: Schema,
@@ -71,7 +71,7 @@ function compareAdditional(
   );
 }
 
-/** Holds either because `from` says as much of the same pattern, or because whatever may match fits. */
+/** The rule holds if `from` requires the same of the same pattern, or if every property that may match fits. */
 function comparePattern(
   from: Known,
   { pattern, schema }: PatternRule,

@@ -16,7 +16,7 @@ import {
 } from "./range.ts";
 import { describeTypes, noTypes, type TypeSet, typeOf, typeSets } from "./type-set.ts";
 
-/** These values and no others are what `from` may be. */
+/** Compares a complete list of the values that `from` may have. */
 export function compareValues(values: readonly JsonValue[], to: Schema): Outcome {
   return eachOf(values.map((value) => compareValue(value, to)));
 }
@@ -26,7 +26,7 @@ function compareValue(value: JsonValue, to: Schema): Outcome {
   if (isFit === undefined) return mayNotFit("a value that takes too long to check");
   if (isFit) return fits;
   const problem = firstProblem(to, value, maxChecksPerValue);
-  // Finding a problem costs more than finding that there is one: the checks may be used up before.
+  // Finding the reason costs more than finding that there is a problem, so the checks may be used up first.
   const why = problem === undefined ? "" : ` (${problem.detail})`;
   const finding = `${describeShort(value)}, which does not fit${why}`;
   return { allFit: false, noneFits: true, misfits: [{ pointer: problem?.pointer ?? "", finding, isCertain: true }] };
@@ -37,7 +37,7 @@ function describeShort(value: JsonValue): string {
   return text === "" || text.length > 40 ? describeTypes(typeOf(value)) : text;
 }
 
-/** `from` is no short list of values, so it may be more than the allowed ones; but it may be none of them. */
+/** The values of `from` are not a short list, so some may not be allowed; but it is possible that none is allowed. */
 export function compareAllowed(from: Known, allowed: AllowedValues, kind: TypeSet): Outcome {
   const candidates = allowed.all.filter((value) => (typeOf(value) & kind) !== noTypes);
   const isPossible = candidates.length > maxTriedValues || candidates.some((value) => from.admits(value));

@@ -19,8 +19,8 @@ export interface Comparison {
 }
 
 /**
- * Whether what fits `from` fits `to`: "always" when every value does, "never" when none can, each only when that is certain; "maybe"
- * otherwise.
+ * Compares two schemas. "always": every value that fits `from` is certain to fit `to`. "never": none can, which is also certain. "maybe": everything
+ * else.
  */
 export function compareSchemas(from: Schema, to: Schema): Comparison {
   const { allFit, noneFits, misfits } = new SchemaComparison().compare([from], to);
@@ -29,8 +29,8 @@ export function compareSchemas(from: Schema, to: Schema): Comparison {
 }
 
 /**
- * A definition has as many pairs of schemas as the square of its size, so there is a bound, some 100 ms; beyond it the answer is
- * "maybe". Deeper than its bound it is so as well: the comparison is recursive, and nobody models more levels.
+ * The number of pairs of schemas in a definition grows with the square of its size. This bound allows some 100 ms of work; after it, or deeper than
+ * `maxDepth`, the answer is "maybe". The depth is bounded because the comparison is recursive, and no real model has more levels.
  */
 const maxComparisons = 100_000;
 /** Trying a value costs a few comparisons. */
@@ -39,7 +39,7 @@ const maxDepth = 32;
 const tooLarge = mayNotFit("too large to be compared");
 const undecided = mayNotFit("too deeply nested in itself to be compared");
 
-/** Compares schemas and remembers what it found: those of one definition are compared again and again. */
+/** Compares schemas and keeps the results, because the schemas of one definition are compared many times. */
 export class SchemaComparison implements Comparer {
   readonly #outcomes = new Map<string, Outcome>();
   /** The pairs in the order in which they were decided. */
@@ -55,7 +55,7 @@ export class SchemaComparison implements Comparer {
     this.#budget = budget;
   }
 
-  /** Whether so much was asked that the answers since then say "maybe". */
+  /** Whether the budget is used up, so that later answers are only "maybe". */
   get isExhausted(): boolean {
     return this.#budget.remaining < 0;
   }
@@ -66,7 +66,7 @@ export class SchemaComparison implements Comparer {
     return this.#withoutAssumptions;
   }
 
-  /** Takes the price of something that costs as much as so many comparisons; false when there are not so many left. */
+  /** Takes the cost of this many comparisons from the budget; false when not enough is left. */
   charge(comparisons: number): boolean {
     this.#budget.remaining -= comparisons;
     return this.#budget.remaining >= 0;
@@ -88,9 +88,9 @@ export class SchemaComparison implements Comparer {
   }
 
   /**
-   * Recursive schemas lead back to a pair that is still open. It is then assumed to fit: values are finite, so if that leads to no
-   * contradiction, it is so. If it does, what was decided in the meantime may rest on the assumption and is forgotten.
-   * Where nothing may be assumed, an open pair is one that cannot be told.
+   * Recursive schemas lead back to a pair that is still open. The pair is then assumed to fit. Values are finite, so the assumption is right if it
+   * leads to no contradiction. If it does, the pairs decided in the meantime may depend on the assumption and are forgotten. Where nothing may be
+   * assumed, an open pair stays undecided.
    */
   #decide(pair: string, from: Known, to: Schema): Outcome {
     const decidedBefore = this.#decided.length;
@@ -114,7 +114,7 @@ export class SchemaComparison implements Comparer {
     return number;
   }
 
-  /** By value, when there are few; else by type; and what that leaves open, by the alternatives of `from`. */
+  /** Compares value by value when the values are few, otherwise by type, and then by the alternatives of `from` if types do not decide. */
   #compareKnown(from: Known, to: Schema): Outcome {
     if (--this.#budget.remaining < 0) return tooLarge;
     const { values } = from;
@@ -127,7 +127,7 @@ export class SchemaComparison implements Comparer {
     return cases === undefined ? outcome : eachOf(cases.map((one) => this.#compareKnown(one, to)));
   }
 
-  /** About those values of `from` that have one of the types. */
+  /** Compares only those values of `from` that have one of the types. */
   compareTypes(from: Known, to: Schema, types: TypeSet): Outcome {
     const accepted = acceptedTypes(to);
     const rejected = types & ~accepted;

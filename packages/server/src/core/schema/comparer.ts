@@ -9,11 +9,11 @@ export interface Comparer {
   compare(from: readonly Schema[], to: Schema): Outcome;
   /** Whether those values of `from` fit that have one of the types. */
   compareTypes(from: Known, to: Schema, types: TypeSet): Outcome;
-  /** Takes the price of something that costs as much as so many comparisons; false when there are not so many left. */
+  /** Takes the cost of this many comparisons from the budget; false when not enough is left. */
   charge(comparisons: number): boolean;
   /**
-   * A comparison of its own that assumes nothing of a pair that it has not decided yet. An assumption that all values fit is good for
-   * proving that others fit as well; it is good for nothing where it is turned round, by `not` or the condition of an `if`.
+   * A separate comparison that makes no assumptions about undecided pairs. The assumption that all values fit may prove that others fit too, but it
+   * proves nothing where the result is inverted, as by `not` or the condition of an `if`.
    */
   readonly withoutAssumptions: Comparer;
 }

@@ -1,6 +1,6 @@
 /**
- * Whether a number is a multiple of another one, as both are written in decimal: 2.07 is one of 0.01, though the binary fraction that
- * stands for 2.07 divided by the one for 0.01 is 206.99999999999997.
+ * Whether a number is a multiple of another, both taken as decimals: 2.07 is a multiple of 0.01, although dividing the binary fractions gives
+ * 206.99999999999997.
  */
 export function isMultipleOf(value: number, divisor: number): boolean {
   if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor)) return value % divisor === 0;
@@ -8,7 +8,7 @@ export function isMultipleOf(value: number, divisor: number): boolean {
   const by = decimalOf(divisor);
   if (dividend.digits === 0n) return true;
   const shift = dividend.exponent - by.exponent;
-  // Its digits do not end with 0, so that nothing that ends with one divides them.
+  // The digits of the dividend do not end in 0, so a divisor that ends in 0 cannot divide them.
   if (shift < 0) return false;
   return (dividend.digits * powerOfTen(shift, by.digits)) % by.digits === 0n;
 }

@@ -5,21 +5,21 @@ import { wholeRange } from "./range.ts";
 import { noTypes, type TypeSet, typeSets } from "./type-set.ts";
 
 /**
- * The size of the values that fit a schema, as far as the schema bounds it. Every character of a text counts as one byte, although some take
- * more: a bound is one that usual texts keep. Undefined where no value fits.
+ * The size of the values that fit a schema, within the bounds that the schema sets. Every character of a text counts as one byte, although some take
+ * more, so usual texts stay within the bounds. Undefined where no value fits.
  */
 export function fittingSizeOf(schema: Schema): SizeRange | undefined {
   return new Measurement().sizeOf([schema], 0);
 }
 
-/** The bounds of how many bytes values have as JSON. */
+/** The bounds on the size of values as JSON, in bytes. */
 export interface SizeRange {
   readonly low: number;
-  /** Infinite where nothing bounds it. */
+  /** Infinity where there is no bound. */
   readonly high: number;
 }
 
-/** A recursive schema has no end. A part takes some 15 µs, and a definition may have hundreds of lists. */
+/** The bound ends the walk through a recursive schema. A part takes some 15 µs, and a definition may have hundreds of lists. */
 const maxParts = 300;
 const maxDepth = 16;
 const unknown: SizeRange = { low: 1, high: Number.POSITIVE_INFINITY };

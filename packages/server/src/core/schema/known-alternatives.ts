@@ -1,6 +1,9 @@
 import { allOfSchemas, type Conditional, type Schema } from "./node.ts";
 
-/** The lists of schemas of each of which a value that fits the schema fits one at least: `anyOf`, `oneOf`, and the two branches of `if`. */
+/**
+ * Returns the lists of alternatives of a schema: `anyOf`, `oneOf`, and the two branches of `if`. A value that fits the schema fits at least one
+ * schema of each list.
+ */
 export function alternativesOf({ anyOf, rare }: Schema): (readonly Schema[])[] {
   const lists = anyOf === undefined ? [] : [anyOf];
   if (rare?.oneOf !== undefined) lists.push(rare.oneOf);

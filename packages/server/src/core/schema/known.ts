@@ -8,8 +8,8 @@ import { acceptedTypes } from "./shape.ts";
 import { allTypes, noTypes, type TypeSet } from "./type-set.ts";
 
 /**
- * What is known of a value: that it fits each of some schemas. Answers what follows for its type, its range, its properties. An
- * answer never claims too much, though it may claim less than could be proved.
+ * The knowledge about a value, given as schemas that the value fits. It answers what follows for the type, the range and the properties of the value.
+ * An answer never claims too much, but it may claim less than could be proved.
  */
 export class Known {
   readonly constraints: readonly Schema[];
@@ -124,7 +124,7 @@ export class Known {
     return typesOfAll(this.property(name)) !== noTypes;
   }
 
-  /** The schemas that the property's value fits, if an object has it. Whether an undeclared name matches a pattern is not looked at. */
+  /** The schemas that the property's value fits, if an object has it. This does not check whether an undeclared name matches a pattern. */
   property(name: string): readonly Schema[] {
     return this.#objects.flatMap(({ properties, patterns, additional }) => {
       const declared = properties.get(name);
@@ -132,19 +132,19 @@ export class Known {
     });
   }
 
-  /** What the values of properties fit that nothing names. */
+  /** The schemas that a property's value fits when neither `properties` nor `patternProperties` names the property. */
   get additional(): readonly Schema[] {
     return this.additionalBeside(noNames);
   }
 
-  /** The schemas that values of properties fit which nothing names, and whose names match none of these patterns. */
+  /** The schemas that a property's value fits when the property is undeclared and its name matches none of these patterns. */
   additionalBeside(patternSources: ReadonlySet<string>): readonly Schema[] {
     return this.#objects.flatMap(({ patterns = [], additional }) =>
       patterns.every(({ pattern }) => patternSources.has(pattern.source)) ? (additional ?? []) : [],
     );
   }
 
-  /** The schemas that the values of all properties fit whose names match the pattern. */
+  /** The schemas that a property's value fits when the property's name matches the pattern. */
   matching(patternSource: string): readonly Schema[] {
     const rules = this.#objects.flatMap(({ patterns }) => patterns ?? []);
     return rules.filter(({ pattern }) => pattern.source === patternSource).map(({ schema }) => schema);
@@ -185,7 +185,7 @@ export class Known {
   #withDependents(names: readonly string[]): ReadonlySet<string> {
     const found = new Set(names);
     if (this.#dependents.size === 0) return found;
-    // A set that grows while it is walked is walked to its end.
+    // The loop also visits names that it adds to the set.
     for (const name of found) {
       for (const dependent of this.#dependents.get(name) ?? []) found.add(dependent);
     }
@@ -238,7 +238,7 @@ function typesOfAll(schemas: readonly Schema[]): TypeSet {
   return schemas.reduce((types, schema) => types & acceptedTypes(schema), allTypes);
 }
 
-/** Values are tried one by one when they are few, and each only for so long: a comparison is no more than help. */
+/** Values are tried one by one only when they are few, and each within a bound, because a comparison only gives hints. */
 export const maxTriedValues = 100;
 export const maxChecksPerValue = 200;
 const maxCases = 64;

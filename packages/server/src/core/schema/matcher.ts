@@ -9,8 +9,8 @@ export interface Matcher {
 }
 
 /**
- * The matcher of a pattern. All definitions share those that were used last: a matcher takes a few KiB as a rule, but up to half a MiB, so that
- * a definition that kept its own could hold a gigabyte. Compiling one again takes a tenth of a millisecond.
+ * Returns the matcher of a pattern. All definitions share the matchers used last. A matcher usually takes a few KiB but can take half a MiB, so a
+ * definition with matchers of its own could take a gigabyte. Compiling one again takes a tenth of a millisecond.
  */
 export function compiled(source: string, work: number): Matcher {
   const known = matchers.get(source);
@@ -25,7 +25,7 @@ export function compiled(source: string, work: number): Matcher {
 const matchers = new Map<string, Matcher & { readonly bytes: number }>();
 let bytesInUse = 0;
 
-/** In all: some thousand usual patterns. */
+/** The bound for all matchers together, enough for some thousand usual patterns. */
 const maxMatcherBytes = 32 * 1024 * 1024;
 
 function forgetBeyond(added: string, bytes: number): void {
@@ -60,8 +60,8 @@ function compile(source: string, work: number): Matcher & { readonly bytes: numb
 }
 
 /**
- * A text costs a look-up for each character once all states of the automaton are known; with too many of them, it costs a step for each character
- * and instruction. In checks, which take some 25 ns: measured were 10 to 20 ns for the one (and 100 ns for the call), 15 to 30 ns for the other.
+ * The cost in checks of some 25 ns. Once all states of the automaton are known, each character costs one look-up (measured: 10 to 20 ns, and 100 ns
+ * per call). With too many states, each character costs one step per instruction (measured: 15 to 30 ns).
  */
 const checksPerMatch = 4;
 
@@ -71,13 +71,13 @@ function stepsPerCharacter({ prog }: RE2Set): number {
 }
 
 /**
- * Whether the pattern has so few states that all of them can be found now: from then on no text, however contrived, makes it work. Nearly all
- * patterns that people write are so.
+ * Whether the pattern has so few states that all of them can be found now. After that, no text can cause expensive work. Nearly all patterns that
+ * people write are of this kind.
  */
 function hasFewStates({ dfa }: RE2Set, maxSteps: number): boolean {
   const states = new Set<State>(dfa.startStates.values());
   let steps = 0;
-  // A set that grows while it is walked is walked to its end.
+  // The loop also visits states that it adds to the set.
   for (const state of states) {
     steps += (state.nfaStates.length + stepsPerState) * dfa.numClasses;
     if (steps > maxSteps) return false;

@@ -13,13 +13,13 @@ import { allTypes, noTypes, type TypeSet } from "./type-set.ts";
  */
 export interface Schema {
   readonly types: TypeSet;
-  /** What `enum` and `const` leave. */
+  /** The values that `enum` and `const` allow. */
   readonly allowed: AllowedValues | undefined;
   readonly numbers: NumberRules | undefined;
   readonly strings: StringRules | undefined;
   readonly arrays: ArrayRules | undefined;
   readonly objects: ObjectRules | undefined;
-  /** The schemas of `allOf` and the target of `$ref`: both apply beside what else the schema says. */
+  /** The schemas of `allOf` and the target of `$ref`, which apply besides the other keywords of the schema. */
   readonly allOf: readonly Schema[] | undefined;
   readonly anyOf: readonly Schema[] | undefined;
   /** The keywords that few schemas have. */
@@ -32,9 +32,9 @@ export interface AllowedValues {
   readonly all: readonly JsonValue[];
   /** Those that can be found by a look-up. */
   readonly scalars: ReadonlySet<JsonValue>;
-  /** Arrays and objects, in the form in which equal ones are the same text. */
+  /** Arrays and objects as canonical texts, which are the same for equal values. */
   readonly compounds: ReadonlySet<string>;
-  /** The cost of the form that costs most: a value that costs more equals none of them. */
+  /** The highest cost of these texts: a value with a higher cost equals none of them. */
   readonly maxCompoundCost: number;
 }
 
@@ -66,9 +66,9 @@ export interface ObjectRules {
   /** A declared property whose name matches a pattern has what the pattern asks for in its schema (`object-keywords.ts`). */
   readonly properties: ReadonlyMap<string, Schema>;
   readonly required: readonly string[];
-  /** `patternProperties`: what properties must fit that `properties` does not declare and whose name matches. */
+  /** `patternProperties`: the schemas of undeclared properties whose names match. */
   readonly patterns: readonly PatternRule[] | undefined;
-  /** The schema of the other properties: `nothing` when they are forbidden, undefined when they are free. */
+  /** The schema of the other properties: `nothing` when they are forbidden, undefined when they are unrestricted. */
   readonly additional: Schema | undefined;
 }
 
@@ -146,18 +146,18 @@ export const anything: Schema = newSchema();
 /** `false`: no value fits. */
 export const nothing: Schema = newSchema({ types: noTypes });
 
-/** The schema itself and, through and through, all of `allOf`: a value fits when it fits each of these by what they say themselves. */
+/** The schema itself and everything in its `allOf`, recursively. A value fits when it fits each of these, taken without its `allOf`. */
 export function conjuncts(schema: Schema): readonly Schema[] {
   if (schema.allOf === undefined) return [schema];
   const found = new Set([schema]);
-  // A set that grows while it is walked is walked to its end. Lists of lists may name one schema in a million ways.
+  // The loop also visits schemas that it adds to the set. Nested lists may name one schema in a million ways.
   for (const { allOf } of found) {
     for (const part of allOf ?? []) found.add(part);
   }
   return [...found];
 }
 
-/** What a schema stands for that says nothing itself but `$ref`. Compared as its target, it is recognized wherever it stands. */
+/** Follows a schema that consists only of a `$ref` to its target. Comparing targets recognizes the same schema at every place. */
 export function dereferenced(schema: Schema): Schema {
   let node = schema;
   for (let target = targetOf(node); target !== undefined; target = targetOf(node)) node = target;

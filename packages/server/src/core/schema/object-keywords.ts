@@ -37,8 +37,8 @@ function readPatternRules(
 }
 
 /**
- * A declared property must fit the schemas of the patterns that its name matches, too. Put together here once, so that whoever asks for the
- * schema of a declared property has all of it, and checking a value matches no declared name again.
+ * A declared property must also fit the schemas of all patterns that its name matches. They are combined here once, so that the schema of a declared
+ * property is complete, and checking a value needs no further match of a declared name.
  */
 function applyPatterns(
   raw: RawObject,

@@ -1,8 +1,8 @@
 import { pointerTo } from "../problem.ts";
 
 /**
- * What a comparison found out about the values of one schema and another. Both are true when there is no value at all; both are
- * false when it cannot be told.
+ * The result of comparing the values of one schema with another. Both fields are true when there is no value at all, and both are false when the
+ * comparison cannot tell.
  */
 export interface Outcome {
   /** Certain: every value fits. */
@@ -13,10 +13,10 @@ export interface Outcome {
   readonly misfits: readonly Misfit[];
 }
 
-/** `pointer` leads into the value. A certain misfit alone keeps every value from fitting. */
+/** A reason why values do not fit. `pointer` leads into the value. One certain misfit alone means that no value fits. */
 export interface Misfit {
   readonly pointer: string;
-  /** What the value is, or may be, and what it must be: "null, but must be a string". */
+  /** The actual or possible value, and the requirement: "null, but must be a string". */
   readonly finding: string;
   readonly isCertain: boolean;
 }
@@ -26,7 +26,7 @@ export function describeMisfit({ finding, isCertain }: Misfit): string {
 }
 
 export const fits: Outcome = { allFit: true, noneFits: false, misfits: [] };
-/** There is no such value. */
+/** The outcome for a set without values. */
 export const isVoid: Outcome = { allFit: true, noneFits: true, misfits: [] };
 
 export function neverFits(finding: string): Outcome {
@@ -37,7 +37,7 @@ export function mayNotFit(finding: string): Outcome {
   return { allFit: false, noneFits: false, misfits: [{ pointer: "", finding, isCertain: false }] };
 }
 
-/** The same value is held against several requirements, and must meet all. */
+/** Combines outcomes for several requirements, all of which the same value must meet. */
 export function allOf(outcomes: readonly Outcome[]): Outcome {
   const open = outcomes.filter((outcome) => outcome !== fits);
   if (open.length < 2) return open[0] ?? fits;
@@ -48,14 +48,14 @@ export function allOf(outcomes: readonly Outcome[]): Outcome {
   );
 }
 
-/** The same value is held against several alternatives, and must meet one. */
+/** Combines outcomes for several alternatives, one of which the same value must meet. */
 export function anyOf(outcomes: readonly Outcome[], misfits: readonly Misfit[]): Outcome {
   const allFit = outcomes.some((outcome) => outcome.allFit);
   const noneFits = outcomes.every((outcome) => outcome.noneFits);
   return outcomeOf(allFit, noneFits, [{ allFit, noneFits, misfits }]);
 }
 
-/** One value is held against several alternatives, and must meet exactly one. */
+/** Combines outcomes for several alternatives, exactly one of which the same value must meet. */
 export function exactlyOneOf(outcomes: readonly Outcome[], misfits: readonly Misfit[]): Outcome {
   const allFit = outcomes.some(
     (outcome, index) => outcome.allFit && outcomes.every((other, otherIndex) => otherIndex === index || other.noneFits),
@@ -65,7 +65,7 @@ export function exactlyOneOf(outcomes: readonly Outcome[], misfits: readonly Mis
   return outcomeOf(allFit, noneFits, [{ allFit, noneFits, misfits: noneFits ? misfits : [...misfits, mayFitTwo] }]);
 }
 
-/** Each outcome is about other values: those of one case. */
+/** Combines the outcomes of separate cases, each about different values. */
 export function eachOf(cases: readonly Outcome[]): Outcome {
   if (cases.length === 1 && cases[0] !== undefined) return cases[0];
   return outcomeOf(
@@ -96,7 +96,7 @@ const maxMisfits = 10;
 function outcomeOf(allFit: boolean, noneFits: boolean, parts: readonly Outcome[]): Outcome {
   if (allFit) return noneFits ? isVoid : fits;
   const all = parts.flatMap((part) => (part.allFit ? [] : part.misfits));
-  // If no value fits, there is a certain misfit that says why; it must not be cut off.
+  // The certain misfit that explains why no value fits must not be cut off.
   const ordered = noneFits
     ? [...all.filter(({ isCertain }) => isCertain), ...all.filter(({ isCertain }) => !isCertain)]
     : all;

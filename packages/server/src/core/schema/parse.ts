@@ -20,10 +20,9 @@ import type { TypeSet } from "./type-set.ts";
 import { annotations, checkAnnotations, refuseUnknownKeywords } from "./vocabulary.ts";
 
 /**
- * Parses `definitions`: name → schema, which may refer to each other. Every problem goes to `problems`, with pointers that begin
- * with `pointer`. A schema with a problem is in the answer too, as far as it can be understood, so that what refers to it
- * is not reported as well; with a problem in the list the schemas are good for nothing else. Those of a version that is registered are
- * held against no limit.
+ * Parses `definitions`: name → schema, where schemas may refer to each other. Every problem goes to `problems`, with a pointer that begins with
+ * `pointer`. A schema with a problem is still in the answer, as far as it can be read, so that references to it are not reported as well; with a
+ * problem in the list, the schemas serve no other purpose. No limit applies to the schemas of a registered version.
  */
 export function parseSchemas(
   definitions: JsonObject,
@@ -39,7 +38,7 @@ export function parseSchemas(
   return schemas;
 }
 
-/** Parses a schema that stands alone, such as an executor's for its config: a `$ref` leads to nothing but its own `$defs` there. */
+/** Parses a schema that stands alone, such as an executor's schema for its config. A `$ref` in it can only name its own `$defs`. */
 export function parseSchema(raw: JsonValue): { readonly schema: Schema } | { readonly problems: readonly Problem[] } {
   const problems = new ProblemList(100);
   const reader = new SchemaReader(problems, false);
@@ -81,7 +80,7 @@ class SchemaReader {
     return anything;
   };
 
-  /** To be called once, when all schemas are read: leads the references to their targets. */
+  /** Resolves the references. Call this once, after all schemas are read. */
   follow(schemas: ReadonlyMap<string, Schema>): void {
     for (const reference of this.#references) resolveReference(reference, schemas, this.#problems);
     refuseCycles(this.#links, this.#problems);
@@ -115,7 +114,7 @@ class SchemaReader {
     return schema;
   }
 
-  /** `$defs` that stand deeper are refused: it is not plain which of them `#/$defs/<name>` would mean. */
+  /** A deeper `$defs` is refused, because `#/$defs/<name>` would then be ambiguous. */
   #readDefs(raw: RawObject): void {
     if (raw.fields.$defs === undefined) return;
     const scope = this.#scope;

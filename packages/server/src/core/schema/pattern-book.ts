@@ -1,8 +1,8 @@
 import { type Pattern, problemOfPattern, readPattern } from "./pattern.ts";
 
 /**
- * The patterns of one document, each text once. Together they are bounded too: a value may meet all of them, and then they are compiled
- * while everybody waits. Those of a version that is registered are taken as they are.
+ * The patterns of one document, with each text once. Their total work is bounded, because one value may meet all of them, and they are then compiled
+ * while every other request waits. No bound applies to the patterns of a registered version.
  */
 export class PatternBook {
   readonly #isRegistered: boolean;
@@ -36,7 +36,7 @@ export class PatternBook {
     return !this.isSpent && matcher.matches(name);
   }
 
-  /** Whether so many names were matched that a new definition is refused. */
+  /** Whether the bound on matched names is used up, so that a new definition is refused. */
   get isSpent(): boolean {
     return !this.#isRegistered && this.#checksLeft < 0;
   }

@@ -1,4 +1,4 @@
-/** How much work a pattern makes, known from its text: compiling it to find out would be that work. */
+/** The size of a pattern, computed from its text. Compiling the pattern to find out would cost the very work that is to be bounded. */
 export interface PatternSize {
   /** Instructions of the compiled pattern, with its repetitions written out. */
   readonly instructions: number;
@@ -11,8 +11,8 @@ export interface PatternSize {
 }
 
 /**
- * An upper bound: `([ab]{2}c){10}` has thirty characters and classes, and the two ends of ten groups. Repetitions are counted as often as they
- * are written out, by which RE2 itself bounds them.
+ * Computes an upper bound: `([ab]{2}c){10}` has thirty characters and classes, and the two ends of ten groups. A repetition counts as often as RE2
+ * writes it out.
  */
 export function sizeOfPattern(source: string): PatternSize {
   const isFolded = foldingFlag.test(source);
@@ -69,7 +69,7 @@ function times({ instructions, ranges }: Size, count: number): Size {
   return { instructions: instructions * count, ranges: ranges * count };
 }
 
-/** `(?i)`, `(?si:` and their like, wherever they stand: from there to where depends on groups, so it counts for the whole pattern. */
+/** `(?i)`, `(?si:` and similar flags, at any place. The range in which a flag applies depends on groups, so it counts for the whole pattern. */
 const foldingFlag = /\(\?[imsU]*i/;
 const flags = /^\(\?[imsU-]+\)$/;
 const flagsHere = /\(\?[imsU-]+\)/y;

@@ -3,18 +3,18 @@ import { compiled, type Matcher } from "./matcher.ts";
 import { sizeOfPattern } from "./pattern-size.ts";
 
 /**
- * A regular expression of a stranger, in RE2 syntax: it is matched in time linear in the text, unlike JavaScript's own, of
- * which twenty-seven characters can take seconds.
+ * A regular expression from a user, in RE2 syntax. RE2 matches in time linear in the text, while JavaScript's own engine can take seconds for
+ * twenty-seven characters.
  */
 export interface Pattern {
   readonly source: string;
-  /** The cost of compiling it, in units of up to 3.5 µs. It is known from the text, so that the sum is known before any pattern is compiled. */
+  /** The cost of compiling the pattern, in units of up to 3.5 µs. It is computed from the text, so that the sum is known before any pattern is compiled. */
   readonly work: number;
-  /** Compiles it, unless some other definition has the same pattern and did. */
+  /** Compiles the pattern, unless another definition with the same pattern has done so. */
   readonly matcher: () => Matcher;
 }
 
-/** Larger patterns count lengths, as a rule, and `maxLength` does that at no cost. */
+/** Larger patterns usually count characters, which `maxLength` does at no cost. */
 const maxInstructions = 2_000;
 
 /** A pattern that was found valid before. It is compiled when a text is first matched. */
@@ -27,7 +27,7 @@ export function readPattern(source: string): Pattern {
 /** The weights are measured: `npm run bench -- definitions` compiles the patterns that make most of each. */
 const workPerPattern = 10;
 
-/** Answers what is wrong with a pattern; undefined when nothing is. `workLeft` is what compiling it may cost. */
+/** Returns the problem of a pattern; undefined when there is none. `workLeft` bounds the cost of compiling it. */
 export function problemOfPattern(pattern: Pattern, workLeft: number): string | undefined {
   const { source } = pattern;
   if (source.includes("\\Q")) return "has `\\Q`; escape the characters one by one";

@@ -10,7 +10,7 @@ export function closedRange(low: number, high: number): Range {
   return { low, isLowOpen: false, high, isHighOpen: false };
 }
 
-/** Infinity is no value that could be left out. */
+/** Infinity is never excluded, because it is not a value. */
 export function openRange(low: number, high: number): Range {
   return { low, isLowOpen: Number.isFinite(low), high, isHighOpen: Number.isFinite(high) };
 }
@@ -28,7 +28,7 @@ export function intersect(a: Range, b: Range): Range {
   };
 }
 
-/** The same whole numbers, with bounds that are whole and not open. */
+/** A range with the same whole numbers, whose bounds are whole and included. */
 export function wholeRange({ low, isLowOpen, high, isHighOpen }: Range): Range {
   const lowest = Math.ceil(low);
   const highest = Math.floor(high);

@@ -35,7 +35,10 @@ const rareKeywords: ReadonlySet<string> = new Set([
   "dependentRequired",
 ]);
 
-/** `then` and `else` say nothing without `if`, and `if` says nothing without them, as in the standard. They are read all the same. */
+/**
+ * `then` and `else` have no effect without `if`, and `if` has none without them, as in the standard. They are still read, so that problems in them
+ * are reported.
+ */
 function readConditional(raw: RawObject, readSchema: ReadSchema): Conditional | undefined {
   const condition = readSchemaAt(raw, "if", readSchema);
   const consequent = readSchemaAt(raw, "then", readSchema);

@@ -12,7 +12,7 @@ export const noRareRules: RareRules = {
   dependentRequired: undefined,
 };
 
-/** The schemas that the same value is held against as well, to whatever end. */
+/** All schemas that are also applied to the same value, whether the value must fit them or not (as with `not` and `if`). */
 export function schemasBeside({ allOf, anyOf, rare }: Schema): readonly Schema[] {
   const common = [...(allOf ?? []), ...(anyOf ?? [])];
   if (rare === undefined) return common;

@@ -4,8 +4,8 @@ import { type ProblemList, quoted } from "../problem.ts";
 import type { Schema, SchemaDraft } from "./node.ts";
 
 /**
- * The places that a `$ref` may name besides the other definitions: the definition that it stands in, as `#`, and that one's own `$defs`. So a schema that
- * a tool exported as a document of its own can be pasted whole.
+ * The places that a `$ref` may name besides the other definitions: its own definition, as `#`, and that definition's `$defs`. So a schema that a tool
+ * exported as a separate document can be pasted unchanged.
  */
 export interface Scope {
   /** The pointer to the definition. */
@@ -23,7 +23,7 @@ export interface Reference {
   readonly pointer: string;
 }
 
-/** Leads a `$ref` to the schema that it names. Nothing is ever fetched. */
+/** Resolves a `$ref` to the schema that it names. Nothing is fetched. */
 export function resolveReference(
   { schema, target, scope, pointer }: Reference,
   schemas: ReadonlyMap<string, Schema>,
@@ -44,7 +44,7 @@ function findInScope(target: JsonValue, scope: Scope, schemas: ReadonlyMap<strin
     : findDefinition(target, schemas, hints);
 }
 
-/** The definition that a `$ref` names, or what is wrong with the `$ref`. */
+/** Returns the definition that a `$ref` names, or the problem of the `$ref`. */
 export function findDefinition(target: JsonValue, schemas: ReadonlyMap<string, Schema>, hints: Hints): Found {
   if (typeof target !== "string") return { problem: `must be a string, but is ${describeValue(target)}` };
   return findByName(target, root, "there is no definition", schemas, hints);
@@ -78,7 +78,7 @@ interface Hints {
 const root = "#/definitions/";
 const localRoot = "#/$defs/";
 
-/** Strictly a `$ref` is a URI, in which `my order` is written `my%20order`; people write it both ways. */
+/** A `$ref` is a URI, in which `my order` must be written `my%20order`, but people write it both ways. */
 function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -1,6 +1,6 @@
 /**
- * The schema dialect of workflow definitions: the part of JSON Schema 2020-12 that can be checked in bounded time. A schema is
- * data from a stranger, so it is interpreted and never turned into code. This file is the door; the rooms are in `schema/`.
+ * The schema dialect of workflow definitions: the part of JSON Schema 2020-12 that can be checked in bounded time. A schema comes from a user, so it
+ * is interpreted and never turned into code. This file is the entry point; the implementation is in `schema/`.
  */
 export { checkValue } from "./check.ts";
 export { compareSchemas, type Fit } from "./compare.ts";

@@ -12,8 +12,8 @@ import {
 import { allTypes, noTypes, type TypeSet, typeOf, typeSets } from "./type-set.ts";
 
 /**
- * Keeps of an object only the properties that the schema declares, if it is closed. Anything else comes back as it is, the same
- * reference, also when there was nothing to drop.
+ * Keeps only the declared properties of an object, if the schema is closed. Any other value is returned as it is (the same reference), also when
+ * there was nothing to drop.
  */
 export function narrowValue(schema: Schema, value: JsonValue): JsonValue {
   if (!isJsonObject(value)) return value;
@@ -26,9 +26,9 @@ export function narrowValue(schema: Schema, value: JsonValue): JsonValue {
 }
 
 /**
- * Whether an object may have none but the declared properties: `additionalProperties: false` in the schema itself, in what
- * it refers to, or in one of its `allOf`. Alternatives (`anyOf`, `oneOf`, `if`) close nothing, even if each of them is closed; nor does
- * a schema that lets names through by patterns, since nobody can list those.
+ * Whether an object may have only the declared properties: `additionalProperties: false` in the schema itself, in its `$ref`, or in one of its
+ * `allOf`. Alternatives (`anyOf`, `oneOf`, `if`) close nothing, even if each of them is closed. A schema that allows names by patterns is not closed
+ * either, because such names cannot be listed.
  */
 export function isClosed(schema: Schema): boolean {
   return closedRules(schema).length > 0;
@@ -51,13 +51,13 @@ export function declaredProperties(schema: Schema): ReadonlySet<string> {
   return names;
 }
 
-/** The properties that every value which fits certainly has; none when something else than an object may fit. */
+/** The properties that every fitting value certainly has; none when a value other than an object may fit. */
 export function requiredProperties(schema: Schema): ReadonlySet<string> {
   if (acceptedTypes(schema) !== typeSets.object) return new Set();
   return new Set(conjuncts(schema).flatMap(({ objects }) => objects?.required ?? []));
 }
 
-/** The schema of each property that is declared, with nothing required and nothing forbidden: what one part of a value can be held against. */
+/** The schema of each declared property, with nothing required and nothing forbidden, so that a part of a value can be checked alone. */
 export function propertiesAlone(schema: Schema): Schema {
   const known = propertiesAloneCache.get(schema);
   if (known !== undefined) return known;
@@ -79,7 +79,7 @@ export function propertiesAlone(schema: Schema): Schema {
 
 const propertiesAloneCache = new WeakMap<Schema, Schema>();
 
-/** The types that a value must have one of. */
+/** The types of which a value must have one. */
 export function acceptedTypes(schema: Schema): TypeSet {
   const { types, allowed, allOf, anyOf, rare } = schema;
   // Most schemas say it at once, which is faster than a look-up, and keeps tens of thousands of literals out of the cache.
@@ -112,7 +112,7 @@ function typesUnder({ oneOf, not, conditional }: RareRules): TypeSet {
   return types & ((acceptedTypes(condition) & acceptedTypes(consequent)) | acceptedTypes(alternative));
 }
 
-/** The types of which every value fits, as far as the schema says nothing but types. */
+/** The types whose every value fits; none when the schema says more than types. */
 function typesOnly({ types, ...rules }: Schema): TypeSet {
   const { isSensitive: _, ...others } = rules;
   return Object.values(others).every((rule) => rule === undefined) ? types : noTypes;

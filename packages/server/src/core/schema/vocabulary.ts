@@ -1,7 +1,7 @@
 import type { RawObject } from "../json/raw-object.ts";
 import { quoted } from "../problem.ts";
 
-/** Keywords that say something to people and nothing about a value. */
+/** Keywords that inform people and do not restrict values. */
 export const annotations = [
   "title",
   "description",
@@ -54,7 +54,7 @@ export const assertions = [
   "x-sensitive",
 ] as const;
 
-/** Refuses every keyword that is not in the dialect: one that was ignored would be taken to be checked. */
+/** Refuses every keyword outside the dialect, because users would take an ignored keyword to be checked. */
 export function refuseUnknownKeywords(raw: RawObject, isListWanted: boolean): boolean {
   const present = Object.keys(raw.fields);
   if (present.every((keyword) => keywords.has(keyword))) return false;
@@ -71,7 +71,7 @@ export function refuseUnknownKeywords(raw: RawObject, isListWanted: boolean): bo
 const allKeywords: readonly string[] = [...assertions, ...annotations];
 const keywords: ReadonlySet<string> = new Set(allKeywords);
 
-/** Keywords of other versions and dialects, and what says the same here. */
+/** Keywords of other versions and dialects, with the way to write the same here. */
 const replacements: ReadonlyMap<string, string> = new Map([
   ["definitions", "schemas within a definition belong in `$defs`"],
   ["dependencies", "required properties belong in `dependentRequired`"],
@@ -85,7 +85,7 @@ const replacements: ReadonlyMap<string, string> = new Map([
   ["$recursiveRef", "refer to `#` by `$ref`"],
 ]);
 
-/** Checks the form of the keywords that say nothing about a value. Most schemas have none of them. */
+/** Checks the form of the keywords that do not restrict values. Most schemas have none of them. */
 export function checkAnnotations(raw: RawObject): void {
   if (!Object.keys(raw.fields).some((keyword) => annotationNames.has(keyword))) return;
   for (const field of texts) raw.text(field);

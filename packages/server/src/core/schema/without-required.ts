@@ -2,8 +2,8 @@ import { allOfSchemas, anyOfSchemas, newSchema, type RareRules, type Schema, typ
 import { noRareRules } from "./rare-rules.ts";
 
 /**
- * Makes of a schema one for an object that may lack these properties, whatever requires them: the schema, its references or its alternatives.
- * It takes every object that fits the schema once some of the properties are put into it, and may take more.
+ * Returns a schema for an object that may lack these properties, even if the schema, its references or its alternatives require them. It accepts
+ * every object that fits the schema after some of the properties are added, and may accept more.
  */
 export function withoutRequired(schema: Schema, names: ReadonlySet<string>): Schema {
   if (names.size === 0) return schema;
@@ -28,7 +28,7 @@ export function withoutRequired(schema: Schema, names: ReadonlySet<string>): Sch
   return without(schema);
 }
 
-/** Keeps the rules that count or name properties, loosened. The absence of a property could satisfy or break the others. */
+/** Keeps the rules that count or name properties, but loosens them. The other rules are dropped, because a missing property could satisfy or break them. */
 function withoutRareRequirements(rules: RareRules, names: ReadonlySet<string>): RareRules {
   const { multipleOf, uniqueItems, minProperties, maxProperties, propertyNames, dependentRequired } = rules;
   return {
@@ -44,7 +44,10 @@ function withoutRareRequirements(rules: RareRules, names: ReadonlySet<string>): 
   };
 }
 
-/** The alternatives that are left for a value with fewer properties: it may fit several of `oneOf`, and another branch of `if`. Nothing is left of `not`: a value may fit what that excludes only because the properties are missing. */
+/**
+ * Returns the alternatives for a value with fewer properties. It may fit several schemas of `oneOf` and the other branch of `if`. `not` is dropped,
+ * because the value may fit its schema only because properties are missing.
+ */
 function alternativesOf({ oneOf, conditional }: RareRules, without: (part: Schema) => Schema): Schema[] {
   const alternatives = oneOf === undefined ? [] : [anyOfSchemas(oneOf.map(without))];
   if (conditional === undefined) return alternatives;

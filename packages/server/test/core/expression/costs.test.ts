@@ -4,7 +4,7 @@ import { Budget, defaultLimits, evaluate } from "../../../src/core/expression/ex
 import type { JsonValue } from "../../../src/core/json/json.ts";
 import { expressionOf, scopeOf } from "./scopes.ts";
 
-/** A whole budget takes up to 40 ms of computing on a machine of today; what these tests look for took seconds, or never ended. */
+/** A whole budget takes up to 40 ms of computing on a present machine; the defects that these tests look for took seconds, or never ended. */
 const boundMs = 150;
 
 const numbers = Array.from({ length: 700 }, (_, index) => index);
@@ -28,7 +28,7 @@ const input: Record<string, JsonValue> = {
 };
 const scope = scopeOf({ input });
 
-/** Does something again for each of 700 numbers. */
+/** Repeats an expression for each of 700 numbers. */
 const again = (source: string) => `input.numbers.map(number, ${source}).size()`;
 const twice = (source: string) => again(`input.numbers.map(other, ${source})`);
 

@@ -1,7 +1,7 @@
 import { Budget, evaluate, parseExpression, type Scope } from "../../../src/core/expression/expression.ts";
 import type { JsonValue } from "../../../src/core/json/json.ts";
 
-/** A scope with these parts, in which everything else is missing. */
+/** A scope with these parts, in which everything else is absent. */
 export function scopeOf(parts: Partial<Scope> = {}): Scope {
   const empty: Scope = {
     input: {},
@@ -20,7 +20,7 @@ export function scopeOf(parts: Partial<Scope> = {}): Scope {
   return Object.defineProperties(empty, Object.getOwnPropertyDescriptors(parts)) as Scope;
 }
 
-/** Parses an expression that the test knows to be right. */
+/** Parses a valid expression. */
 export function expressionOf(source: string) {
   const parsed = parseExpression(source);
   if ("problem" in parsed) throw new Error(`${source}: ${parsed.problem.message}`);

@@ -23,7 +23,7 @@ export interface Sketch {
   readonly timeoutSeconds: number | undefined;
 }
 
-/** Schemas by name. The closed ones let properties be taken from far back; `brings` and `decides` take them from events. */
+/** Schemas by name. The closed ones let properties come from much earlier outputs; `brings` and `decides` take them from events. */
 const schemas: Record<string, JsonObject> = {
   ab: { type: "object", properties: { a: {}, b: {} }, additionalProperties: false },
   bc: { type: "object", properties: { b: {}, c: {} }, additionalProperties: false },
@@ -54,7 +54,7 @@ export const anyObject = fc.dictionary(fc.constantFrom("a", "b", "c", "d", "brou
   noNullPrototype: true,
 }) as fc.Arbitrary<JsonObject>;
 
-/** Expressions over what came before. Some ask first whether it is there; the others fail where it is not. */
+/** Expressions over earlier values. Some ask first whether a value is present; the others fail where it is absent. */
 function expressions(steps: readonly string[]): fc.Arbitrary<string> {
   const property = fc.constantFrom("a", "b", "brought");
   const ofStep = fc
@@ -137,7 +137,7 @@ const retries: fc.Arbitrary<JsonObject> = fc
   })
   .map(({ on, ...retry }) => ({ ...retry, ...(on !== undefined && { on }) }));
 
-/** Questions about what came before the step, or came to it, that always have an answer. */
+/** Conditions on earlier values, or on the step's input, that always have a result. */
 function questions(steps: readonly string[]): fc.Arbitrary<string> {
   const step = fc.constantFrom(...steps);
   return fc.oneof(
@@ -148,7 +148,7 @@ function questions(steps: readonly string[]): fc.Arbitrary<string> {
   );
 }
 
-/** One of two values, by a question; or any value, which mostly does not fit. */
+/** One of two values, chosen by a condition; or any value, which usually does not fit. */
 function choices(steps: readonly string[], values: readonly string[]): fc.Arbitrary<string> {
   const value = fc.constantFrom(...values);
   return fc.oneof(
@@ -244,7 +244,7 @@ function stepOf(names: readonly string[], index: number, around: readonly string
   const following: string | null = names[index + 1] ?? null;
   const others = names.filter((other) => other !== name);
   const target = fc.constantFrom(following, following, ...names);
-  // The last way leads on, so that every step can be reached, and every job can end.
+  // The last target leads on, so that every step can be reached, and every job can end.
   const choice = fc
     .array(fc.tuple(conditions(names), target), { minLength: 1, maxLength: 2 })
     .map((options) => ({ choose: options.map(([condition, then]) => ({ if: condition, then })), else: following }));
@@ -326,7 +326,7 @@ function stepOf(names: readonly string[], index: number, around: readonly string
   });
 }
 
-/** Two to six steps. Only definitions that a registration takes. */
+/** Two to six steps; only definitions that can be registered. */
 export const sketches: fc.Arbitrary<Sketch> = fc
   .integer({ min: 2, max: 6 })
   .chain((count) => {

@@ -25,7 +25,7 @@ import { toTime } from "../../../src/core/time.ts";
 import { identity } from "../jobs.ts";
 import { isEqual, limits, startedAt } from "./runs.ts";
 
-/** One fact with what it did, in the plain form. */
+/** One fact with its change, in the plain form. */
 export interface Happened {
   readonly fact: Fact | undefined;
   readonly entries: readonly Entry<JsonValue>[];
@@ -33,8 +33,8 @@ export interface Happened {
 }
 
 /**
- * Reads a job's history as somebody who forgets nothing, and says by the rules of the language what each step must have received and given, and where
- * the job must have gone. It shares no memory with the state machine, which forgets whatever it holds to be of no more use.
+ * Reads a job's history with a complete memory, and checks by the rules of the language what each step received and gave, and which step the job
+ * entered next. It shares no memory with the state machine, which forgets values that it no longer needs.
  */
 export function checkByFullMemory(plan: Plan, jobInput: JsonObject, happened: readonly Happened[]): void {
   const memory = new FullMemory(plan, jobInput);
@@ -52,7 +52,7 @@ interface Running {
   readonly begunAt: Timestamp;
 }
 
-/** The meaning of a step's config in one visit. The work of a step has one of these parts, or none. */
+/** The meaning of a step's config in one visit. A step's work has at most one of these parts. */
 interface Meaning {
   readonly rule?: WaitRule;
   readonly delay?: Delay;
@@ -70,16 +70,16 @@ interface Ended {
 /** The memory of one branch, or of the main line. */
 interface Line {
   readonly path: string;
-  /** The line in which its fork stands. */
+  /** The line of its fork. */
   readonly around: Line | undefined;
-  /** The item that it is for; undefined where it is for none. */
+  /** The item of the line; undefined where it has none. */
   readonly item: { readonly name: string; readonly item: JsonValue; readonly index: number } | undefined;
   /** The value with which it begins. */
   readonly start: JsonValue;
   readonly visits: Map<string, number>;
   readonly ended: Map<string, Ended>;
   readonly events: Map<string, EventValues>;
-  /** On its way: the outputs, the newest last. */
+  /** The outputs so far, newest last. */
   readonly outputs: { readonly step: PlanStep; readonly output: JsonValue }[];
   caught: JsonValue | undefined;
   current: Running | undefined;
@@ -95,7 +95,7 @@ interface Fork {
   readonly begun: Set<string>;
   readonly results: Map<string, { readonly output: JsonValue } | { readonly error: JsonValue }>;
   readonly failedKeys: Set<string>;
-  /** The failure by which the fork must fail now. */
+  /** The failure with which the fork must fail now. */
   failing: { readonly code: string; readonly cause: { readonly step: string; readonly branch?: string } } | undefined;
 }
 
@@ -135,7 +135,7 @@ class FullMemory {
         effect.input,
         owner.input,
       ), `${effect.step} called with another input`, effect.input, owner.input);
-      // A branch may call, and be over in the same change.
+      // A branch may make a call and end in the same change.
       const line = this.#lines.get(effect.branch);
       if (line === undefined) continue;
       this.#line = line;
@@ -155,7 +155,7 @@ class FullMemory {
     this.#checkWait(at, change);
   }
 
-  /** The job that a visit begins is the same at every attempt, and another one at every other visit. */
+  /** The id of the child job of a visit; it is the same for every attempt, and different for every other visit. */
   #childOf({ step: { name }, visit, begunAt }: Running): string {
     const place = `${this.#line.path} ${name}:${visit}`;
     const known = this.#children.get(place);
@@ -166,7 +166,7 @@ class FullMemory {
     return made;
   }
 
-  /** The main line waits only as long as it has too few events, but for the moment until their payloads are read. */
+  /** The main line waits only while it has too few events, except for the moment until their payloads are read. */
   #checkWait(at: Timestamp, { job: { state } }: Change): void {
     const stand = state.status === "RUNNING" ? state.cursors[0].stand : undefined;
     const main = this.#lines.get(mainBranch);
@@ -280,7 +280,7 @@ class FullMemory {
     return Array.isArray(list) ? { items: list } : { error: "ExpressionFailed" };
   }
 
-  /** The branch has come to its end, or has failed: what becomes of its fork. */
+  /** Decides about the fork of a branch that has ended or failed. */
   #endLine(
     line: Line,
     result: { readonly output: JsonValue } | { readonly step: string; readonly error: StepError },
@@ -312,7 +312,7 @@ class FullMemory {
     }
   }
 
-  /** The branch and everything in it is over. */
+  /** Forgets a branch and everything in it. */
   #forget(path: string): void {
     for (const other of this.#lines.keys())
       if (other === path || other.startsWith(`${path}/`)) this.#lines.delete(other);
@@ -345,7 +345,7 @@ class FullMemory {
     );
   }
 
-  /** Whether a fork fails with this error by what has become of its branches. */
+  /** Whether a fork fails with this error because of its branches. */
   #isForksOwn(fork: Fork, { code, cause }: StepError): boolean {
     const { failing, results, step } = fork;
     if (failing !== undefined && failing.code === code) return isEqual(failing.cause, cause);
@@ -471,7 +471,7 @@ class FullMemory {
     return current;
   }
 
-  /** The meaning of the config of a step whose work began, for which all its expressions must have values. */
+  /** The meaning of a config for a step whose work has begun, so that all its expressions must have values. */
   #meant(running: Running): Meaning {
     const meaning = this.#meaning(running);
     if ("error" in meaning) throw new Error(`${running.step.name} began in spite of ${meaning.error} in its config.`);
@@ -510,7 +510,7 @@ class FullMemory {
     }
   }
 
-  /** Counted from when the job entered the step, also where it was resumed. A step that does not sleep has no time to wait for. */
+  /** The end of a sleep, counted from when the job entered the step, even after a resume. */
   #delayEnd(running: Running): Timestamp {
     const { delay } = this.#meant(running);
     return delay === undefined ? running.begunAt : delayEnd(delay, running.begunAt);
@@ -532,7 +532,7 @@ class FullMemory {
     return { value: Object.fromEntries(taken) };
   }
 
-  /** A property from the nearest output that has it; behind a wait that only events could give it nobody looks. */
+  /** Finds a property in the nearest output that has it. The search ends at a wait whose events alone could bring the property. */
   #nearest(name: string): JsonValue | undefined {
     for (const { outputs, item } of this.#chain) {
       for (const { step, output } of outputs.toReversed()) {
@@ -589,7 +589,7 @@ class FullMemory {
     return "error" in made ? { error: made.error.code } : { result: made.output, schema: made.outputSchema };
   }
 
-  /** The events of a wait, in the order of `eventIds`. Each was sent, for this visit or for any, and counts once. */
+  /** The consumed events of a wait, in the order of `eventIds`. Each was sent for this visit or for any, and counts once. */
   #consume(
     step: PlanStep,
     visit: number,

@@ -9,10 +9,10 @@ import { childSeeds, endsAsUninterrupted, forkedSeeds, seeds } from "./property.
 import { type Machine, soundMachine } from "./runs.ts";
 
 const numRuns = scope === "all" ? 40_000 : 400;
-/** About a minute's worth, which ends with the first find. The whole matrix begins elsewhere each time, and `npm test` where the find is near. */
+/** Takes about a minute, and ends with the first find. The whole matrix begins at a different place each time; `npm test` begins near the find. */
 const plantRuns = (seed: number) => ({ numRuns: 20_000, endOnFailure: true, ...(scope !== "all" && { seed }) });
 
-/** The things that a campaign must have come across; otherwise it shows nothing. */
+/** The situations that a campaign must have met; otherwise it proves nothing. */
 const usual = [
   ...["SUCCEEDED", "FAILED", "CANCELLED", "a value of its own row"],
   ...["job.resumed", "step.attemptFailed", "step.interrupted", "step.handedBack", "step.waiting", "step.delayed"],
@@ -162,7 +162,7 @@ describe("the property of jobs that begin others finds a state machine that", ()
   );
 });
 
-/** The sound machine, with a fault in what it answers. It knows no more than the state before and the type of the fact. */
+/** The correct machine, with a fault in its answers. The fault knows only the state before and the type of the fact. */
 function planted(fault: (change: Change, before: JobState, fact: string) => Change): Machine {
   return {
     ...soundMachine,
@@ -171,7 +171,7 @@ function planted(fault: (change: Change, before: JobState, fact: string) => Chan
   };
 }
 
-/** No property comes from events alone. */
+/** The plan without properties that come from events alone. */
 function withoutEventsAlone(plan: Plan): Plan {
   const steps = [...plan.steps].map(([name, step]) => {
     if (!isWait(step) || step.work.payloadRule === undefined) return [name, step] as const;

@@ -12,7 +12,7 @@ import type { JsonObject, JsonValue } from "../../../src/core/json/json.ts";
 import { getOwn } from "../../../src/core/json/record.ts";
 import type { Plan } from "../../../src/core/plan/plan.ts";
 
-/** The rows of one job. Everything in them went through JSON text, so nothing but what was written survives a commit. */
+/** The rows of one job. Everything in them goes through JSON text, so that only written data survives a commit. */
 export class JobStore {
   /** Values with rows of their own. */
   readonly values = new Map<number, { readonly text: string; readonly bytes: number }>();
@@ -57,7 +57,7 @@ export class JobStore {
     this.#row = copy(row);
   }
 
-  /** Reads the job for a commit with these facts, as a group commit does: the values of the branches that may be looked into, and no others. */
+  /** Reads the job for a commit with these facts, like a group commit: only the values of the branches that may be read. */
   open(plan: Plan, facts: readonly UntimedFact[], at: Timestamp): OpenedJob {
     return this.openWith(branchesLookedInto(plan, unreadState(this.row), facts, at));
   }
@@ -98,7 +98,7 @@ export class JobStore {
     });
   }
 
-  /** The history as it is read in pages: every commit by itself. */
+  /** The history as it is read in pages, each commit alone. */
   get plainEntries(): Entry<JsonValue>[] {
     return this.commits.flatMap((entries) => [
       ...plainEntries(

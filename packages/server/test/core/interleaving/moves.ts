@@ -4,8 +4,8 @@ import type { JsonObject, JsonValue } from "../../../src/core/json/json.ts";
 import { anyObject, errorTypes, eventIds } from "./definitions.ts";
 
 /**
- * Something that happens to a job. Who an outcome is for is known only when it happens: it is for the call of the branch, or for one of those under way, or for
- * the newest.
+ * An event in the life of a job. The receiver of an outcome is chosen when it happens: the call of the branch, one of the calls under way, or the
+ * newest call.
  */
 export type Happening =
   | ({ readonly type: "succeeds"; readonly output: JsonValue } & Meant)
@@ -17,7 +17,7 @@ export type Happening =
     } & Meant)
   | ({ readonly type: "is lost"; readonly isNodeDead: boolean } & Meant)
   | ({ readonly type: "is handed back"; readonly begun: boolean } & Meant)
-  /** The outcome of a call that is over, the older the larger `age`. */
+  /** The outcome of an ended call; a larger `age` means an older call. */
   | { readonly type: "succeeds late"; readonly age: number; readonly output: JsonValue }
   | {
       readonly type: "event";
@@ -30,16 +30,16 @@ export type Happening =
   | { readonly type: "time passes"; readonly ms: number }
   | { readonly type: "cancel" }
   | { readonly type: "resume" }
-  /** Its parent calls it anew. */
+  /** The parent calls the job again. */
   | { readonly type: "is called" }
-  /** Its parent waits no more in its newest call, or in an older one. */
+  /** The parent no longer waits in its newest call, or in an older one. */
   | { readonly type: "is left"; readonly age: number };
 
 type Meant = { readonly branch: string } | { readonly pick: number } | object;
 
 /**
- * The commit in which something lands. "lost": its node dies before it is written, and it is delivered again to another. "twice": its node dies
- * after it is written and before that is told, and it is delivered again.
+ * The fate of a commit. "lost": its node dies before the commit is written, and the facts go to another node. "twice": its node dies after the commit
+ * is written but before it is reported, and the facts are delivered again.
  */
 export type Fate = "lands" | "lost" | "twice";
 
@@ -112,7 +112,7 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
 
 export const moves = movesOf(happening);
 
-/** Those of a job that another one has begun. */
+/** The moves of a job that another job has begun. */
 export const childMoves = movesOf(
   fc.oneof(
     { weight: 8, arbitrary: happening },
@@ -132,7 +132,7 @@ function movesOf(happenings: fc.Arbitrary<Happening>): fc.Arbitrary<Move[]> {
   );
 }
 
-/** Moves by commit. */
+/** Groups moves by commit. */
 export function commitsOf(all: readonly Move[]): { readonly happenings: readonly Happening[]; readonly fate: Fate }[] {
   const commits: { happenings: Happening[]; fate: Fate }[] = [];
   let isOpen = false;

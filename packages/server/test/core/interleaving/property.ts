@@ -9,7 +9,7 @@ import { childMoves, type Move, moves } from "./moves.ts";
 import { checkNotices } from "./notices.ts";
 import { essence, FaultyRun, isEqual, isTaken, type Machine, parent, replay, uninterrupted } from "./runs.ts";
 
-/** A definition, and all that happens to one job of it. */
+/** A definition, and everything that happens to one job of it. */
 export interface Seed {
   readonly sketch: Sketch;
   readonly input: JsonObject;
@@ -40,8 +40,8 @@ function seedsOf(definitions: fc.Arbitrary<Sketch>, happenings = moves, isChild 
 }
 
 /**
- * Runs the job on nodes that die, and again without any interruption, with the same facts in the same committed order: both must end alike. What its steps
- * received and gave must be what the language says. `note` hears of what the run came across.
+ * Runs the job on nodes that die, and again without any interruption, with the same facts in the same committed order; both runs must end alike. The
+ * inputs and outputs of its steps must follow the language. `note` receives the situations that the run met.
  */
 export function endsAsUninterrupted(seed: Seed, machine: Machine, note: (what: string) => void = () => {}): void {
   const plan = planOfSketch(seed.sketch);
@@ -59,7 +59,7 @@ export function endsAsUninterrupted(seed: Seed, machine: Machine, note: (what: s
     again.changes.map(({ effects, events }) => ({ effects, events })),
   );
   const codes = entries.flatMap((entry) => (entry.type === "step.failed" ? [entry.error.code] : []));
-  // A call that was lost too often fails, which no run without interruptions does.
+  // A call that was lost too often fails, which cannot happen without interruptions.
   if (!codes.includes("Interrupted")) {
     const straight = replay(machine, plan, run.submitted, run.committed, uninterrupted);
     expectEqual(essence(entries), essence(straight.entries));
@@ -103,7 +103,7 @@ function isOpen({ work }: PlanStep): boolean {
   }
 }
 
-/** The quick comparison first: only what differs is worth a readable one. */
+/** The quick comparison comes first; only a difference needs a readable one. */
 function expectEqual(one: unknown, other: unknown): void {
   if (!isEqual(one, other)) expect(one).toEqual(other);
 }

@@ -23,7 +23,7 @@ import { identity, someone } from "../jobs.ts";
 import { copy, JobStore } from "./job-store.ts";
 import { commitsOf, type Fate, type Happening, type Move } from "./moves.ts";
 
-/** The state machine. Tests that plant a fault give another. */
+/** The state machine. Tests that plant a fault pass another one. */
 export interface Machine {
   readonly submitJob: typeof submitJob;
   readonly transition: typeof transition;
@@ -46,19 +46,19 @@ export interface CommittedFact {
 /** The time at which every job is submitted. */
 export const startedAt = Date.parse("2026-01-31T12:00:00Z");
 
-/** One commit as it was asked for. */
+/** One commit as it was requested. */
 export interface Delivery {
   readonly facts: readonly UntimedFact[];
   readonly fate: Fate;
   readonly at: Timestamp;
 }
 
-/** Whether a job with this input is taken: the first step may make too much of a large one. */
+/** Whether a job with this input is accepted: the first step may make too large a value from a large input. */
 export function isTaken(plan: Plan, input: JsonObject): boolean {
   return !("problems" in submitJob(plan, { ...identity, input, at: startedAt, hasRoomForCall: true }, limits));
 }
 
-/** The call by which a job of a random run was begun, where another job began it. */
+/** The call of another job that began the job of a random run. */
 export const parent: Parent = {
   jobId: "0190b1f0-0000-7000-8000-0000000000ff",
   rootJobId: "0190b1f0-0000-7000-8000-0000000000ff",
@@ -80,13 +80,13 @@ function submitTo(machine: Machine, plan: Plan, input: JsonObject, options: RunO
   return change;
 }
 
-/** A job on nodes that die: each commit reads it from its rows anew, and a commit may be lost, or told of twice. */
+/** A job on nodes that die: each commit reads it from its rows again, and a commit may be lost, or reported twice. */
 export class FaultyRun {
   readonly store = new JobStore();
-  /** Those that changed something, in their order. */
+  /** The facts that changed something, in their order. */
   readonly committed: CommittedFact[] = [];
   readonly submitted: Change;
-  /** Everything that was delivered, in its order, with what changed nothing. */
+  /** All deliveries in their order, including those that changed nothing. */
   readonly deliveries: Delivery[] = [];
   /** The children that it has left, in the order of the commits. */
   readonly left: LeftChild[] = [];
@@ -113,7 +113,7 @@ export class FaultyRun {
     for (const { happenings, fate } of commitsOf(moves)) this.commit(happenings, fate);
   }
 
-  /** Lets the job come to an end, if it can. One that has failed by then is resumed once, which goes on from where it failed. */
+  /** Lets the job come to an end, if it can. A failed job is resumed once, and goes on from where it failed. */
   settle(): void {
     this.#help();
     if (this.store.row.state.status !== "FAILED") return;
@@ -130,7 +130,7 @@ export class FaultyRun {
   commit(happenings: readonly Happening[], fate: Fate): void {
     const facts = happenings.map((one) => this.#factOf(one));
     this.deliveries.push({ facts, fate, at: this.#now });
-    // A lost commit is made all the same, and what it made of the job is gone with its node.
+    // A lost commit is still computed, and its result is lost with its node.
     if (fate === "lost") this.#apply(facts);
     this.#write(facts);
     if (fate === "twice") this.#write(facts);
@@ -190,7 +190,7 @@ export class FaultyRun {
     for (const { epoch, child } of effects) if (child?.isAwaited === true) this.#children.set(epoch, child.jobId);
   }
 
-  /** A commit must leave the children whose calls it has ended in another way than by their own end. */
+  /** Checks that a commit leaves exactly the children whose calls ended for another reason than the child's end. */
   #leaveChildren(before: JobState, after: JobState, facts: readonly UntimedFact[]): void {
     const told = new Set(facts.flatMap((fact) => ("by" in fact && fact.by === "job" ? [fact.epoch] : [])));
     const left = leftChildren(this.#plan, identity, before, after, told);
@@ -241,14 +241,14 @@ export class FaultyRun {
     }
   }
 
-  /** The outcome of a call that succeeded; an HTTP step gets the output as the body of an answer. */
+  /** The outcome of a successful call; an HTTP step gets the output as the body of an answer. */
   #success(call: CallName, output: JsonValue): UntimedFact {
     const isHttp = this.#plan.steps.get(call.step)?.type === "/service/http";
     const given = isHttp ? { status: 200, headers: {}, body: output } : output;
     return { type: "step.succeeded", ...this.#told(call), output: given };
   }
 
-  /** The call by who tells of it: a worker learns where it comes too late, and a child need not be told that its end is heard. */
+  /** Adds the source of an outcome to the call: a worker learns that it is too late, while a child gets no answer. */
   #told(call: CallName): CallName & { readonly by?: "worker" | "job" } {
     const step = this.#plan.steps.get(call.step);
     const work = step && callOf(step);
@@ -268,7 +268,7 @@ export class FaultyRun {
   }
 }
 
-/** Whether the fact is the outcome of the call that the job waits for, so that it must not pass unheard. */
+/** Whether the fact is the outcome of the call that the job waits for, so that it must have an effect. */
 function isOutcomeOwed(job: Job, fact: Fact): boolean {
   if (!("epoch" in fact && "step" in fact)) return false;
   return callsOf(job.state).some(({ branch, step, visit, epoch }) =>
@@ -284,8 +284,8 @@ export interface Result {
 }
 
 /**
- * A job that nothing interrupts: it stays in memory, and takes the facts that another run committed, one by one. `adapt` says what it takes instead of
- * one of them, or that it takes nothing.
+ * Runs a job without interruptions: it stays in memory, and takes the facts that another run committed, one by one. `adapt` may replace a fact, or
+ * drop it.
  */
 export function replay(
   machine: Machine,
@@ -320,7 +320,7 @@ export function replay(
   };
 }
 
-/** Takes no interruption: a call goes on until its outcome comes, which is then the outcome of that very call. */
+/** Removes interruptions: a call goes on until its outcome comes, which is then the outcome of that same call. */
 export function uninterrupted(fact: Fact, job: Job): Fact | undefined {
   if (fact.type === "step.interrupted" || fact.type === "call.handedBack") return undefined;
   if (fact.type !== "step.succeeded" && fact.type !== "step.failed") return fact;
@@ -328,7 +328,7 @@ export function uninterrupted(fact: Fact, job: Job): Fact | undefined {
   return owed === undefined ? fact : { ...fact, epoch: owed.epoch };
 }
 
-/** The history without what only interruptions bring: their entries, and the numbers that these move on. */
+/** The history without the effects of interruptions: their entries, and the numbers that they increase. */
 export function essence(entries: readonly Entry<JsonValue>[]): unknown[] {
   const left = new Set(["step.interrupted", "step.handedBack", "step.attemptStarted"]);
   return entries

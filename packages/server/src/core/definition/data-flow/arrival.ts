@@ -6,29 +6,29 @@ import type { Edge } from "../step-graph.ts";
 import { anyObject, passesLatestOutputOn } from "./known-output.ts";
 import { hasSource, type Sources, type SourceTracer } from "./sources.ts";
 
-/** One edge into a step, or the start of the job, and what is known of what the step receives there. */
+/** One edge into a step, or the start of the job, and the knowledge about the value received there. */
 export interface Arrival {
-  /** Undefined for the start of a job. */
+  /** Undefined for the start of a job, and where the step's `input` makes the value. */
   readonly edge: Edge | undefined;
   /** The received value fits each of these. */
   readonly received: readonly Schema[];
-  /** Where the received properties come from, of a step with a closed input definition. */
+  /** The sources of the received properties, for a step with a closed input definition. */
   readonly properties: ReadonlyMap<string, Sources>;
-  /** Where the received value comes from, of a step with an open one. */
+  /** The sources of the received value, for a step with an open input definition. */
   readonly whole: Sources | undefined;
 }
 
-/** The job's input: an object, which has been checked. */
+/** The arrival of the job's input, which is a checked object. */
 export function arrivalAtStart(firstStep: StepDefinition): Arrival {
   return { edge: undefined, received: [firstStep.inputSchema, anyObject], properties: new Map(), whole: undefined };
 }
 
-/** The input of the step makes what it receives, whichever way leads there. */
+/** The arrival for a step with an `input` template, which makes the received value for every edge. */
 export function arrivalOfTemplate(made: Schema): Arrival {
   return { edge: undefined, received: [made], properties: new Map(), whole: undefined };
 }
 
-/** A closed input definition receives the properties that it declares, an open one the latest output whole. */
+/** The arrival along an edge. A closed input definition receives the properties that it declares, an open one the whole latest output. */
 export function arrivalAlong(edge: Edge, step: StepDefinition, before: StepDefinition, tracer: SourceTracer): Arrival {
   if (!isClosed(step.inputSchema)) return arrivalOfWhole(edge, before, tracer);
   const properties = new Map<string, Sources>();
@@ -45,7 +45,7 @@ export function arrivalAlong(edge: Edge, step: StepDefinition, before: StepDefin
 
 function arrivalOfWhole(edge: Edge, before: StepDefinition, tracer: SourceTracer): Arrival {
   const whole = tracer.sourcesOfLatestOutput(edge);
-  // A step that passes the latest output on has checked it twice more.
+  // A step that passes the latest output on has checked it twice more, against its input and its output definition.
   const isChecked = edge.kind === "transition" && passesLatestOutputOn(before);
   const checked = isChecked ? [before.inputSchema, before.outputSchema] : [];
   return { edge, received: [whole.schema, ...checked], properties: new Map(), whole };

@@ -5,8 +5,8 @@ import type { Region } from "../regions.ts";
 import type { ForkWork, NodeCallWork } from "../step-work.ts";
 
 /**
- * The steps with one more at the beginning of each branch, behind all others: its output is what the branch begins with. So what is known of the
- * item of a forEach, or of what a parallel step received, goes the way of every output, and no analysis knows of branches.
+ * Adds one step at the beginning of each branch, behind all other steps. Its output is the value with which the branch begins. So the item of a
+ * forEach, or the input of a parallel step, is treated like any output, and the analyses need not know about branches.
  */
 export function withBranchStarts(steps: Steps): Steps {
   const forks = steps.filter(({ work }) => work.kind === "fork");
@@ -36,10 +36,10 @@ export function withBranchStarts(steps: Steps): Steps {
   return [first, ...others, ...starts];
 }
 
-/** The type of the steps that are added, which no executor has. */
+/** The type of the added steps, which no executor has. */
 export const branchStart = "";
 
-/** The forEach steps around a step, the innermost first, by their indexes. */
+/** The indexes of the forEach steps around a step, innermost first. */
 export function loopsAround(region: Region | undefined, steps: Steps): number[] {
   const loops: number[] = [];
   for (let one = region; one?.fork !== undefined; one = one.around) {
@@ -56,7 +56,7 @@ function beginning(
   const common = { type: branchStart, input: undefined, output: undefined, onFailure: [] };
   const schemas = { inputSchema: anything, outputSchema: anything };
   if (isBody) return { ...common, ...schemas, work: ownOutput, output: theItem };
-  // A property that the template of the fork makes is no property of an earlier step.
+  // A property that the fork's template makes is not a property of an earlier step.
   if (fork.input !== undefined) return { ...common, ...schemas, work: ownOutput };
   return { ...common, work: { kind: "pass" }, inputSchema: fork.inputSchema, outputSchema: fork.inputSchema };
 }

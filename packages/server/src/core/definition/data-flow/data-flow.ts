@@ -16,9 +16,9 @@ import { TemplateTypes } from "./template-types.ts";
 import { WaitOutputBudget } from "./wait-output.ts";
 
 /**
- * Checks that on every way through a definition each step receives what its input definition asks for, as far as the schemas tell;
- * and that what a step passes on fits its output definition. What is certain to fail is a problem, what may fail a
- * warning. To be called with steps whose transitions are sound.
+ * Checks that on every path through a definition each step receives a value that fits its input definition, and passes on one that fits its output
+ * definition, as far as the schemas tell. A certain failure is a problem, a possible one is a warning. Call this only with steps whose transitions
+ * are valid.
  */
 export function checkDataFlow(
   steps: Steps,
@@ -65,7 +65,7 @@ class DataFlow {
     return this.#tracer.isExhausted || this.#comparison.isExhausted || this.#types.isExhausted;
   }
 
-  /** Tells which expressions of a step are certain to fail, as far as their types were found. */
+  /** Reports the expressions of a step that certainly fail, as far as their types are known. */
   tellProblems(index: number): void {
     this.#expressions.tellProblems(index);
   }
@@ -81,11 +81,11 @@ class DataFlow {
       this.tellProblems(index);
       return;
     }
-    // Trouble with a value that a template makes is told where the template stands.
+    // A problem with a template's value is reported at the place of the template.
     if (step.input === undefined) this.#report(index, step, "inputDefinition", inputs);
     this.#expressions.check(index, step);
     if (step.work.kind === "fork") this.#warnOfLargeList(index, step, step.work.rule);
-    // A call makes its own output, and its definition is all that is known of it.
+    // A call makes its own output, of which only the definition is known.
     if (step.work.kind === "call" || step.output !== undefined) return;
     if (step.work.kind === "fork") {
       this.#checkForkResult(index, step, step.work);

@@ -16,13 +16,13 @@ import { openFieldsOf } from "../expressions-of.ts";
 import { isChoice } from "../transition.ts";
 import type { TemplateTypes } from "./template-types.ts";
 
-/** The lists that findings go into. */
+/** The lists that receive the findings. */
 export interface Lists {
   readonly problems: ProblemList;
   readonly warnings: ProblemList;
 }
 
-/** Checks the expressions of one step: that they can have a value, and that the value is of use where it stands. */
+/** Checks the expressions of one step: that they can have a value, and that the value fits its place. */
 export class ExpressionChecks {
   readonly #types: TemplateTypes;
   readonly #comparison: SchemaComparison;
@@ -101,7 +101,7 @@ export class ExpressionChecks {
     addTemplateProblems(this.#lists.warnings, pointer, mayFail);
   }
 
-  /** An expression that can have no value is told of already. */
+  /** An expression without a possible value is reported already. */
   #compare(made: TemplateType, wanted: Schema, describe: (misfit: Misfit) => Problem): void {
     if (made.problems.length > 0) return;
     const { allFit, noneFits, misfits } = this.#comparison.compare([made.schema], wanted);
@@ -114,7 +114,7 @@ export class ExpressionChecks {
   }
 }
 
-/** Says "that is a number, but must be a string", or names the property of which this is true. */
+/** Describes a misfit: "that is a number, but must be a string", or the same of a property. */
 function misfitIn(misfit: Misfit): string {
   const subject = misfit.pointer === "" ? "that" : `whose ${quoted(misfit.pointer.slice(1))}`;
   return `${subject} ${describeMisfit(misfit)}`;

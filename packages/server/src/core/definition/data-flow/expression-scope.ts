@@ -19,7 +19,7 @@ import { branchStart, loopsAround } from "./branch-starts.ts";
 import { jobInputSchema } from "./known-output.ts";
 import { type Change, type Presence, presenceAt } from "./presence.ts";
 
-/** The values that the step of an expression has made when the expression is evaluated. */
+/** The values that the step of an expression has when the expression is evaluated. */
 export interface Made {
   readonly input?: Schema;
   readonly result?: Schema;
@@ -28,7 +28,7 @@ export interface Made {
   readonly hasConsumed?: boolean;
 }
 
-/** The schemas of outputs that steps made, and of inputs that they received without failing. */
+/** The schemas of the outputs that steps made, and of the inputs of steps that did not fail. */
 export interface KnownOfSteps {
   readonly outputOf: (step: number) => Schema;
   readonly receivedBy: (step: number) => Schema;
@@ -36,7 +36,7 @@ export interface KnownOfSteps {
   readonly itemOf: (fork: number) => Schema;
 }
 
-/** Tells what expressions can read at a step of a definition. */
+/** Finds the types that expressions can read at a step of a definition. */
 export class ExpressionScopes {
   readonly #steps: Steps;
   readonly #graph: StepGraph;
@@ -45,7 +45,7 @@ export class ExpressionScopes {
   readonly #listing: ReadonlyMap<string, ReadonlySet<number>>;
   readonly #hasOpenWait: boolean;
   readonly #regions: Regions;
-  /** The names that hints are looked for among, as often as a name is wrong: an iterator would be used up by the first. */
+  /** The names for hints. These are lists, because the first wrong name would use up an iterator. */
   readonly #stepNames: readonly string[];
   readonly #eventIds: readonly string[];
   readonly #known: KnownOfSteps;
@@ -65,7 +65,7 @@ export class ExpressionScopes {
     this.#hasOpenWait = steps.some(({ work }) => work.kind === "wait" && work.openRule !== undefined);
   }
 
-  /** Whether so much was asked that the types since then say nothing. */
+  /** Whether the budget is used up, so that later types say nothing. */
   get isExhausted(): boolean {
     return this.#budget.isExhausted;
   }
@@ -98,10 +98,10 @@ export class ExpressionScopes {
         from !== index || kind === "fork" ? undefined : kind === "failure" ? onFailure : onSuccess,
       )(at);
     const error = () => presence("error", "takes", "gives");
-    // A step that failed may have received an input that does not fit its definition.
+    // A failed step may have received an input that does not fit its definition.
     const received = () => (error() === "never" ? this.#known.receivedBy(index) : anything);
     const outputOf = this.#known.outputOf;
-    // Each takes a walk through the graph, and an expression reads one of them.
+    // Getters, because each value takes a walk through the graph, and an expression usually reads only one.
     return {
       get output() {
         return { presence: presence("output", "gives", "takes"), schema: outputOf(index) };
@@ -116,7 +116,7 @@ export class ExpressionScopes {
     };
   }
 
-  /** The outermost fork around a step that is not around this one too. */
+  /** The outermost fork around the named step that is not around this step too. */
   #forkAround(name: string, at: number): string | undefined {
     let fork: number | undefined;
     for (let region = this.#regions.of[this.#indexes.get(name) ?? -1]; region !== undefined; region = region.around) {
@@ -126,7 +126,7 @@ export class ExpressionScopes {
     return fork === undefined ? undefined : this.#steps[fork]?.name;
   }
 
-  /** Steps in a branch cannot be named from outside of it. */
+  /** Whether a step can be named from this one; a step in a branch cannot be named from outside the branch. */
   #isAround(named: number, at: number): boolean {
     return this.#isInside(at, this.#regions.of[named]);
   }
@@ -187,7 +187,7 @@ function changesOfError(_: number, kind: Edge["kind"]): Change {
   return kind === "failure" ? "gives" : undefined;
 }
 
-/** Thousands of events may be listed, and each is asked about at hundreds of steps. */
+/** The index of waits by event id; thousands of events may be listed, and each is looked up at hundreds of steps. */
 function listingWaits(steps: Steps): ReadonlyMap<string, ReadonlySet<number>> {
   const listing = new Map<string, Set<number>>();
   for (const [index, { work }] of steps.entries()) {
@@ -197,7 +197,7 @@ function listingWaits(steps: Steps): ReadonlyMap<string, ReadonlySet<number>> {
   return listing;
 }
 
-/** The end of a step gives an event that the step lists. One that expressions give may be any event. */
+/** The effect of a step's end on an event: the event is there if the step lists its id, and may be there if expressions give ids. */
 function consumption(step: StepDefinition | undefined, isListed: boolean): "gives" | "mayGive" | undefined {
   if (step?.work.kind !== "wait") return undefined;
   const { rule, openRule } = step.work;
@@ -207,8 +207,8 @@ function consumption(step: StepDefinition | undefined, isListed: boolean): "give
 }
 
 /**
- * An event is held against every step that lists its id (`job/sent-payload.ts`), so that its payload fits the payload definitions of all, and its properties
- * their output definitions; without one it counts as null.
+ * The type of an event's payload. An event is checked against every step that lists its id (`job/sent-payload.ts`), so its payload fits the payload
+ * definitions of all these steps, and its properties fit their output definitions. An event without a payload counts as null.
  */
 function payloadType(steps: Steps, eventId: string, listing: ReadonlySet<number> = new Set()): PartType {
   const waits = [...listing].flatMap((index) => steps[index] ?? []);
@@ -221,7 +221,7 @@ function payloadType(steps: Steps, eventId: string, listing: ReadonlySet<number>
   return { presence: isCertain ? "always" : "maybe", schema };
 }
 
-/** The work of the check whether null fits: enough for any schema that a person writes. */
+/** The bound on the check whether null fits; enough for any schema that a person writes. */
 const maxCheckWork = 1_000;
 const nowhere: PartType = { presence: "never", schema: anything };
 const text = newSchema({ types: typeSets.string });

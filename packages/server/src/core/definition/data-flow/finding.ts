@@ -6,13 +6,13 @@ import { payloadRuleOf } from "../payload-rule.ts";
 import type { Arrival } from "./arrival.ts";
 import { hasSource, type Sources } from "./sources.ts";
 
-/** How what a step receives with one arrival, or passes on after it, fits its definition. */
+/** The result for one arrival: how well the received value, or the value passed on after it, fits its definition. */
 export interface Finding {
   readonly arrival: Arrival;
   readonly outcome: Outcome;
 }
 
-/** One thing that may go wrong with a step, or is certain to, and the arrivals with which it does. */
+/** One problem that a step may have, or certainly has, and the arrivals with which it occurs. */
 export interface Trouble {
   readonly misfit: Misfit;
   readonly isCertain: boolean;
@@ -20,9 +20,9 @@ export interface Trouble {
 }
 
 /**
- * Gathers what is wrong over all arrivals at a step. It is certain when it always happens along an edge that is taken without a failure, or along
- * every edge there is. An edge that only a failure takes gives no more than a warning: better a handler that works in some cases than a definition
- * that cannot be registered.
+ * Combines the problems of all arrivals at a step. A problem is certain when it always occurs along an edge that is taken without a failure, or along
+ * every edge. An edge that only a failure takes gives a warning at most: a handler that works in some cases is better than a definition that cannot
+ * be registered.
  */
 export function troublesOf(findings: readonly Finding[]): Trouble[] {
   const isHopeless = findings.every(({ outcome }) => outcome.noneFits);
@@ -41,13 +41,13 @@ export function troublesOf(findings: readonly Finding[]): Trouble[] {
   return [...troubles.values()];
 }
 
-/** What the describing sentences need to know besides the trouble itself. */
+/** The context of a problem for the sentence that describes it. */
 export interface Scene {
   readonly step: StepDefinition;
   readonly steps: readonly StepDefinition[];
   /** How many arrivals the step has. */
   readonly arrivalCount: number;
-  /** For the end of a sentence: the property that may have been meant, of those that an output or the job's input names. */
+  /** A hint for the end of a sentence: a property with a similar name that an output or the job's input has. */
   readonly hint: (property: string) => string;
 }
 
@@ -101,7 +101,7 @@ function placesOf(sources: readonly Sources[], words: string, { steps }: Scene):
   return joinWords(shortened(places), "or");
 }
 
-/** Says with which arrivals it happens, unless it is with all. */
+/** Names the arrivals with which a problem occurs, unless it occurs with all. */
 function describeArrivals(arrivals: readonly Arrival[], { steps, arrivalCount }: Scene): string {
   if (arrivals.length === arrivalCount) return "";
   const clauses = arrivals.map(({ edge }) => {

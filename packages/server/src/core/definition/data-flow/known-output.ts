@@ -8,30 +8,30 @@ import { payloadRuleOf } from "../payload-rule.ts";
 import { knownWaitOutput, type WaitOutputBudget } from "./wait-output.ts";
 
 /**
- * What an output does to a property that a later step may take: it certainly has it; it may have it; it has not, so that the
- * property is where it was before; or it may have it, and if not, the property is nowhere.
+ * The effect of an output on a property that a later step may take. `gives`: the output certainly has it. `mayGive`: it may have it. `leaves`: it
+ * does not have it, and an earlier value stays. `replaces`: it may have it, and if not, the property is absent.
  */
 export type Effect = "gives" | "mayGive" | "leaves" | "replaces";
 
-/** What is known of an output, or of the job's input, by the schemas that it fits. */
+/** The knowledge about an output, or about the job's input, from the schemas that it fits. */
 export class KnownOutput {
   readonly schema: Schema;
   /** The properties that the schema names. */
   readonly names: ReadonlySet<string>;
   readonly #cases: readonly Known[];
-  /** What the output does to a property that the schema does not name. */
+  /** The effect of the output on a property that the schema does not name. */
   readonly effectOnOthers: Effect;
   readonly #fromEvents: ReadonlySet<string>;
   readonly #properties = new Map<string, Schema>();
 
-  /** `fromEvents` are the properties that are never those of before. */
+  /** `fromEvents` are the properties that never keep an earlier value. */
   constructor(schema: Schema, isPassedOn: boolean, fromEvents: ReadonlySet<string> = new Set()) {
     const known = new Known([schema]);
     this.schema = schema;
     this.#fromEvents = fromEvents;
     this.#cases = known.cases ?? [known];
     this.names = new Set(this.#cases.flatMap(({ names }) => [...names]));
-    // What a step passes on has been there before. Only what a schema says of it is new.
+    // A step that passes its input on adds nothing, except what a schema says of it.
     this.effectOnOthers = isPassedOn || !this.#cases.some(mayHaveOthers) ? "leaves" : "mayGive";
   }
 
@@ -64,16 +64,16 @@ function mayBeObject(known: Known): boolean {
   return (known.types & typeSets.object) !== noTypes;
 }
 
-/** Answers what is known of a step's output once it has been checked. The value that the step's `input` made, if it has one, fits `made`. */
+/** Returns the knowledge about a step's output after its check. `made` is the schema of the value that the step's `input` template makes, if it has one. */
 export function knownOutputOf(step: StepDefinition, budget: WaitOutputBudget, made?: Schema): KnownOutput {
   const isPassedOn = !makesItsOwn(step) && step.input === undefined;
   return new KnownOutput(checkedOutput(step, budget, made), isPassedOn, payloadRuleOf(step)?.fromEvents);
 }
 
-/** The schema that such an output fits. */
+/** The schema of a step's output after its check. */
 export function checkedOutput(step: StepDefinition, budget: WaitOutputBudget, made?: Schema): Schema {
   const { work, inputSchema, outputSchema } = step;
-  // The types of templates know what a fork gives.
+  // The types of templates have the schema of a fork's result.
   if (work.kind === "fork") return outputSchema;
   if (work.kind === "call") return allOfSchemas([outputSchema, ...[work.resultSchema ?? []].flat()]);
   const received = [inputSchema, ...(made === undefined ? [] : [made])];
@@ -87,7 +87,7 @@ export function checkedOutput(step: StepDefinition, budget: WaitOutputBudget, ma
   return isInputWhole ? allOfSchemas([...received, outputSchema]) : outputSchema;
 }
 
-/** Whether the step's output is the very value that it received, and that was the latest output. */
+/** Whether the step's output is the same value as its input, and that was the latest output. */
 export function passesLatestOutputOn(step: StepDefinition): boolean {
   const { work, inputSchema, outputSchema } = step;
   if (step.input !== undefined || step.output !== undefined) return false;
@@ -95,7 +95,7 @@ export function passesLatestOutputOn(step: StepDefinition): boolean {
   return work.kind !== "wait" || !isClosed(outputSchema);
 }
 
-/** Whether the step gives something else than what it received. */
+/** Whether the step makes an output other than its input. */
 function makesItsOwn({ work }: StepDefinition): boolean {
   return work.kind === "call" || work.kind === "fork";
 }
@@ -104,7 +104,7 @@ export function knownJobInput(firstStep: StepDefinition): KnownOutput {
   return new KnownOutput(jobInputSchema(firstStep), false);
 }
 
-/** The job's input is an object and was checked against the first step's input definition, unless that is about what the `input` of the step makes. */
+/** The schema of the job's input: an object, checked against the first step's input definition unless that step has an `input` template. */
 export function jobInputSchema({ input, inputSchema }: StepDefinition): Schema {
   return input === undefined ? allOfSchemas([inputSchema, anyObject]) : anyObject;
 }

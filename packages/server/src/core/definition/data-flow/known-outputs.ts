@@ -6,7 +6,7 @@ import type { TemplateTypes } from "./template-types.ts";
 import type { Provenance } from "./trace.ts";
 import type { WaitOutputBudget } from "./wait-output.ts";
 
-/** What is known of all outputs of a definition, and of the job's input. Steps with the same definitions share one. */
+/** The knowledge about all outputs of a definition, and about the job's input. Steps with the same definitions share one entry. */
 export class KnownOutputs {
   readonly jobInput: KnownOutput;
   readonly #byStep: readonly KnownOutput[];
@@ -31,7 +31,7 @@ export class KnownOutputs {
     return this.#namedBy.keys();
   }
 
-  /** By step. Few outputs name a property; all others act on it as on any. */
+  /** Returns the effects on a property, by step. Few outputs name a property; for all others the effect is the same for any property. */
   effectsOn(name: string): Effect[] {
     const effects = [...this.#effectsOnOthers];
     for (const output of this.#namedBy.get(name) ?? []) {
@@ -41,13 +41,13 @@ export class KnownOutputs {
     return effects;
   }
 
-  /** Equal for properties on which every output has the same effect. */
+  /** A text that is equal for properties on which every output has the same effect. */
   patternOf(name: string): string {
     const namedBy = this.#namedBy.get(name) ?? [];
     return namedBy.map((output) => `${this.#positions.get(output)}${output.effectOn(name)}`).join();
   }
 
-  /** The outputs that something may come from. */
+  /** The outputs from which a value may come. */
   group(provenance: Provenance): OutputGroup {
     const outputs = new Set(provenance.steps.flatMap((step) => this.#byStep[step] ?? []));
     if (provenance.mayBeJobInput) outputs.add(this.jobInput);
@@ -58,7 +58,7 @@ export class KnownOutputs {
   }
 }
 
-/** Several outputs, of which a value may come from any. */
+/** Several outputs, any of which a value may come from. */
 export class OutputGroup {
   readonly #outputs: readonly KnownOutput[];
   readonly #properties = new Map<string, Schema>();
@@ -91,10 +91,10 @@ function sharedOutputs(
   };
   const shared = new Map<string, KnownOutput>();
   return steps.map((step, index) => {
-    // A template makes a new value, and each template another one; so does each fork.
+    // Each template makes a new value, and so does each fork.
     if (step.input !== undefined || step.output !== undefined || step.work.kind === "fork")
       return types.knownOutput(index, step);
-    // What an event must bring depends on more than the two definitions.
+    // The properties that an event must bring depend on more than the two definitions.
     const own = step.work.kind === "wait" && step.work.payloadSchemas.size > 0 ? ` ${index}` : "";
     const result = "resultSchema" in step.work && step.work.resultSchema;
     const made = result ? ` ${numberOf(result)}` : "";

@@ -3,9 +3,9 @@ import type { Schema } from "../../schema/node.ts";
 import { type ItemCount, maxItems } from "../fork-result.ts";
 
 /**
- * Says in a sentence that the list of what the items of a forEach give is larger than an output may be, or may be; undefined where the schemas do not tell. A list
- * may be too large when it is as long as its schema lets it be: with the largest outputs that their schema lets in, or, where that has no bound, with the
- * smallest.
+ * Describes in a sentence that the list of a forEach's results is, or may be, larger than an output may be; undefined where the schemas do not tell.
+ * A list may be too large at the greatest length that its schema allows: with the largest outputs that their schema allows, or, if that has no bound,
+ * with the smallest.
  */
 export function describeLargeList(count: ItemCount, given: Schema, maxBytes: number): string | undefined {
   const size = fittingSizeOf(given);

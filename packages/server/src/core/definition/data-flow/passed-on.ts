@@ -6,8 +6,8 @@ import { payloadRuleOf } from "../payload-rule.ts";
 import { knownWaitOutput, type WaitOutputBudget } from "./wait-output.ts";
 
 /**
- * The output of a step that makes none of its own, by the schemas that it fits: it is what was received, or what is left of it, with what events
- * brought to a wait step. The received value fits each of `receivedSchemas`.
+ * The schemas of the output of a step that makes no output of its own: the received value, or the part of it that is passed on, with the properties
+ * that events brought to a wait step. The received value fits each of `receivedSchemas`.
  */
 export function passedOn(
   receivedSchemas: readonly Schema[],

@@ -3,17 +3,20 @@ import type { Edge, StepGraph } from "../step-graph.ts";
 
 export type Presence = PartType["presence"];
 
-/** The effect of leaving a step on a thing that expressions read: from there on it is there, it is not, it may be, or nothing changes. */
+/**
+ * The effect of a step's end on a value that expressions read: it is present from there on (`gives`), absent (`takes`), perhaps present (`mayGive`),
+ * or unchanged.
+ */
 export type Change = "gives" | "takes" | "mayGive" | undefined;
 
-/** A visit of a step, or of an edge, costs a fraction of what the type of an expression does. */
+/** Visiting a step or an edge costs a fraction of computing the type of an expression. */
 const visitsPerUnit = 256;
 
 const present = 1;
 const absent = 2;
 const notYet = 255;
 
-/** Answers by the step's index whether something is there when the step is entered: nothing is at the start of a job. */
+/** Returns, by the step's index, whether a value is present at the start of the step; at the start of a job nothing is. */
 export function presenceAt(
   graph: StepGraph,
   changeBy: (step: number, kind: Edge["kind"]) => Change,
@@ -22,7 +25,7 @@ export function presenceAt(
   const entering = new Uint8Array(graph.stepCount);
   const carriedOn = new Uint8Array(graph.stepCount).fill(notYet);
   entering[0] = absent;
-  // Rounds go along the edges and against them in turn, until nothing changes: loops that lead back step by step need no more rounds then.
+  // Rounds go along the edges and against them in turn, until nothing changes, so that loops that lead back step by step need no more rounds.
   for (let [round, isChanged] = [0, true]; isChanged && !budget.isExhausted; round++) {
     isChanged = false;
     for (const step of round % 2 === 0 ? graph.order : graph.backwards) {

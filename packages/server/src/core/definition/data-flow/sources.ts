@@ -6,7 +6,7 @@ import { passesLatestOutputOn } from "./known-output.ts";
 import type { KnownOutputs, OutputGroup } from "./known-outputs.ts";
 import { type Provenance, Trace } from "./trace.ts";
 
-/** Where a value may come from that a step receives on some way, and what it fits, if it is there, wherever it comes from. */
+/** The possible sources of a received value, and the schemas that it fits, if present, whatever its source. */
 export interface Sources {
   readonly provenance: Provenance;
   readonly schema: Schema;
@@ -16,16 +16,16 @@ export function hasSource({ provenance }: Sources): boolean {
   return provenance.mayBeJobInput || provenance.steps.length > 0;
 }
 
-/** Five hundred steps that each take ten thousand properties from each other would hold the process for seconds. */
+/** The bound stops five hundred steps that each take ten thousand properties from each other from blocking the process for seconds. */
 const maxLookUps = 150_000;
 
-/** Traces what a step receives back to the outputs that it may come from, or the job's input. */
+/** Traces a received value back to the outputs, or the job's input, that it may come from. */
 export class SourceTracer {
   readonly #graph: StepGraph;
   readonly #outputs: KnownOutputs;
   readonly #latestOutput: Trace;
   readonly #properties = new Map<string, Trace>();
-  /** Properties that the same outputs name, with the same effect, come from the same places: most share a trace. */
+  /** Properties that the same outputs name, with the same effect, have the same sources, so most share a trace. */
   readonly #shared = new Map<string, Trace>();
   readonly #groups = new Map<Provenance, OutputGroup>();
   #remaining = maxLookUps;
@@ -37,7 +37,7 @@ export class SourceTracer {
     this.#latestOutput = new Trace(graph, effects, "gives");
   }
 
-  /** Whether so much was asked that the answers since then say nothing any more. */
+  /** Whether the budget is used up, so that later answers say nothing. */
   get isExhausted(): boolean {
     return this.#remaining < 0;
   }
@@ -47,14 +47,14 @@ export class SourceTracer {
     return this.#outputs.names;
   }
 
-  /** Where a property comes from that a step with a closed input definition takes when it is entered along this way. */
+  /** The sources of a property that a step with a closed input definition takes when it is entered along this edge. */
   sourcesOfProperty(edge: Edge, name: string): Sources {
     if (--this.#remaining < 0) return unknownSources;
     const provenance = this.#traceOf(name).provenanceOn(edge);
     return { provenance, schema: this.#groupOf(provenance).property(name) };
   }
 
-  /** Where the latest output comes from when a step is entered along this way. */
+  /** The sources of the latest output when a step is entered along this edge. */
   sourcesOfLatestOutput(edge: Edge): Sources {
     const provenance = this.#latestOutput.provenanceOn(edge);
     return { provenance, schema: this.#groupOf(provenance).schema };
@@ -85,7 +85,7 @@ export class SourceTracer {
   }
 }
 
-/** To visit an edge of the graph costs a fraction of a look-up. */
+/** Visiting an edge of the graph costs a fraction of a look-up. */
 const visitsPerLookUp = 8;
 
 const unknownSources: Sources = {

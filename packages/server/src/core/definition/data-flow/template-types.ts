@@ -20,9 +20,9 @@ import { readOrder } from "./read-order.ts";
 import type { WaitOutputBudget } from "./wait-output.ts";
 
 /**
- * The types of the templates of a definition. In a loop the type of one needs those of later steps, or its own: first no more is known of those than their
- * definitions say, and then the rounds that follow know what the one before found. Each round is right by itself, since what a template makes fits
- * the type that was made from types which fit: so the number of rounds decides about nothing but how much is known.
+ * The types of the templates of a definition. In a loop, the type of one template depends on those of later steps, or on itself. The first round
+ * knows only the definitions of such steps, and each further round uses the types that the round before found. Each round is correct, because it
+ * starts from correct types; so the number of rounds only decides how precise the types are.
  */
 export class TemplateTypes {
   readonly #steps: Steps;
@@ -35,7 +35,7 @@ export class TemplateTypes {
   readonly #branchEnds: ReturnType<typeof branchEnds>;
   /** The lists of forEach steps that expressions give. */
   readonly #lists = new Map<number, Schema>();
-  /** The results of forks. They follow from the types of other steps, and are forgotten while these are still found. */
+  /** The results of forks. They depend on the types of other steps, and are dropped while those still change. */
   readonly #forkResults = new Map<number, Schema>();
 
   constructor(steps: Steps, graph: StepGraph, budget: WaitOutputBudget) {
@@ -83,7 +83,7 @@ export class TemplateTypes {
     });
   }
 
-  /** The schema that the output of a step fits, as far as it is known. */
+  /** The schema of a step's output, as far as it is known. */
   outputSchema(index: number): Schema {
     const step = this.#steps[index];
     const known = this.#outputSchemas.get(index);
@@ -95,7 +95,7 @@ export class TemplateTypes {
     return schema;
   }
 
-  /** The output of a step that has a template. */
+  /** The knowledge about the output of a step that has a template. */
   knownOutput(index: number, step: StepDefinition): KnownOutput {
     if (step.output !== undefined || step.work.kind === "fork") return new KnownOutput(this.outputSchema(index), false);
     return knownOutputOf(step, this.#budget, this.input(index)?.schema);
@@ -121,7 +121,7 @@ export class TemplateTypes {
     this.#outputSchemas.set(index, allOfSchemas([step.outputSchema, type.schema]));
   }
 
-  /** The schema of what a fork gives before its `output` makes something of it. */
+  /** The schema of a fork's raw result, before its `output` template. */
   forkResult(index: number, { rule }: ForkWork): Schema {
     const known = this.#forkResults.get(index);
     if (known !== undefined) return known;
@@ -135,7 +135,7 @@ export class TemplateTypes {
     return itemCountOf({ schema: this.#list(fork) });
   }
 
-  /** The schema of what a branch gives: the output of whichever step ends it. */
+  /** The schema of a branch's result: the output of any step that ends the branch. */
   branchOutput(fork: number, branch: string | undefined): Schema {
     const ends = this.#branchEnds.get(fork)?.get(branch) ?? [];
     return anyOfSchemas(ends.map((end) => this.outputSchema(end)));
@@ -162,18 +162,18 @@ export class TemplateTypes {
     return allOfSchemas([step?.inputSchema ?? anything, ...(made === undefined ? [] : [made])]);
   }
 
-  /** The schema of the raw result, which is not held against the output definition where an `output` makes something of it. */
+  /** The schema of the raw result, which is not checked against the output definition where the step has an `output` template. */
   #result(index: number, step: StepDefinition): Schema {
     const { work } = step;
     if (work.kind === "fork") return this.forkResult(index, work);
     if (work.kind === "call") return work.resultSchema ?? anything;
-    // Payloads of events whose ids expressions give were held against nothing when they were sent.
+    // Payloads of events whose ids expressions give were not checked when they were sent.
     if (work.kind === "wait" && work.openRule !== undefined) return anything;
     return allOfSchemas(passedOn([this.#received(index, step)], step, this.#budget));
   }
 }
 
-/** A type that goes once around a loop takes two: a counter knows then that it was a number before. */
+/** A type that goes around a loop takes two rounds: after that, a counter is known to be a number. */
 const maxRounds = 3;
 
 /** The schema of a list that stands in the definition. */

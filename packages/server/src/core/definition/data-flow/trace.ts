@@ -2,31 +2,31 @@ import { BitRows } from "../bit-rows.ts";
 import type { Edge, StepGraph } from "../step-graph.ts";
 import type { Effect } from "./known-output.ts";
 
-/** Where one thing may come from. */
+/** The possible sources of one value. */
 export interface Provenance {
-  /** Indexes of the steps whose output may be it. */
+  /** The indexes of the steps whose output may be the value. */
   readonly steps: readonly number[];
   readonly mayBeJobInput: boolean;
-  /** Whether there is a way on which nothing has it. */
+  /** Whether there is a path on which nothing has the value. */
   readonly mayBeMissing: boolean;
 }
 
 /**
- * Where one property, or the latest output, may come from, at each step. A later output wins over an earlier one; so what reaches a
- * step is what some way leads there without another output that certainly has the property. These are the classic reaching
- * definitions: sets go along the edges until nothing changes. Ways are never listed, since there are too many.
+ * The possible sources of one property, or of the latest output, at each step. A later output replaces an earlier one, so a source reaches a step if
+ * some path leads there without another output that certainly has the property. This is the classic analysis of reaching definitions: sets move along
+ * the edges until nothing changes. Paths are never listed, because there are too many.
  */
 export class Trace {
   readonly #effects: readonly Effect[];
-  /** By step: the provenances of what is there when it is entered. Two more numbers stand for the job's input and for nothing. */
+  /** The sources at the start of each step, by its index. Two further numbers stand for the job's input and for no source. */
   readonly #entering: BitRows;
   readonly #jobInput: number;
   readonly #missing: number;
   readonly #provenances = new Map<Edge, Provenance>();
-  /** How many times it went along an edge: what the trace cost. */
+  /** The number of edges visited, which is the cost of the trace. */
   visitCount = 0;
 
-  /** `effects` is by step. */
+  /** `effects` are given by step. */
   constructor(graph: StepGraph, effects: readonly Effect[], effectOfJobInput: Effect) {
     this.#effects = effects;
     this.#jobInput = graph.stepCount;
@@ -34,11 +34,11 @@ export class Trace {
     this.#entering = new BitRows(graph.stepCount, graph.stepCount + 2);
     if (effectOfJobInput !== "leaves") this.#entering.add(0, this.#jobInput);
     if (effectOfJobInput !== "gives") this.#entering.add(0, this.#missing);
-    // Until nothing changes, along the edges and against them in turn: loops that lead back step by step need no more rounds then.
+    // Rounds go along the edges and against them in turn, until nothing changes, so that loops that lead back step by step need no more rounds.
     for (let round = 0; this.#goRound(graph, round % 2 === 0 ? graph.order : graph.backwards); ) round++;
   }
 
-  /** Where it comes from when the step at the end of this edge is entered. */
+  /** The sources when the step at the end of this edge is entered. */
   provenanceOn(edge: Edge): Provenance {
     const known = this.#provenances.get(edge);
     if (known !== undefined) return known;
@@ -64,7 +64,7 @@ export class Trace {
     return isChanged;
   }
 
-  /** Adds to a row what comes along the edge; answers whether any of it is new there. */
+  /** Adds the sources that come along the edge to a row; returns whether any of them is new there. */
   #addLeaving(edge: Edge, rows: BitRows, row: number): boolean {
     const effect = edge.kind !== "transition" ? "leaves" : this.#effects[edge.from];
     const isOwnNew = effect !== "leaves" && rows.add(row, edge.from);

@@ -3,9 +3,9 @@ import type { Macro } from "../tree.ts";
 import { functions } from "./catalog.ts";
 import { type ExpressionFunction, signatureOf } from "./function.ts";
 
-/** Something that an expression can call, as people read about it: a function, a macro, or `has`. */
+/** The documentation of something that an expression can call: a function, a macro, or `has`. */
 export interface FunctionDescription extends Pick<ExpressionFunction, "name" | "forms" | "summary" | "example"> {
-  /** How it is written: "`list.map(item, value)`". */
+  /** The form of a call: "`list.map(item, value)`". */
   readonly signature: string;
 }
 

@@ -1,4 +1,4 @@
-/** How a function is called here that people know by another name; undefined for a name that is not in the table. */
+/** Returns our name of a function that users know by another name; undefined for a name that is not in the table. */
 export function familiarFunction(name: string): string | undefined {
   return ours.get(name.toLowerCase());
 }

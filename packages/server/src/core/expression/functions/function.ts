@@ -3,25 +3,25 @@ import type { Budget } from "../budget.ts";
 import type { Type } from "../types/type.ts";
 import type { Kinds, Value } from "../value.ts";
 
-/** A function of expressions: how it is called, what it answers, and what is known of that before. */
+/** A function of expressions: its form, its implementation, and the knowledge about its results before an evaluation. */
 export interface ExpressionFunction {
   readonly name: string;
-  /** How it may be written: `size(x)`, `x.size()`, or both. */
+  /** The forms in which it may be written: `size(x)`, `x.size()`, or both. */
   readonly forms: "function" | "method" | "both";
   readonly parameters: readonly Parameter[];
-  /** How many of the last parameters may be left out. */
+  /** The number of last parameters that may be left out. */
   readonly optionalCount: number;
-  /** Whether the last parameter may be given again and again. */
+  /** Whether the last parameter may be repeated. */
   readonly isVariadic: boolean;
-  /** The values fit the parameters. It spends what it costs, and fails by `fail`. */
+  /** Computes the result for values that fit the parameters. It charges the budget, and fails by `fail`. */
   readonly call: (args: readonly Value[], budget: Budget) => Value;
-  /** The type that it gives for values of these types, which fit the parameters. */
+  /** The type of the result for arguments of these types, which fit the parameters. */
   readonly type: (args: readonly Type[]) => Type;
-  /** Why it may fail for values of these types; undefined when it cannot. It completes the sentence "… may fail: ". */
+  /** The reason why it may fail for arguments of these types; undefined when it cannot fail. It completes the sentence "… may fail: ". */
   readonly mayFail: (args: readonly Type[]) => string | undefined;
-  /** A mistake that is certain for arguments of these types, although their kinds are right; undefined when there is none. It completes the sentence "… has …". */
+  /** A certain mistake in arguments of these types, although their kinds are right; undefined when there is none. It completes the sentence "… has …". */
   readonly mistake: (args: readonly Type[]) => string | undefined;
-  /** The cost of telling the three above for values of these types, in units of `TypingBudget`, beside the one that every node costs. */
+  /** The cost of the three answers above for arguments of these types, in units of `TypingBudget`, besides the one that every node costs. */
   readonly typingCost: (args: readonly Type[]) => number;
   /** A sentence about what it does, for the table of the documentation. */
   readonly summary: string;
@@ -36,7 +36,7 @@ export interface Parameter {
 
 type Optional = "forms" | "optionalCount" | "isVariadic" | "mayFail" | "mistake" | "typingCost";
 
-/** A function that can be written both ways, takes all its parameters, never fails and is cheap to type, as far as nothing else is said. */
+/** Defines a function with defaults: both forms, no optional parameters, no failures, and a low cost of typing. */
 export function defineFunction(
   parts: Omit<ExpressionFunction, Optional> & Partial<Pick<ExpressionFunction, Optional>>,
 ): ExpressionFunction {
@@ -51,7 +51,7 @@ export function defineFunction(
   };
 }
 
-/** How it is written: "`text.split(separator)`". */
+/** The form of a call: "`text.split(separator)`". */
 export function signatureOf({ name, forms, parameters, optionalCount, isVariadic }: ExpressionFunction): string {
   const words = parameters.map((parameter, index) => {
     const word = isVariadic && index === parameters.length - 1 ? `${parameter.name}, …` : parameter.name;

@@ -163,7 +163,7 @@ export const textFunctions: readonly ExpressionFunction[] = [
   }),
 ];
 
-/** A value as it stands amid the text of a template. */
+/** The text of a value within the text of a template. */
 export function textOf(value: Value, budget: Budget): string {
   return typeof value === "string" ? value : jsonText(value, budget);
 }

@@ -80,7 +80,7 @@ export const timeFunctions: readonly ExpressionFunction[] = [
   ),
 ];
 
-/** The method that answers a part of a time, and with `unitMs` how many whole units a duration has. */
+/** Defines the method that returns a part of a time, and, with `unitMs`, the number of whole units in a duration. */
 function part(
   name: string,
   summary: string,
@@ -103,7 +103,7 @@ function part(
   });
 }
 
-/** Whether each text that the value may be is a time. */
+/** Whether every possible text of the value is a time. */
 function isTimeText(type: Type): boolean {
   const isConstant = textsOf(type)?.every((text) => hasFormat(text, "date-time"));
   return (
@@ -111,7 +111,7 @@ function isTimeText(type: Type): boolean {
   );
 }
 
-/** The texts that the value may be, when they are known. */
+/** The possible texts of the value, when they are known. */
 function textsOf(type: Type): readonly string[] | undefined {
   return valuesOf({ schema: type.schema, times: 0 })?.filter((value) => typeof value === "string");
 }
@@ -138,14 +138,14 @@ function toDuration(value: Value, budget: Budget): Duration {
     : new Duration(ms);
 }
 
-/** The milliseconds of a text such as `1h30m`; undefined when it shows none. */
+/** The milliseconds of a text such as `1h30m`; undefined when the text is not a duration. */
 function readDuration(text: string): number | undefined {
   const match = text.length > maxDurationLength ? null : durationText.exec(text);
   if (match === null) return undefined;
   const [, sign, hours = "0", minutes = "0", seconds = "0", milliseconds = "0"] = match;
   const ms = Number(hours) * 3_600_000 + Number(minutes) * 60_000 + Number(seconds) * 1_000 + Number(milliseconds);
   const whole = Math.round(ms);
-  // A fraction such as 0.1 is not exact in binary; one of the millisecond is another matter.
+  // A fraction such as 0.1 is not exact in binary, so a tiny difference is allowed; a fraction of a millisecond is not.
   if (Math.abs(ms - whole) > 1e-6 || Math.abs(whole) > Number.MAX_SAFE_INTEGER) return undefined;
   return sign === "-" ? -whole : whole;
 }

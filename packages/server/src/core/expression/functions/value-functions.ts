@@ -9,7 +9,7 @@ import { defineFunction, type ExpressionFunction } from "./function.ts";
 
 const text = { name: "text", kinds: kinds.string };
 
-/** The functions that make a value of another one: numbers, JSON, base64, UUIDs. */
+/** The functions that convert or derive values: numbers, JSON, base64, UUIDs. */
 export const valueFunctions: readonly ExpressionFunction[] = [
   defineFunction({
     name: "int",
@@ -38,7 +38,7 @@ export const valueFunctions: readonly ExpressionFunction[] = [
     call: ([source], budget) => {
       budget.spend(unitsPerDecoding + (source as string).length);
       const parsed = parseJson(source as string, { maxDepth: maxJsonDepth });
-      // The detail of what is wrong could show a piece of the text, which may be a secret.
+      // The detail of the problem could show a part of the text, which may be a secret.
       return "value" in parsed
         ? parsed.value
         : fail(`has a text that is no JSON (at its offset ${parsed.problem.textOffset})`);
@@ -76,7 +76,7 @@ export const valueFunctions: readonly ExpressionFunction[] = [
     forms: "function",
     parameters: [{ name: "seed", kinds: kinds.string }],
     call: ([seed], budget) => {
-      // A character of another script costs a hundred times one that is compared.
+      // A character of another script costs a hundred times more than the comparison of one.
       budget.spend(unitsPerHash + (seed as string).length);
       return v5(seed as string, namespace);
     },
@@ -86,7 +86,7 @@ export const valueFunctions: readonly ExpressionFunction[] = [
   }),
 ];
 
-/** The namespace of the UUIDs that expressions make. It is written into the values that users store, and never changes. */
+/** The namespace of the UUIDs that expressions make. They stand in values that users store, so it never changes. */
 const namespace = "6d0f6a54-6c0f-5f0e-9d3c-2f6f1f0b7e21";
 const uuidType = typeOfSchema(
   newSchema({
@@ -130,9 +130,9 @@ const wholeNumber = /^[+-]?\d{1,17}$/;
 const decimalNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
 const notInBase64 = /[^A-Za-z0-9+/_-]/;
 
-/** Requests may be as deep by default. */
+/** Requests may have the same depth by default. */
 const maxJsonDepth = 64;
-/** Text that is no JSON, or no UTF-8, is found out by an error with a stack. */
+/** Text that is not JSON, or not UTF-8, is detected by an error with a stack, which is slow. */
 const unitsPerDecoding = 150;
 const charactersPerUnit = 4;
 const unitsPerHash = 150;

@@ -5,15 +5,15 @@ import { kinds } from "../value.ts";
 import { keyOf } from "./path-key.ts";
 import { bothOf, type Type } from "./type.ts";
 
-/** Facts that a guard has found out about the values of paths: `has(input.a)`, `input.a != 0`, `size(input.list) > 2`. */
+/** Facts about the values of paths that a guard has established: `has(input.a)`, `input.a != 0`, `size(input.list) > 2`. */
 export interface Facts {
   /** The paths that certainly lead to a value. */
   readonly there: ReadonlySet<string>;
-  /** Those whose value is not 0. */
+  /** The paths whose value is not 0. */
   readonly notZero: ReadonlySet<string>;
-  /** Those whose value is not null. */
+  /** The paths whose value is not null. */
   readonly notNull: ReadonlySet<string>;
-  /** How many items a list has at least. */
+  /** The least number of items of each list. */
   readonly leastSize: ReadonlyMap<string, number>;
 }
 
@@ -33,8 +33,8 @@ export function bothFacts(one: Facts, other: Facts): Facts {
 }
 
 /**
- * The facts that are certain once a condition turned out to be `outcome`. `and` and `or` say something only when both sides had to agree: of the others it is not
- * known which side decided.
+ * Returns the facts that hold once a condition has the value `outcome`. `and` and `or` give facts only when both sides must have had that value;
+ * otherwise it is not known which side decided.
  */
 export function factsOf(condition: Node, outcome: boolean): Facts {
   switch (condition.kind) {
@@ -53,7 +53,7 @@ export function factsOf(condition: Node, outcome: boolean): Facts {
   }
 }
 
-/** The type, narrowed by what guards found out. */
+/** The type, narrowed by the facts of guards. */
 export function narrowed(type: Type, key: string, { notNull, leastSize }: Facts): Type {
   const size = leastSize.get(key);
   let narrow = type;
@@ -79,7 +79,7 @@ function notNullOf(type: Type): Type {
 const notNullCache = new WeakMap<Schema, Schema>();
 const notNullSchema = newSchema({ types: allTypes & ~kinds.null });
 
-/** A path and all that it leads through. */
+/** A path and all its prefixes. */
 function pathsTo(node: Node): ReadonlySet<string> {
   const paths = new Set<string>();
   for (let at: Node | undefined = node; at !== undefined; at = "of" in at ? at.of : undefined) {
@@ -95,7 +95,7 @@ function factsOfComparison(node: Extract<Node, { kind: "binary" }>, outcome: boo
   return bothFacts(facts, factsOfSide(node.right, operator && mirrored[operator], node.left));
 }
 
-/** The facts that follow for `side` from its standing to the left of an operator and a literal. */
+/** The facts about `side` when it is compared with a literal to its right. */
 function factsOfSide(side: Node, operator: string | undefined, literal: Node): Facts {
   if (operator === undefined || literal.kind !== "literal") return noFacts;
   const { value } = literal;
@@ -110,7 +110,7 @@ function factsOfSide(side: Node, operator: string | undefined, literal: Node): F
   return typeof value === "number" && excludesZero(operator, value) ? { ...noFacts, notZero: new Set([key]) } : noFacts;
 }
 
-/** The least whole number, 0 or more, that stands in this relation to the value. */
+/** The least whole number, 0 or more, that has this relation to the value. */
 function leastSize(operator: string, value: number): number {
   switch (operator) {
     case ">":
@@ -125,7 +125,7 @@ function leastSize(operator: string, value: number): number {
   }
 }
 
-/** Whether a number that stands in this relation to the value cannot be 0. */
+/** Whether a number that has this relation to the value cannot be 0. */
 function excludesZero(operator: string, value: number): boolean {
   switch (operator) {
     case "!=":

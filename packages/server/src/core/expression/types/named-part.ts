@@ -3,16 +3,16 @@ import type { NamedNode } from "../tree.ts";
 import { timestampText } from "./type.ts";
 import type { PartType, TypeScope } from "./type-scope.ts";
 
-/** The part that a node reads of the step, the event or the fork that it names. */
+/** The part that a node reads of the named step, event or fork. */
 export interface NamedPart {
   readonly name: string;
-  /** Undefined when nothing of that name can be read. */
+  /** Undefined when nothing with that name can be read. */
   readonly part: PartType | undefined;
   /** The names that can be read. */
   readonly names: Iterable<string>;
-  /** The word for such a thing in a message. */
+  /** The word for the named thing in a message. */
   readonly noun: string;
-  /** The end of the message, where more is known than that a name is wrong. */
+  /** The end of the message, where the reason is more than a wrong name. */
   readonly hint?: string | undefined;
 }
 

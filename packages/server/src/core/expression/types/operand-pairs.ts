@@ -2,15 +2,15 @@ import { overloads } from "../operators.ts";
 import type { BinaryOperator } from "../tree.ts";
 import { describeKinds, type Kinds, kinds } from "../value.ts";
 
-/** The results of an operation whose sides may be of several kinds. */
+/** The result of an operation whose operands may be of several kinds. */
 export interface OperandPairs {
-  /** The kinds of the values that come out of the pairs that the operator takes. */
+  /** The kinds of the results for the pairs that the operator takes. */
   readonly result: Kinds;
-  /** The message about a pair that it does not take; undefined when it takes all. */
+  /** The message about a pair that the operator does not take; undefined when it takes all. */
   readonly mismatched: string | undefined;
 }
 
-/** Every pair of kinds that may meet. There are few different questions, and a large definition asks them a hundred thousand times. */
+/** Checks every pair of kinds that may occur. There are few different questions, and a large definition asks them a hundred thousand times. */
 export function pairsOf(operator: BinaryOperator, left: Kinds, right: Kinds): OperandPairs {
   const key = `${operator} ${left} ${right}`;
   const known = answers.get(key);

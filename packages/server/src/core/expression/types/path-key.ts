@@ -1,7 +1,7 @@
 import type { JsonValue } from "../../json/json.ts";
 import type { Node } from "../tree.ts";
 
-/** The text that stands for a path; undefined when the node is none. */
+/** The text that identifies a path; undefined when the node is not a path. */
 export function keyOf(node: Node): string | undefined {
   switch (node.kind) {
     case "root":
@@ -28,7 +28,7 @@ function below(of: Node, token: JsonValue): string | undefined {
   return key === undefined ? undefined : `${key}[${JSON.stringify(token)}]`;
 }
 
-/** The text that stands for the variable of a macro. */
+/** The text that identifies the variable of a macro. */
 export function variableKey(slot: number): string {
   return `$${slot}`;
 }

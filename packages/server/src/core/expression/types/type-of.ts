@@ -37,24 +37,24 @@ import {
 } from "./type.ts";
 import type { PartType, TypeScope } from "./type-scope.ts";
 
-/** Something about an expression that is known before it is evaluated; `offset` counts UTF-16 units in its source. */
+/** A finding about an expression before its evaluation; `offset` counts UTF-16 units in its source. */
 export interface Finding {
   readonly offset: number;
   readonly message: string;
 }
 
 export interface ExpressionType {
-  /** The schema that its value fits, if it has one. */
+  /** The schema of its value, if it has one. */
   readonly schema: Schema;
-  /** Findings of what is certain to fail, or can only be a mistake. */
+  /** Findings about parts that certainly fail, or are certainly a mistake. */
   readonly problems: readonly Finding[];
-  /** Findings of what fails for some of the values that may come. */
+  /** Findings about parts that fail for some possible values. */
   readonly mayFail: readonly Finding[];
 }
 
 /**
- * The type of an expression. With neither problems nor anything that may fail, no evaluation fails for want of a value or for one that does not suit; only a
- * number or a time may leave its range, and the budget may be used up.
+ * Returns the type of an expression. If there are neither problems nor parts that may fail, no evaluation fails because of a missing or unsuitable
+ * value; only a number or a time may leave its range, and the budget may be used up.
  */
 export function typeOf(expression: Expression, scope: TypeScope): ExpressionType {
   const typing = new Typing(expression.source, scope);
@@ -67,7 +67,7 @@ class Typing {
   readonly mayFail: Finding[] = [];
   readonly #source: string;
   readonly #scope: TypeScope;
-  /** The types of the items that the macros around the node are at. */
+  /** The types of the current items of the macros around the node. */
   readonly #variables: Type[] = [];
 
   constructor(source: string, scope: TypeScope) {
@@ -75,7 +75,7 @@ class Typing {
     this.#scope = scope;
   }
 
-  /** The type of a node in a place where the facts hold. `noType` where no value can come, because that fails or is never reached. */
+  /** The type of a node at a place where the facts hold; `noType` where no value can result, because the node always fails or is never reached. */
   type(node: Node, facts: Facts): Type {
     const { budget } = this.#scope;
     this.#charge(1);
@@ -159,7 +159,7 @@ class Typing {
     return part;
   }
 
-  /** The path of a `has`, which fails for nothing that is missing. */
+  /** Visits the path of a `has`, which does not fail if something is missing. */
   #visitPath(node: Node, facts: Facts): void {
     switch (node.kind) {
       case "root":
@@ -193,7 +193,7 @@ class Typing {
     if (having.length === 0) {
       const names = new Set(maps.flatMap((known) => [...known.names].filter((one) => known.mayHave(one))));
       const message = `is never there: the schema does not allow the property${this.#hint(name, names)}`;
-      // A property behind a guard is no failure: the guard never holds.
+      // A property behind a guard is not a failure, because the guard never holds.
       if (isGuarded) this.#risk(node, message);
       else this.#problem(node, message);
       return noType;
@@ -280,7 +280,7 @@ class Typing {
     this.#mustBe(node, this.type(node, facts), kinds.boolean, "where true or false is needed");
   }
 
-  /** Tells when the value cannot be of these kinds, or may be of others. Answers whether it can. */
+  /** Reports when the value cannot be of these kinds, or may be of others. Returns whether it can be of these. */
   #mustBe(node: Node, type: Type, allowed: Kinds, wanted: string): boolean {
     const found = kindsOf(type);
     if (found === noTypes) return false;
@@ -305,7 +305,7 @@ class Typing {
     return resultOf(node, left, right, result);
   }
 
-  /** The value of an operation whose sides are both known; undefined where that is not so, or where it takes more work than it is worth. */
+  /** The value of an operation whose operands are both known; undefined where they are not, or where the evaluation would cost too much. */
   #folded(node: NodeOf<"binary">, left: Type, right: Type): Type | undefined {
     const one = onlyValueOf(left);
     const other = onlyValueOf(right);
@@ -385,7 +385,7 @@ class Typing {
     this.#scope.budget?.charge(units);
   }
 
-  /** Finding out what a condition says takes a walk through all of it. */
+  /** Finding the facts of a condition takes a walk through all of it. */
   #chargeFacts({ start, end }: Node): void {
     this.#charge((end - start) / charactersPerUnit);
   }
@@ -421,12 +421,12 @@ function add(findings: Finding[], finding: Finding): void {
 }
 
 const charactersPerUnit = 16;
-/** Texts of up to 1,600 characters, in 8 µs: a definition's constants may be half a megabyte, and stand in thousands of operations. */
+/** Enough for texts of up to 1,600 characters, in 8 µs. A definition's constants may have half a megabyte, and stand in thousands of operations. */
 const maxFoldingWork = 200;
-/** A unit of typing is some 4 µs, one of evaluation 40 ns. */
+/** A unit of typing is some 4 µs, a unit of evaluation 40 ns. */
 const workPerUnit = 100;
 
-/** Nobody reads more about one expression. */
+/** More findings about one expression would not be read. */
 const maxFindings = 20;
 
 function resultOf({ operator }: NodeOf<"binary">, left: Type, right: Type, result: Kinds): Type {

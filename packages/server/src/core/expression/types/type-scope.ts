@@ -1,21 +1,21 @@
 import type { Schema } from "../../schema/node.ts";
 import type { TypingBudget } from "./typing-budget.ts";
 
-/** The types, known before a job runs, of what an expression can read at one place of a definition. */
+/** The types of the values that an expression can read at one place of a definition, known before a job runs. */
 export interface TypeScope {
   readonly input: PartType;
   readonly output: PartType;
   readonly result: PartType;
   readonly error: PartType;
-  /** The innermost forEach around the step gives it these. */
+  /** The item, and below it the index, of the innermost forEach around the step. */
   readonly item: PartType;
   readonly index: PartType;
   readonly job: PartType;
-  /** Undefined when the definition has no such step, or none that can be named from here. */
+  /** Undefined when the definition has no such step, or none that this expression can name. */
   readonly step: (name: string) => StepTypes | undefined;
-  /** The fork in whose branches a step stands that cannot be named from here; undefined where there is no such step. */
+  /** The fork whose branches contain a step that this expression cannot name; undefined where there is no such step. */
   readonly forkAround: (name: string) => string | undefined;
-  /** The steps that can be named, for a hint at the one that was meant. */
+  /** The steps that can be named, for a hint when a name is wrong. */
   readonly stepNames: Iterable<string>;
   /** Undefined when no step of the definition waits for this event. */
   readonly event: (eventId: string) => EventTypes | undefined;
@@ -27,7 +27,7 @@ export interface TypeScope {
   readonly budget?: TypingBudget;
 }
 
-/** Whether something is there when the expression is evaluated, and what it fits if it is. */
+/** Whether a part is present when the expression is evaluated, and the schema that it then fits. */
 export interface PartType {
   readonly presence: "always" | "maybe" | "never";
   readonly schema: Schema;
@@ -44,7 +44,7 @@ export interface ForkTypes {
   readonly index: PartType;
 }
 
-/** `presence` says whether the event was consumed; the payload may be absent although it was. */
+/** The types of an event. `presence` says whether the event was consumed; its payload may still be absent. */
 export interface EventTypes {
   readonly presence: PartType["presence"];
   readonly payload: PartType;

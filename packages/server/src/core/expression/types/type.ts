@@ -5,7 +5,7 @@ import { acceptedTypes } from "../../schema/shape.ts";
 import { allTypes, noTypes, typeOf } from "../../schema/type-set.ts";
 import { type Kinds, kinds, timeKinds } from "../value.ts";
 
-/** The knowledge of a value before there is one: the schema that it fits if it is JSON, and whether it may be a timestamp or a duration. */
+/** The knowledge about a value before it exists: the schema that it fits if it is JSON, and whether it may be a timestamp or a duration. */
 export interface Type {
   readonly schema: Schema;
   /** None, one or both of the kinds of time. */
@@ -16,7 +16,7 @@ export function typeOfSchema(schema: Schema): Type {
   return { schema, times: noTypes };
 }
 
-/** A value of which no more is known than its kinds. */
+/** The type of a value of which only the kinds are known. */
 export function typeOfKinds(set: Kinds): Type {
   const known = typesByKinds.get(set);
   if (known !== undefined) return known;
@@ -26,21 +26,21 @@ export function typeOfKinds(set: Kinds): Type {
   return type;
 }
 
-/** There are few, and alternatives of one kind are recognized as the same node. */
+/** There are few of these, and sharing them makes alternatives of one kind the same node. */
 const typesByKinds = new Map<Kinds, Type>();
 
-/** Exactly this value. */
+/** The type of exactly this value. */
 export function typeOfValue(value: JsonValue): Type {
   return typeOfSchema(newSchema({ types: typeOf(value), allowed: allowOnly([value]) }));
 }
 
-/** A list whose items fit the type; `low` and `high` bound how many there are. */
+/** The type of a list whose items fit the type; `low` and `high` bound the number of items. */
 export function listOf(items: Type, low = 0, high = Number.POSITIVE_INFINITY): Type {
   const arrays = { prefix: undefined, items: toJsonSchema(items), minItems: low, maxItems: high };
   return typeOfSchema(newSchema({ types: kinds.array, arrays }));
 }
 
-/** A list of exactly these items. */
+/** The type of a list of exactly these items. */
 export function tupleOf(items: readonly Type[]): Type {
   if (items.length > maxTuple) return listOf(eitherOf(items), items.length, items.length);
   const prefix = items.map(toJsonSchema);
@@ -48,7 +48,7 @@ export function tupleOf(items: readonly Type[]): Type {
   return typeOfSchema(newSchema({ types: kinds.array, arrays }));
 }
 
-/** Longer ones are lists whose items are alike. */
+/** A longer list is typed by the common type of its items. */
 const maxTuple = 20;
 
 export const anyType: Type = typeOfSchema(anything);
@@ -72,7 +72,7 @@ export const countType: Type = typeOfSchema(
   }),
 );
 
-/** The schema that the value fits once it stands in JSON, where times are texts. */
+/** The schema of the value in JSON, where times are texts. */
 export function toJsonSchema({ schema, times }: Type): Schema {
   if (times === noTypes) return schema;
   const texts = [
@@ -83,7 +83,7 @@ export function toJsonSchema({ schema, times }: Type): Schema {
 }
 
 const freeText = { minLength: 0, maxLength: Number.POSITIVE_INFINITY, pattern: undefined };
-/** A time as it stands in JSON. */
+/** The schema of a time in JSON. */
 export const timestampText = newSchema({ types: kinds.string, strings: { ...freeText, format: "date-time" } });
 const durationText = newSchema({ types: kinds.string, strings: { ...freeText, minLength: 2, format: undefined } });
 
@@ -97,17 +97,20 @@ export function eitherOf(types: readonly Type[]): Type {
   return { schema: anyOfSchemas(withOneEnum(some)), times };
 }
 
-/** A type with more of them says no more than the kinds: else one that grows with each operation of a chain would cost the square of its length. */
+/**
+ * A type with more alternatives is reduced to its kinds. Otherwise a type that grows with each operation of a chain would cost the square of the
+ * chain's length.
+ */
 const maxAlternatives = 32;
 
-/** The schemas that a schema stands for that says nothing but `anyOf`: so alternatives of alternatives are as many as they are, and no product of them. */
+/** The alternatives of a schema that is only an `anyOf`. Flattening them keeps the number of nested alternatives a sum, and not a product. */
 function alternativesOf(schema: Schema): readonly Schema[] {
   const { types, allowed, anyOf } = schema;
   const isChoice = anyOf !== undefined && types === allTypes && allowed === undefined && !hasOtherRules(schema);
   return isChoice ? anyOf.flatMap(alternativesOf) : [schema];
 }
 
-/** All alternatives that are but a list of values, as one. */
+/** Combines all alternatives that are only lists of values into one. */
 function withOneEnum(schemas: readonly Schema[]): readonly Schema[] {
   const [enums, others] = [schemas.filter(isEnum), schemas.filter((schema) => !isEnum(schema))];
   if (enums.length < 2) return schemas;
@@ -139,7 +142,7 @@ export function kindsOf({ schema, times }: Type): Kinds {
   return acceptedTypes(schema) | times;
 }
 
-/** The cases of a type, one for each way through its alternatives; impossible ones are left out. */
+/** The cases of a type, one for each combination of its alternatives, without the impossible ones. */
 export function casesOf({ schema }: Pick<Type, "schema">): readonly Known[] {
   const before = casesCache.get(schema);
   if (before !== undefined) return before;
@@ -152,10 +155,10 @@ export function casesOf({ schema }: Pick<Type, "schema">): readonly Known[] {
   return cases;
 }
 
-/** The types of a definition are asked for their cases again and again. */
+/** The cases of a definition's types are needed many times. */
 const casesCache = new WeakMap<Schema, readonly Known[]>();
 
-/** The type of a map's property, whichever map it is. The answer is always the same node, so that its cases are found once. */
+/** The type of a property of any map that fits the type. The answer is always the same node, so that its cases are found once. */
 export function propertyOf(type: Type, name: string): Type {
   const known = propertiesCache.get(type.schema) ?? new Map<string, Type>();
   propertiesCache.set(type.schema, known);
@@ -169,7 +172,7 @@ export function propertyOf(type: Type, name: string): Type {
 
 const propertiesCache = new WeakMap<Schema, Map<string, Type>>();
 
-/** The type of every item of a list, whichever list it is. */
+/** The type of every item of any list that fits the type. */
 export function itemsOf(type: Type): Type {
   const known = itemsCache.get(type.schema) ?? findItems(type);
   itemsCache.set(type.schema, known);
@@ -193,13 +196,13 @@ function findItems(type: Type): Type {
   );
 }
 
-/** The type of the item at a place of a list, whichever list it is. */
+/** The type of the item at this index, in any list that fits the type. */
 export function itemOf(type: Type, index: number): Type {
   const lists = casesOf(type).filter((known) => (known.types & kinds.array) !== 0 && known.itemCountRange.high > index);
   return eitherOf(lists.map((known) => typeOfSchema(allOfSchemas(known.item(index)))));
 }
 
-/** The bounds of the number of items of a list, whichever list it is. */
+/** The bounds of the number of items, for any list that fits the type. */
 export function itemCountOf(type: Pick<Type, "schema">): { readonly low: number; readonly high: number } {
   const ranges = casesOf(type).flatMap((known) =>
     (known.types & kinds.array) === 0 ? [] : [{ low: known.itemCountRange.low, high: known.itemCountRange.high }],
@@ -208,7 +211,7 @@ export function itemCountOf(type: Pick<Type, "schema">): { readonly low: number;
   return { low: Math.min(...ranges.map(({ low }) => low)), high: Math.max(...ranges.map(({ high }) => high)) };
 }
 
-/** The values that it may be, when they are few and known. */
+/** The possible values, when they are few and known. */
 export function valuesOf(type: Type): readonly JsonValue[] | undefined {
   if (type.times !== noTypes) return undefined;
   const before = valuesCache.get(type.schema);
@@ -219,10 +222,10 @@ export function valuesOf(type: Type): readonly JsonValue[] | undefined {
   return found.values;
 }
 
-/** Each value is held against its schema to tell whether it counts. */
+/** Each value is checked against its schema to decide whether it counts. */
 const valuesCache = new WeakMap<Schema, { readonly values: readonly JsonValue[] | undefined }>();
 
-/** The cost of reading each text that it may be, when those are known: `unitsPerText` of `TypingBudget`, and more for long ones. */
+/** The cost of reading each possible text, when the texts are known: `unitsPerText` of `TypingBudget`, and more for long texts. */
 export function costOfTexts(type: Type, unitsPerText: number): number {
   const texts = (valuesOf(type) ?? []).filter((value) => typeof value === "string");
   return texts.reduce((sum, text) => sum + unitsPerText + text.length / charactersPerUnit, 0);
@@ -231,7 +234,7 @@ export function costOfTexts(type: Type, unitsPerText: number): number {
 /** Patterns are read twice, and take longest. */
 const charactersPerUnit = 4;
 
-/** The value that it is bound to be; undefined when that is not known. */
+/** The only possible value; undefined when that is not known. */
 export function onlyValueOf(type: Type): JsonValue | undefined {
   const values = valuesOf(type);
   return values?.length === 1 ? values[0] : undefined;
@@ -248,7 +251,7 @@ export function mergedType(a: Type, b: Type): Type {
   return eitherOf(pairs.map(([one, other]) => typeOfSchema(mergedObject(one, other))));
 }
 
-/** How many properties are looked at to tell what a merge gives. */
+/** The number of properties that the type of a merge depends on. */
 export function costOfMergedType(a: Type, b: Type): number {
   return casePairsOf(a, b).reduce((sum, [one, other]) => sum + one.names.size + other.names.size, 0);
 }

@@ -1,5 +1,5 @@
 /**
- * Bounds what the types of a definition's expressions cost. It counts work and never time, so that whether a definition is valid depends on nothing but its
+ * Bounds the cost of the types of a definition's expressions. It counts work and never time, so that the validity of a definition depends only on its
  * text. A unit is up to some 4 µs.
  */
 export class TypingBudget {
@@ -9,7 +9,7 @@ export class TypingBudget {
     this.#remaining = units;
   }
 
-  /** Whether so much was asked that the types since then say nothing. */
+  /** Whether the budget is used up, so that later types say nothing. */
   get isExhausted(): boolean {
     return this.#remaining < 0;
   }
