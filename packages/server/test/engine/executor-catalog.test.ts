@@ -108,7 +108,7 @@ const rules: readonly ((config: JsonObject, executor: Executor) => boolean)[] = 
   ({ roleArn, accountId }) => typeof roleArn === "string" && roleArn.split(":")[4] !== accountId,
 ];
 
-/** Fills in a time, because an expression may give one, and then the schema cannot say what it must be. */
+/** Replaces expressions for times and lists by values that the schema accepts, because the schema describes the value that an expression gives. */
 function withTimes(config: JsonObject): JsonObject {
   const times = { seconds: 1, until: "2026-01-31T12:00:00Z", items: [] };
   return Object.fromEntries(

@@ -126,7 +126,7 @@ export const randomFamilies: fc.Arbitrary<RandomFamily> = fc.record({
   choices: fc.array(fc.nat(1_000), { minLength: 30, maxLength: 60 }),
 });
 
-/** Makes a chance that repeats the choices, each time for a list of another length. */
+/** Makes a chance that goes through the choices again and again. Each round adds one more to every choice, so that no round repeats the one before. */
 export function chanceBy(choices: readonly number[]): Chance {
   let count = 0;
   const next = () => {

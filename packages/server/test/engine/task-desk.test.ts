@@ -141,7 +141,7 @@ onEveryStore((home) => {
     const lost = await take(key);
     await nodes.database.query(endLeases, [key.organizationId]);
     await lostTasks(async () => false).runOnce();
-    // Nobody may take the task until its job knows, and an answer from its worker would still count.
+    // The task must not be taken until its job knows of the loss, and an answer from its worker would still count.
     expect(await poll(newDesk(), key.organizationId)).toEqual([]);
     await takeOverAll(nodes.node());
     const found = await take(key);

@@ -115,7 +115,7 @@ describe.skipIf(!mayMount)("on a disk that is really full", () => {
     const disk = smallDisk(40);
     expect(disk).toBeDefined();
     if (disk === undefined) return;
-    // A full tablespace also fails other databases of a server: sessions that must write one of its pages from the shared memory, and checkpoints.
+    // A full tablespace also fails sessions that must write one of its pages from the shared memory, and checkpoints, so this test has a server of its own.
     const own = await startOwnPostgres();
     onTestFinished(() => own.stop());
     const server = own.urlOf("postgres");

@@ -351,7 +351,7 @@ class Group {
         attempt = { batch, applied, commitId, startedAt, leaseTerm, offers };
         return attempt;
       };
-      // This transaction cannot skip an idempotency key that another node is claiming at the same time, so it waits for it.
+      // This transaction cannot skip an idempotency key that another node is claiming at the same time, so it waits for it, but only for a short time.
       return await database.transaction(work, { lockTimeoutMs: shortLockTimeoutMs, isKeyed: true });
     } catch (error) {
       if (attempt !== undefined && error instanceof StoreUnavailableError && error.fate === "unknown") {

@@ -2,7 +2,7 @@ import type { Agent, Dispatcher } from "undici";
 import type { AddressRule } from "../outbound/address-rule.ts";
 import { type HttpRequest, isSuccess } from "./http-request.ts";
 
-/** An answer whose body is not read yet, and the request that it answers. After a redirect that is not the first request. */
+/** An answer whose body is not read yet, and the request that it answers, which is the last one after redirects. */
 export interface HttpAnswer {
   readonly request: HttpRequest;
   readonly response: Dispatcher.ResponseData;

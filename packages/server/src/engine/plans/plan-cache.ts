@@ -4,7 +4,7 @@ export interface CachedPlan {
   readonly versionId: string;
   readonly organizationId: string;
   readonly plan: Plan;
-  /** An estimate. */
+  /** The estimated size of the plan in memory. */
   readonly bytes: number;
 }
 

@@ -4,7 +4,7 @@ import type { ValueKey } from "../../store/jobs/job-values.ts";
 
 export interface RecentValue {
   readonly value: JsonValue;
-  /** The length of the value's row; undefined for the input of a job, which is stored in a column. */
+  /** The length of the value in its row; undefined for the input of a job, which has a column instead. */
   readonly bytes: number | undefined;
 }
 

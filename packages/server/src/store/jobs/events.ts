@@ -199,12 +199,12 @@ export interface KeptEvent {
   readonly receivedAt: Timestamp;
   readonly duplicateCount: number;
   readonly lastDuplicateAt: Timestamp | null;
-  /** Null for the main line. */
+  /** The branch of the wait that consumed the event; null for the main line. */
   readonly consumedByBranch: string | null;
   readonly consumedByStep: string | null;
   readonly consumedByVisit: number | null;
   readonly consumedAt: Timestamp | null;
-  /** Null for the main line. */
+  /** The branch for which the event was sent; null for the main line. */
   readonly branch: string | null;
   /** The step and the visit for which the event was sent; null when any wait may take it. */
   readonly step: string | null;
