@@ -14,7 +14,7 @@ import type { Portion, RunSearch } from "./reading/job-history.ts";
 import type { Poll } from "./tasks/task-desk.ts";
 import type { Task } from "./tasks/task-inputs.ts";
 
-/** What the HTTP room may ask of the engine. */
+/** The operations of the engine that the HTTP room may use. */
 export interface Engine {
   /** The one way to change a job. Throws `ServiceError`. */
   commit(command: Command, sender?: Sender): Promise<Done>;
@@ -23,17 +23,17 @@ export interface Engine {
    * left out of the runs.
    */
   readJob(key: JobKey, withValues?: boolean): Promise<WholeJob | undefined>;
-  /** How far the job has come, which costs next to nothing; undefined when it is not there. */
+  /** Reads how far the job has come, at very little cost. Undefined when the job does not exist. */
   readStanding(key: JobKey): Promise<JobStanding | undefined>;
-  /** The entries after a sequence: `limit` at most, and fewer where their values are large together. Undefined when there is no such job. */
+  /** Reads the history entries after a sequence: at most `limit`, and fewer where their values are large together. Undefined when the job does not exist. */
   readHistory(key: JobKey, after: number, limit: number): Promise<Portion<PlainEntry> | undefined>;
-  /** Step runs in the order of their start; none when there is no such job. */
+  /** Reads step runs in the order of their start. The portion is empty when the job does not exist. */
   readSteps(key: JobKey, search: RunSearch): Promise<Portion<StepRun>>;
-  /** A visit of a fork with its branches that have begun; undefined when the job has come to no such fork, or there is no such job. */
+  /** Reads one visit of a fork with the branches that have begun. Undefined when the job does not exist or has not reached such a fork. */
   readBranches(key: JobKey, plan: Plan, search: ForkSearch): Promise<ForkRun | undefined>;
   /**
-   * Answers when `isReached` holds for the job, or at `deadline` (a reading of `performance.now()`), or when `signal` aborts: the
-   * job as it then is; undefined when there is none. Notices changes made on this node at once and on other nodes within some 100 ms.
+   * Waits until `isReached` holds for the job, `deadline` is reached (a reading of `performance.now()`), or `signal` aborts, and then answers the job
+   * as it is; undefined when it does not exist. Changes made on this node are noticed at once, changes made on other nodes within about 100 ms.
    * Throws `ServiceError` (RateLimitError, UnavailableError) when too many requests wait already, or while the node drains.
    */
   waitForJob(
@@ -45,19 +45,19 @@ export interface Engine {
   /** Calls `onChange` after each commit that changed the job (a hint: it may also be called without a change). Answers the unsubscribe. */
   watchJob(key: JobKey, onChange: () => void): () => void;
   /**
-   * Hands tasks of a queue to a worker: as soon as there is one, or none at the poll's deadline. From then on the worker holds them by their leases. Throws
+   * Hands tasks of a queue to a worker as soon as there is one, or none at the poll's deadline. The worker then holds them under their leases. Throws
    * `ServiceError` when too many requests wait already, or while the node drains.
    */
   pollTasks(poll: Poll): Promise<readonly Task[]>;
-  /** Looks for tasks of a queue for those who wait here, since it may have changed. */
+  /** Looks for tasks of a queue on behalf of the workers that wait on this node, because the queue may have changed. */
   noteQueue(key: QueueKey): void;
-  /** Puts tasks back whose worker has not seen them. */
+  /** Puts back tasks that their worker has not received. */
   putTasksBack(tasks: readonly Task[]): Promise<void>;
-  /** Lets a worker hold its task for another heartbeat. Answers until when; undefined when the task is not the worker's any more. */
+  /** Extends a worker's lease on its task by one heartbeat. Answers when the new lease ends; undefined when the worker does not hold the task any more. */
   holdTask(call: CallKey, progress: JsonValue): Promise<Timestamp | undefined>;
-  /** Whether this node has begun the call that it holds for the branch of the job; undefined when it holds none. */
+  /** Whether this node has begun the call that it holds for this branch of the job; undefined when it holds none. */
   hasBegunCall(call: BranchKey): boolean | undefined;
-  /** Whether this node would take another call of the organization, or leave its job in the store. */
+  /** Whether this node has room for another call of the organization. Without room, the job stays in the store. */
   hasRoomForCall(organizationId: string): boolean;
   /** How many requests and streams of the organization wait on this node. */
   waitingCountOf(organizationId: string): number;
@@ -74,12 +74,12 @@ export interface WholeJob {
   readonly job: Job;
   /** The newest `maxShownStepRuns`, in the order of their start. */
   readonly steps: readonly StepRun[];
-  /** How many runs of a step are not in `steps`, by the step's name. */
+  /** The number of runs of a step that are not in `steps`, by the step's name. */
   readonly earlierRunCounts: ReadonlyMap<string, number>;
   /** The output of the last step of a job that SUCCEEDED. */
   readonly output: ShownValue | undefined;
-  /** Whether its values may be so many that to write them takes long. */
+  /** Whether the job's values may be so large that writing them takes long. */
   readonly isLarge: boolean;
-  /** The history in its order, from the start of the first of `steps` or from an earlier entry on. */
+  /** The history in its order. It begins at or before the start of the first of `steps`. */
   readonly entries: readonly Entry<unknown>[];
 }

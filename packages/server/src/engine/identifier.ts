@@ -3,8 +3,8 @@ import { v7 } from "uuid";
 import type { Timestamp } from "../core/job/job-state.ts";
 
 /**
- * A new UUID version 7: ids sort by the time at which they were made, so that the newest-first list is the key's own order. Ids that this
- * process makes for one and the same millisecond sort in the order in which they were made, as the entries of one transaction must.
+ * Makes a new UUID version 7. Ids sort by the time at which they were made, so the newest-first list is the order of the primary key. Ids that this
+ * process makes in the same millisecond sort in the order in which they were made, which the entries of one transaction need.
  */
 export function newId(at: Timestamp): string {
   if (used === pool.length) {
@@ -19,7 +19,7 @@ export function newId(at: Timestamp): string {
 }
 
 const idBytes = 16;
-/** Random bytes are fetched for many ids at once: one by one they cost more than all else about an id. */
+/** Random bytes are fetched for many ids at once: fetching them one by one costs more than everything else about an id. */
 const pool = new Uint8Array(256 * idBytes);
 let used = pool.length;
 

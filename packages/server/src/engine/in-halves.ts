@@ -1,8 +1,8 @@
 import { isStoreAway, TransactionAbortedError } from "../store/home/database.ts";
 
 /**
- * Does `work` for all items at once, and for ever smaller parts of them where that fails: an item for which it cannot be done fails alone, and
- * `onFailed` is told. Throws when the store is away, after what was done until then.
+ * Does `work` for all items at once. Where that fails, it retries with halves of the items until the item that fails is alone, and passes that one to
+ * `onFailed`. Throws when the store is out of reach; the work done until then stays done.
  */
 export async function inHalves<Item, Result>(
   items: readonly Item[],

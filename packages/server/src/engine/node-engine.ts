@@ -49,14 +49,14 @@ export interface NodeEngineOptions {
   readonly plans: Plans;
   /** True on the embedded store, which no second process can open. */
   readonly isAlone: boolean;
-  /** An organization's maximum, as far as this node has heard of it. */
+  /** An organization's maximum, as this node knows it. */
   readonly maximumOf: (organizationId: string, name: MaximumName) => number;
-  /** Counts a job that another one begins. Answers the seconds after which to try again where the organization submits as many as it may. */
+  /** Counts a job that another job begins. Answers the seconds to wait before a retry when the organization has reached its submit rate limit. */
   readonly countChild: (organizationId: string) => Promise<number | undefined>;
   readonly onCommitted: (changed: readonly ChangedJob[], stats: CommitStats) => void;
-  /** Told for how long each task of a poll was due. */
+  /** Receives, for each task of a poll, the time in milliseconds since it was due. */
   readonly onTasksHandedOut: (dueForMs: readonly number[]) => void;
-  /** Told how many leases of workers this node found to have run out. */
+  /** Receives the number of workers' leases that this node found expired. */
   readonly onLeasesLost: (count: number) => void;
   readonly onFailure: (where: string, error: unknown) => void;
 }
@@ -170,7 +170,7 @@ export class NodeEngine implements Engine {
       offers: () => this.#desk.offers(),
       leaseTerm: () => this.#node.leaseTerm(),
       onCommitted: (changed, stats) => {
-        // What is committed must never look like a batch that failed, or it would be applied again.
+        // A batch that is committed must never look like a failed one, or it would be applied again.
         try {
           for (const job of changed) this.#follow(job, stats.leaseTerm);
           options.onCommitted(changed, stats);
@@ -242,24 +242,24 @@ export class NodeEngine implements Engine {
     this.#roster.hurry(this.#timers, 0);
   }
 
-  /** Another duty that must go on while the node runs. */
+  /** Adds a duty that must run as long as the node does. */
   addDuty(duty: Duty): void {
     this.#roster.start(duty);
   }
 
-  /** Takes no more work; requests that wait are answered with what there is. */
+  /** Takes no more work. Requests that wait are answered with what is there. */
   drain(): void {
     this.#isLeaving = true;
     this.#watch.close();
     this.#desk.close();
   }
 
-  /** Finishes or hands back what is under way, then leaves the others' list of nodes. */
+  /** Finishes the calls under way or hands them back, then removes this node from the list of nodes. */
   async stop(): Promise<void> {
     this.drain();
     await this.#dispatcher.leave(this.#config.drainSeconds * 1000);
     await this.#roster.stop(this.#config.commitTimeoutMs);
-    // Who cannot say that it leaves is missed when its lease is over.
+    // If this fails, the other nodes notice that the node is gone when its lease ends.
     if (this.#isStarted) await this.#node.leave().catch((error: unknown) => this.#onFailure("leaving", error));
   }
 
@@ -295,9 +295,9 @@ export class NodeEngine implements Engine {
   ): Promise<WholeJob | undefined> {
     let changed = Promise.withResolvers<void>();
     const wake = () => changed.resolve();
-    // Before the first look: a change between look and watch would be missed.
+    // The watch begins before the first read: a change between a read and a later watch would be missed.
     const unwatch = this.#watch.add(key, wake);
-    // A timer may fire a moment before its time by the other clock: that it fired is what counts.
+    // A timer may fire a moment early by the other clock, so the flag is set instead of comparing times.
     let isLate = false;
     const timer = setTimeout(
       () => {
@@ -412,7 +412,7 @@ export class NodeEngine implements Engine {
     this.#watch.notify(job);
   }
 
-  /** Answers whether the fact changed the job. That a job is parked or gone must not keep a duty from the others. */
+  /** Answers whether the fact changed the job. A job that is parked or gone must not keep a duty from the other jobs. */
   async #tell(key: JobKey, fact: UntimedFact): Promise<boolean> {
     try {
       const done = await this.#report(key, fact, "engine");
@@ -429,12 +429,12 @@ export class NodeEngine implements Engine {
   }
 }
 
-/** How often changes of other nodes are looked for, for the jobs and the queues that somebody here waits for. */
+/** The pause between two looks for changes made by other nodes, for the jobs and queues that somebody waits for on this node. */
 const watchPollMs = 100;
-/** Notices between jobs that their node has not delivered after this time are delivered by others. */
+/** Notices between jobs that their own node has not delivered after this time are delivered by other nodes. */
 const lateNoticesMs = 2_000;
 const maxNoticeRoundMs = 100;
-/** Jobs that become due meanwhile wait for so long. Most rounds take some milliseconds. */
+/** The longest time of one round of the timers. Jobs that become due during a round wait for its end. Most rounds take a few milliseconds. */
 const maxTimerRoundMs = 30;
-/** How exactly it is known when a worker asked last. */
+/** The precision with which the last poll of a worker is recorded. */
 const seenWorkersMs = 5_000;

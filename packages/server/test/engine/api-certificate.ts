@@ -1,6 +1,6 @@
 /**
- * A certificate for the name api.test, which no authority has signed, and its key: good for a hundred years and for nothing but tests. Made by `openssl req
- * -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 36500 -subj /CN=api.test -addext subjectAltName=DNS:api.test`.
+ * A self-signed certificate for the name api.test, and its key, valid for a hundred years and only for tests. It was made with `openssl req -x509
+ * -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 36500 -subj /CN=api.test -addext subjectAltName=DNS:api.test`.
  */
 export const apiCertificate = {
   key: `-----BEGIN PRIVATE KEY-----

@@ -19,7 +19,7 @@ onEveryStore((home) => {
     return expected === undefined ? found : await expectSeal(trail, found, expected);
   }
 
-  /** An organization whose trail has these many entries in each of its seals. */
+  /** Makes an organization whose seals cover these numbers of entries. */
   async function sealedTrail(...counts: readonly number[]): Promise<{ organizationId: string; entryIds: string[] }> {
     const { organizationId } = await service.newOrganization();
     const entryIds: string[] = [];
@@ -34,7 +34,7 @@ onEveryStore((home) => {
     const { organizationId } = await sealedTrail(3, 2_500);
     await write(service, organizationId, 2);
     const { newestSeal, checkedSeals, ...found } = await verified(organizationId);
-    // CreateOrganization is an entry too. The service's own duty may have sealed it, or the last two, at any moment.
+    // CreateOrganization is an entry too. The service's own duty may have sealed it, or the last two entries, at any moment.
     expect(found.checkedEntries + found.unsealedEntries).toBe(2_506);
     expect(found).toMatchObject({ isIntact: true, findings: [] });
     expect(checkedSeals).toBeGreaterThanOrEqual(4);
@@ -86,7 +86,7 @@ onEveryStore((home) => {
       { kind: "entry-missing", entryId: entryIds[2], sealNumber: expect.any(Number) },
       { kind: "entry-missing", entryId: lost, sealNumber: null },
     ]);
-    // The others are sealed all the same.
+    // The other entries are sealed anyway.
     await write(service, organizationId, 1);
     await sealAll(service, organizationId);
     expect((await verified(organizationId)).unsealedEntries).toBe(0);
@@ -175,7 +175,7 @@ onEveryStore((home) => {
       { kind: "seal-missing", sealNumber: newestSeal.number },
     ]);
 
-    // With its entries and all that speaks of them: without the earlier seal nobody can know.
+    // The seal is deleted with its entries and their rows. Without knowing an earlier seal, nobody can detect this.
     const entriesOf = `DELETE FROM audit_entry WHERE organization_id = $1
        AND entry_id IN (SELECT entry_id FROM audit_sealed ${ofNewest})`;
     await ask(database, entriesOf, organizationId, newestSeal.number);

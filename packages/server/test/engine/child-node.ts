@@ -4,13 +4,13 @@ import { onTestFinished } from "vitest";
 
 export interface ReadyNode {
   readonly baseUrl: string;
-  /** On a store that was empty. */
+  /** The first owner; set only when the store was empty. */
   readonly owner?: { readonly organizationId: string; readonly token: string };
 }
 
 export type NodeProcess = Child<ReadyNode>;
 
-/** What it made on a store that was empty. */
+/** The organization that the process made on an empty store. */
 export function firstOrganization({ ready: { owner } }: NodeProcess): FirstOrganization {
   if (owner === undefined) throw new Error("The store was not empty.");
   const { organizationId, token } = owner;
@@ -22,7 +22,7 @@ export interface FirstOrganization {
   readonly owner: { readonly token: string };
 }
 
-/** A node in a process of its own, for what happens to processes. Ends with its test. */
+/** Starts a node in a process of its own, for tests of what happens to processes. It ends with its test. */
 export async function startNodeProcess(environment: Record<string, string>): Promise<NodeProcess> {
   const child = await Child.start<ReadyNode>(join(import.meta.dirname, "node-process.ts"), [], {
     STEPWELL_PORT: "0",

@@ -2,10 +2,10 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { DatabaseClock } from "../../src/engine/node/clock.ts";
 
 const hourMs = 3_600_000;
-/** What the database says at the first heartbeat. */
+/** The database's time at the first heartbeat. */
 const databaseNow = Date.parse("2026-01-31T12:00:00Z");
 
-/** The machine's two clocks: the one that people set, and the one that only goes on. */
+/** The machine has two clocks: the system clock, which people set, and the monotonic timer. */
 let monotonicMs: number;
 function pass(ms: number): void {
   monotonicMs += ms;

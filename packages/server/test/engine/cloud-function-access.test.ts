@@ -8,7 +8,7 @@ import {
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { LambdaClients } from "../../src/engine/executors/cloud-function-clients.ts";
 
-// Where a call goes, and as whom. AWS is a scripted server, to which the SDK's own variables lead.
+// These tests check where a call goes, and with which identity. AWS is a scripted server, to which the SDK's own variables lead.
 
 const roleArn = `arn:aws:iam::${accountId}:role/stepwell-invoke`;
 const organizationA = "019aa0e7-0000-7000-8000-00000000000a";
@@ -101,7 +101,7 @@ test("a version that names an endpoint is not called any more once the operator 
   expect(emulator.requests).toEqual([]);
 });
 
-// Roles.
+// The next tests are about roles.
 
 const grantRole: Script = (response, request) => {
   const asked = new URLSearchParams(request.body);
@@ -165,7 +165,7 @@ function awsStsError(status: number, code: string): Script {
   };
 }
 
-// Clients.
+// The next tests are about clients.
 
 const input = { FunctionName: "reserve", Payload: Buffer.from("{}") };
 const optionsOf = () => ({ abortSignal: new AbortController().signal, requestTimeout: 5_000 });

@@ -11,7 +11,7 @@ import { cloudFunction } from "../../src/engine/executors/cloud-function.ts";
 import type { CloudFunctionSettings } from "../../src/engine/executors/cloud-function-settings.ts";
 import { type OfflineServer, startOfflineServer } from "./lambda/offline-server.ts";
 
-// Against serverless-offline's Lambda server: what a user's functions do.
+// These tests use serverless-offline's Lambda server, and check the functions of a user.
 
 let offline: OfflineServer;
 beforeAll(async () => {
@@ -114,7 +114,7 @@ test("an answer that is no JSON fails for good", async () => {
   });
 });
 
-// Against a scripted server: what no emulator does.
+// These tests use a scripted server, for answers that no emulator gives.
 
 async function callScripted(script: Script, own: Partial<CloudFunctionSettings> = {}, call: Call = {}) {
   await using server = await ScriptedServer.start(script);
@@ -227,7 +227,7 @@ test("an endpoint whose name does not resolve is a transient failure", async () 
 
 test("an answer without an end is not read further than its limit", async () => {
   const endless: Script = (response) => {
-    // Node.js 26 tells of a connection that is gone by the error alone, before the response counts as destroyed.
+    // Node.js 26 reports a lost connection only by the error, before the response counts as destroyed.
     const write = (error?: Error | null) =>
       void (!error && !response.destroyed && response.write("x".repeat(65_536), write));
     response.writeHead(200);

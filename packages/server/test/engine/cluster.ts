@@ -46,13 +46,13 @@ export class Cluster {
     return node;
   }
 
-  /** As at SIGTERM. */
+  /** Stops a node as SIGTERM does. */
   async stopNode(node: TestService): Promise<void> {
     this.#nodes.splice(this.#nodes.indexOf(node), 1);
     await node.stop();
   }
 
-  /** Another node in a process of its own. Ends with its test. */
+  /** Starts another node in a process of its own. It ends with its test. */
   async addProcess(settings: Record<string, string> = {}): Promise<NodeProcess> {
     return await startNodeProcess({
       DATABASE_URL: this.databaseUrl,
@@ -63,7 +63,7 @@ export class Cluster {
   }
 }
 
-/** Starts that many nodes before the tests of the surrounding block, and stops all there are after them. */
+/** Starts this many nodes before the tests of the surrounding block, and stops all nodes after them. */
 export function useCluster(nodeCount: number, settings: Record<string, string> = {}): Cluster {
   const cluster = new Cluster(settings);
   beforeAll(() => cluster.start(nodeCount), 60_000);
@@ -71,7 +71,7 @@ export function useCluster(nodeCount: number, settings: Record<string, string> =
   return cluster;
 }
 
-/** The organization's owner, asking another node. */
+/** The organization's owner, as a client of another node. */
 export function byWayOf(node: TestService | NodeProcess, { organizationId, owner }: FirstOrganization): Client {
   const baseUrl = node instanceof TestService ? node.baseUrl : node.ready.baseUrl;
   return new Client(baseUrl, owner.token, { organizationId });

@@ -5,7 +5,7 @@ import type { NodeEngine } from "../../src/engine/node-engine.ts";
 
 const by = { type: "service", id: "test" } as const;
 
-/** A job of the version that `$LIVE` names. */
+/** Makes a command that submits a job of the version to which `$LIVE` points. */
 export function submission(
   engine: Pick<NodeEngine, "newId">,
   workflow: { readonly organizationId: string; readonly workflowId: string },
@@ -24,7 +24,7 @@ export function submission(
   };
 }
 
-/** Something that happens to a job; its answer is the job's status and what became of the fact. */
+/** Makes a command for something that happens to a job. Its answer is the job's status and what became of the fact. */
 export function happening(
   key: { readonly organizationId: string; readonly jobId: string },
   fact: UntimedFact,
@@ -49,7 +49,7 @@ export function eventReceived(eventId: string): UntimedFact {
 
 export const cancelled: UntimedFact = { type: "job.cancelled", by };
 
-/** An idempotency key for a request of this content. */
+/** Makes an idempotency key for a request with this content. */
 export function keyed(key: string, content = "the same"): Pick<SubmitCommand, "idempotency"> {
   return { idempotency: { key, requestHash: hash("sha256", content, "buffer") } };
 }

@@ -12,7 +12,7 @@ import { byWayOf } from "./cluster.ts";
 const functions = await FunctionServer.start();
 afterAll(() => functions.stop());
 
-/** The time by which a busy machine may be late, far below the 30 s of the poll. */
+/** The tolerance in milliseconds for a busy machine, far below the 30 s of the poll. */
 const slackMs = 5_000;
 const patience = { interval: 20, timeout: 10_000 };
 
@@ -60,7 +60,7 @@ function entryOf(entries: readonly Entry[], type: string): Entry | undefined {
 }
 
 onEveryStore((home) => {
-  // The poll is too rare here: the service looks at a timer in time only if it is told when the timer is set.
+  // The poll is too rare here: the service handles a timer in time only if it is told when the timer is set.
   const service = useService(home, { ...functions.environment, STEPWELL_POLL_MS: "30000" });
 
   test("a job sleeps in a delay, and goes on when its time has come", async () => {
@@ -116,7 +116,7 @@ onEveryStore((home) => {
     expect(body).toMatchObject({ state: "delayed", facts: { step: "pause", delayEndsAt, jobTimeoutAt: timeoutAt } });
   });
 
-  // Side by side: each waits for a second to be over.
+  // The tests run side by side, because each waits for a second to pass.
   test.concurrent.each([
     ["waits", waitStep("a", ["go"], null)],
     ["sleeps", delayStep("a", { seconds: 3_600 }, null)],
@@ -246,7 +246,7 @@ onOneStore((home) => {
   });
 });
 
-/** A definition with a timeout of the whole job. */
+/** Makes a definition with a timeout of the whole job. */
 function timed(timeoutSeconds: number, ...steps: object[]): string {
   return JSON.stringify({ ...JSON.parse(definitionOf(...steps)), timeoutSeconds });
 }

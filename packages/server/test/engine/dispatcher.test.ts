@@ -54,7 +54,7 @@ test("what a call needed is free again when it is done, and not only when its ti
   });
 });
 
-/** A dispatcher whose calls answer when the test says so, and which notes in `begun` what begins. */
+/** Makes a dispatcher whose calls answer when the test says so, and which records in `begun` the calls that begin. */
 function heldDispatcher(more: Partial<DispatcherOptions> = {}) {
   const begun: string[] = [];
   const answers = new Map<string, () => void>();
@@ -89,7 +89,7 @@ function heldDispatcher(more: Partial<DispatcherOptions> = {}) {
   return { dispatcher, begun, answer: (jobId: string) => answers.get(jobId)?.() };
 }
 
-/** Hands it the call of a job that lost its node so many times. */
+/** Hands the dispatcher the call of a job that lost its node this many times. */
 function takeCall(dispatcher: Dispatcher, jobId: string, interruptions: number, isNoted = false): void {
   const story = new Story([call("f", null)]);
   for (let count = 0; count < interruptions; count += 1) {
@@ -177,7 +177,7 @@ test("the calls of one commit are counted against the free places, of all and of
   expect(["a", "a", "a", "b", "b"].map(beginsAtOnce)).toEqual([true, true, false, true, false]);
 });
 
-/** Of a job that has just come to its call. Answers the called step, which nobody but the dispatcher holds. */
+/** Hands the dispatcher the call of a job that has just reached it. Answers the called step, to which only the dispatcher holds a reference. */
 function beginCall(dispatcher: Dispatcher): WeakRef<PlanStep> {
   const { plan, job, changes } = new Story([call("f", null)]);
   const [change] = changes;

@@ -72,9 +72,9 @@ test("docs/executors.md has no section of an executor that does not exist", () =
   expect(types).toEqual([...catalog.keys()]);
 });
 
-/** Where a schema of a config is looser than registration: all of it is here. */
+/** All rules by which registration is stricter than the schema of a config. Each answers whether a config breaks it. */
 const rules: readonly ((config: JsonObject, executor: Executor) => boolean)[] = [
-  // Fields that the operator has to allow.
+  // The operator has to allow some fields.
   (config, { disallowedConfigFields = new Map() }) =>
     [...disallowedConfigFields.keys()].some((field) => field in config),
   // One version, by its tag or by its number.
@@ -108,7 +108,7 @@ const rules: readonly ((config: JsonObject, executor: Executor) => boolean)[] = 
   ({ roleArn, accountId }) => typeof roleArn === "string" && roleArn.split(":")[4] !== accountId,
 ];
 
-/** An expression may give a time, of which the schema says what it must be. */
+/** Replaces expressions for times and lists by values that the schema accepts, because the schema describes the value that an expression gives. */
 function withTimes(config: JsonObject): JsonObject {
   const times = { seconds: 1, until: "2026-01-31T12:00:00Z", items: [] };
   return Object.fromEntries(
@@ -168,7 +168,7 @@ function configsOf(schema: JsonObject): fc.Arbitrary<JsonObject> {
   return fc.tuple(unknown, ...fields).map((entries) => Object.fromEntries(entries.flat()));
 }
 
-/** Few texts, so that event ids repeat and meet the names of payload definitions. Addresses are among them. */
+/** A short list of texts, so that event ids repeat and match the names of payload definitions. Addresses are among them. */
 const names = ["a", "b", "c", "#/definitions/any", "#/definitions/other", "", "x".repeat(257)];
 const text = fc.constantFrom(...names, "https://example.com/a", "http://127.0.0.1/", `\${ input.url }`);
 const anyValue = fc.constantFrom<JsonValue[]>(
@@ -187,7 +187,7 @@ const anyValue = fc.constantFrom<JsonValue[]>(
   { $ref: "a" },
 );
 
-/** Values that fit a schema, as far as schemas of configs go; nearly fitting ones among them. */
+/** Makes values that fit a schema, for the kinds of schemas that configs have, and some that nearly fit. */
 function valuesOf(schema: JsonObject): fc.Arbitrary<JsonValue> {
   if (Array.isArray(schema.enum)) return fc.constantFrom(...schema.enum);
   if (Array.isArray(schema.anyOf)) return fc.oneof(...(schema.anyOf as JsonObject[]).map(valuesOf));

@@ -5,7 +5,7 @@ import { FailureDetector } from "../../src/engine/node/failure-detector.ts";
 const leaseMs = 10_000;
 const heartbeatMs = 1_000;
 
-/** Another node's heartbeat, and a node that looks at it once in each heartbeat of its own. */
+/** Another node's heartbeat, and a node that looks at it once per heartbeat of its own. */
 class Watch {
   heartbeatAt = Date.parse("2026-01-31T12:00:00Z");
   isStoreAway = false;
@@ -20,7 +20,7 @@ class Watch {
     heartbeatMs,
   });
 
-  /** Whether the other node is dead; undefined where the store did not answer. */
+  /** Whether the other node is dead; undefined when the store did not answer. */
   async look(): Promise<boolean | undefined> {
     const read = async () => {
       if (this.isStoreAway) throw new Error("The store is away.");
@@ -35,12 +35,12 @@ class Watch {
     this.#machineMs += ms;
   }
 
-  /** The monotonic timer stands still meanwhile. */
+  /** Lets the machine sleep, during which the monotonic timer stands still. */
   sleep(ms: number): void {
     this.#machineMs += ms;
   }
 
-  /** Looks again and again. Answers after how long the other node was found dead; undefined when it never was. */
+  /** Looks again and again. Answers the time until the other node was found dead; undefined when it never was. */
   async untilDead(atMostMs: number): Promise<number | undefined> {
     for (let passedMs = 0; passedMs <= atMostMs; passedMs += heartbeatMs) {
       if (await this.look()) return passedMs;

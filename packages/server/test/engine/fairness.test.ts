@@ -47,7 +47,7 @@ describe("a fair queue", () => {
         const queue = new FairQueue<string>({ maxRunning: most, maxRunningPerOwner: mostOfOne });
         const waiting = new Map<string, number>();
         const running: string[] = [];
-        /** By owner who waits and may run: who was served since. */
+        /** For each owner that waits and may run, the owners that were served since. */
         const passedBy = new Map<string, Set<string>>();
         const runningOf = (owner: string) => running.filter((other) => other === owner).length;
         const mayRun = (owner: string) => (waiting.get(owner) ?? 0) > 0 && runningOf(owner) < mostOfOne;
@@ -93,14 +93,14 @@ function* allThatMayRun(queue: FairQueue<string>): Generator<string> {
 const functions = await FunctionServer.start();
 afterAll(() => functions.stop());
 
-/** Far from what 300 slow calls would take, and enough for a busy machine. */
+/** A time limit far below what 300 slow calls take, and long enough for a busy machine. */
 const promptMs = 5_000;
 
 async function submitMany(api: Client, workflowId: string, count: number): Promise<void> {
   await Promise.all(Array.from({ length: count }, () => api.call("SubmitJob", { body: { workflowId } })));
 }
 
-/** How long a job takes from its submission to its end. */
+/** Measures the time of a job from its submission to its end. */
 async function timeOneJob(api: Client, workflowId: string, status: string): Promise<number> {
   const begunAt = performance.now();
   const query = { waitSeconds: 10 };

@@ -35,7 +35,7 @@ onEveryStore((home) => {
     await endsWhenCancelled(family);
   }
 
-  /** Whoever cancels what has no parent that waits for it cancels all. */
+  /** Cancels every job that has no waiting parent, and checks that this ends all jobs. */
   async function endsWhenCancelled(family: Family): Promise<void> {
     const { jobs } = await family.look();
     const isLed = ({ state }: (typeof jobs)[number]["job"]) =>

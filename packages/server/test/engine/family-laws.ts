@@ -6,7 +6,7 @@ import { someone } from "../core/jobs.ts";
 import type { SeenFamily, SeenJob } from "./family.ts";
 import { waits } from "./random-families.ts";
 
-/** Holds a tree of jobs in which nothing more happens by itself to what must be true of any. */
+/** Checks a tree of jobs in which nothing more happens by itself against the rules that hold for any tree. */
 export function expectLawful(seen: SeenFamily): void {
   const children = childrenByPlace(seen);
   expectCounted(seen);
@@ -21,7 +21,7 @@ export function expectLawful(seen: SeenFamily): void {
 
 type Run = StepFolder<ShownValue>["runs"][number];
 
-/** No visit of a step has begun two jobs. */
+/** Checks that no visit of a step has begun two jobs. */
 function childrenByPlace({ jobs }: SeenFamily): ReadonlyMap<string, SeenJob> {
   const children = new Map<string, SeenJob>();
   for (const child of jobs) {
@@ -42,7 +42,7 @@ function expectCounted({ jobs, childIds, trees }: SeenFamily): void {
   expect(trees.map(({ jobId, count }) => ({ jobId, count: Number(count) }))).toEqual(counts);
 }
 
-/** A step's run shows the end of its child, and shows each end once. */
+/** Checks that a step's run shows the end of its child, and shows each end once. */
 function expectHeard({ key, entries }: SeenJob, run: Run, children: ReadonlyMap<string, SeenJob>): void {
   const isAwaited = waits(run.name);
   if (!(isAwaited || run.name.startsWith("send"))) return;
@@ -62,10 +62,13 @@ function expectHeard({ key, entries }: SeenJob, run: Run, children: ReadonlyMap<
   expect(failures.length).toBeLessThanOrEqual(ends.length);
 }
 
-/** A job waits for a child if and only if that is under way and knows it. Without a parent that waits it runs only where somebody let it. */
+/**
+ * Checks that a job waits for a child if and only if the child is under way and knows it. A child without a waiting parent runs only where somebody
+ * resumed it.
+ */
 function expectAwaited({ key, job, calls, entries }: SeenJob, { jobs }: SeenFamily): void {
   for (const { childJobId, nodeId, epoch } of calls) {
-    // Its function never answers.
+    // The function of this call never answers.
     if (childJobId === null) {
       expect(nodeId).not.toBeNull();
       continue;

@@ -34,7 +34,7 @@ import { happening, keyed, submission } from "./commands.ts";
 import { commitSettings } from "./commit-settings.ts";
 import { dying, NodeDied } from "./mortal-nodes.ts";
 
-/** Ways in which a tree of jobs goes through its scenario. In each of them it must do the same. */
+/** The ways in which a tree of jobs goes through its scenario. It must do the same in each of them. */
 export const ways = [
   "by one node",
   "by another node after every commit",
@@ -48,18 +48,18 @@ const executors = executorCatalog(config);
 
 /** The fate of the node that makes one change. */
 export interface Fate {
-  /** Another node made the same change first, and died before it had committed. */
+  /** True when another node made the same change first, and died before it had committed. */
   readonly isLostFirst: boolean;
-  /** The change, and every notice in it, comes twice. */
+  /** True when the change, with every notice in it, comes twice. */
   readonly isTwice: boolean;
-  /** The node dies once it has committed. */
+  /** True when the node dies after it has committed. */
   readonly isReplaced: boolean;
 }
 
-/** All that the order of things leaves open. */
+/** The choices that a scenario leaves open. */
 export interface Chance {
   readonly fate: () => Fate;
-  /** A number from 0 up to `count`, which is not reached. */
+  /** Picks a number from 0 up to `count` (exclusive). */
   readonly pick: (count: number) => number;
 }
 
@@ -69,17 +69,17 @@ const fates: Readonly<Record<Way, Fate>> = {
   "with every notice and outcome twice": { isLostFirst: false, isTwice: true, isReplaced: false },
 };
 
-/** The same for each change, and everything in its order. */
+/** The chance that gives each change the same fate, and always picks the first. */
 export function chanceOf(way: Way): Chance {
   return { fate: () => fates[way], pick: () => 0 };
 }
 
-/** The steps of each workflow, and the time that its jobs have. */
+/** The steps of each workflow, and the timeout of its jobs. */
 export type Workflows = Readonly<
   Record<string, readonly StepSketch[] | { readonly steps: readonly StepSketch[]; readonly timeoutSeconds: number }>
 >;
 
-/** The results of functions, by workflow and step: one for each attempt, the last one for all that follow. "never": no answer comes. */
+/** The results of functions, by workflow and step: one for each attempt, and the last one for all later attempts. "never" means that no answer comes. */
 export type Answers = Readonly<Record<string, readonly (JsonValue | "never" | { readonly fails: string })[]>>;
 
 interface Owed {
@@ -109,7 +109,7 @@ export interface SeenFamily {
   readonly noticeCount: number;
 }
 
-/** A tree of jobs over one store, which nodes without an HTTP interface move from commit to commit. */
+/** A tree of jobs over one store. Nodes without an HTTP interface move it from commit to commit. */
 export class Family {
   readonly #database: Database;
   readonly #organizationId = randomUUID();
@@ -119,7 +119,7 @@ export class Family {
   readonly #stuck = new Set<string>();
   #now: Timestamp = startedAt;
   #fate: Fate;
-  /** As many times a child is told that its organization submits as many jobs as it may. */
+  /** The number of times that a child is told that its organization has reached its submit rate limit. */
   #fullMinutes = 0;
   #node: Member;
 
@@ -152,7 +152,7 @@ export class Family {
     for (const [name, workflow] of Object.entries(workflows)) await this.deploy(name, workflow);
   }
 
-  /** Gives the workflow a version that `$LIVE` means from now on. One that there is not is registered first. */
+  /** Gives the workflow a version to which `$LIVE` points from now on. A workflow that does not exist is registered first. */
   async deploy(name: string, workflow: Workflows[string]): Promise<void> {
     const organizationId = this.#organizationId;
     const [known, versionId] = [this.#workflowIds.get(name), randomUUID()];
@@ -175,7 +175,7 @@ export class Family {
 
   readonly #workflowIds = new Map<string, string>();
 
-  /** A job of the workflow. A second one of the same workflow is a repetition of the first. */
+  /** Submits a job of the workflow. A second one of the same workflow is a repetition of the first. */
   async submit(workflow: string, input: JsonObject = {}): Promise<JobKey> {
     const workflowId = this.#workflowIds.get(workflow) ?? "";
     const command = submission(
@@ -187,7 +187,7 @@ export class Family {
     return { organizationId: this.#organizationId, jobId: String(answer.jobId) };
   }
 
-  /** Somebody cancels the job, or resumes it. Where that cannot be, nothing happens. */
+  /** Cancels or resumes the job. Nothing happens if that is not possible. */
   async tell(key: JobKey, act: "cancel" | "resume"): Promise<void> {
     for (const place of this.#stuck) this.#answered.set(place, (this.#answered.get(place) ?? 0) + 1);
     this.#stuck.clear();
@@ -201,7 +201,7 @@ export class Family {
     throw new Error("The jobs do not come to rest.");
   }
 
-  /** Lets one thing happen that happens by itself. False where there is none. */
+  /** Lets one thing happen that happens by itself. Answers false when there is none. */
   async move(): Promise<boolean> {
     const [calls, words, timers] = [() => this.#moveCalls(), () => this.#moveWords(), () => this.#moveTimers()];
     const isImpatient = this.#chance.pick(8) === 7;
@@ -210,7 +210,10 @@ export class Family {
     return false;
   }
 
-  /** Every job of the tree, one level after the other, each in the order of its branches: its workflow, its status, and its output or its error's code and type. */
+  /**
+   * Lists every job of the tree, one level after the other, each level in the order of its branches: the workflow, the status, and the output or the
+   * error's code and type.
+   */
   async jobs(): Promise<(readonly [string, string, unknown?])[]> {
     const reader = this.#reader();
     const keys = await this.keys();
@@ -234,7 +237,7 @@ export class Family {
     return await this.#database.query(said<JobKey>(text), [this.#organizationId]);
   }
 
-  /** Everything that the store has of the family. */
+  /** Reads everything that the store has about the family. */
   async look(): Promise<SeenFamily> {
     const reader = this.#reader();
     const keys = await this.keys();
@@ -260,7 +263,7 @@ export class Family {
     return { jobs, childIds: children.map(({ jobId }) => jobId), trees, noticeCount: notices.length };
   }
 
-  /** The calls and the notices that the store holds, not delivered yet. */
+  /** Counts the calls and the notices in the store that are not delivered yet. */
   async leftovers(): Promise<number> {
     const text =
       "SELECT (SELECT count(*) FROM job_call WHERE organization_id = $1) + (SELECT count(*) FROM job_notice WHERE organization_id = $1) AS count";
@@ -284,7 +287,7 @@ export class Family {
     return false;
   }
 
-  /** The call as this node has it: one that took it over makes it anew, under another number. */
+  /** Finds the call as this node has it: a node that took it over makes it again under another number. */
   #sameCall(node: Member, { job, effect }: Owed): Owed {
     const isSame = (other: Owed) =>
       other.job.jobId === job.jobId && other.effect.branch === effect.branch && other.effect.step === effect.step;
@@ -308,7 +311,10 @@ export class Family {
     await this.#report(node, owed.job, fact);
   }
 
-  /** Each call of a job has its own answer, however often it is handed to another node. One that never came is passed over once somebody did something. */
+  /**
+   * Finds the answer to a call. Each call of a job has its own answer, however often it passes to another node. A call that is never answered is
+   * skipped from then on, until somebody acts on the job.
+   */
   #answerFor({ job, effect }: Owed): Answers[string][number] {
     const answers = this.#answers[`${job.workflowName}.${effect.step}`] ?? [{}];
     const count = this.#answered.get(answerKey(job, effect)) ?? 0;
@@ -380,7 +386,7 @@ export class Family {
     return Number(row?.count);
   }
 
-  /** The duty goes by the database's own time, at which all of these calls are over: it tells of those that are over by the time of the test. */
+  /** Runs the duty, which uses the database's own time, at which all of these calls are over. Only the calls that are over by the test's time are reported. */
   async #timeOut(node: Member): Promise<void> {
     await lostTasksDuty({
       database: this.#database,
@@ -399,7 +405,7 @@ export class Family {
     }).runOnce();
   }
 
-  /** One change, by a node that lives, dies before it has committed, or is told twice. */
+  /** Makes one change, with a node that lives, dies before or after it has committed, or makes it twice. */
   async #change(work: (node: Member) => Promise<unknown>, isDone: () => boolean = () => true): Promise<void> {
     this.#fate = this.#chance.fate();
     if (this.#fate.isLostFirst) {
@@ -413,7 +419,7 @@ export class Family {
     if (this.#fate.isReplaced && isDone()) await this.#succeed();
   }
 
-  /** Another node takes over from the one there was, which has seen nothing. */
+  /** Replaces the node by another one that has seen nothing. */
   async #succeed(): Promise<void> {
     const [dead, next] = [this.#node, this.#member(randomUUID())];
     this.#node = next;

@@ -23,9 +23,9 @@ onEveryStore((home) => {
   const service = useService(home);
   let engine: NodeEngine;
   let organization: TestOrganization;
-  /** Runs through by itself. */
+  /** A workflow that runs through without waiting. */
   let straight: Workflow;
-  /** Waits for `approved`. */
+  /** A workflow that waits for `approved`. */
   let waiting: Workflow;
 
   beforeAll(async () => {
@@ -36,7 +36,7 @@ onEveryStore((home) => {
     waiting = { organizationId, workflowId: (await deploy(api, waitingDefinition)).workflowId };
   });
 
-  /** A group commit beside the service's own, over the same store, that tells what it commits and what it cannot. */
+  /** Makes a group commit beside the service's own, over the same store. It records its commits and its failures. */
   function groupCommit(settings: Partial<Config> = {}, more: Partial<GroupCommitOptions> = {}) {
     const config = { ...readConfig({}), ...settings };
     const executors = executorCatalog(config);
@@ -67,7 +67,7 @@ onEveryStore((home) => {
     return command;
   }
 
-  /** From the store: the service's own engine has not seen what another group commit wrote. */
+  /** Reads the job from the store, because the service's own engine has not seen the commits of another group commit. */
   async function read(key: { organizationId: string; jobId: string }) {
     const reader = new JobReader({
       database: service.running.database,
@@ -139,7 +139,7 @@ onEveryStore((home) => {
 
   test("what happens to large jobs at once is cut by what they hold", async () => {
     const { commit, commits, defects } = groupCommit({ maxBatchBytes: 250_000 });
-    // It is stored once, as the job's input, and read to end the wait.
+    // The input is stored once, as the job's input, and read to end the wait.
     const input = { text: randomBytes(50_000).toString("hex") };
     const large = [1, 2, 3, 4].map(() => submission(engine, waiting, { input }));
     for (const command of large) await engine.commit(command);
@@ -336,7 +336,7 @@ onEveryStore((home) => {
       retryAfterSeconds: 1,
     });
     accepted.push(...[1, 2].map(() => commit.commit(submission(engine, others))));
-    // Now the whole queue is full, which is nobody's own limit.
+    // The whole queue is full now, which is not the limit of one organization.
     await expect(commit.commit(submission(engine, straight))).rejects.toMatchObject({ code: "UnavailableError" });
 
     await Promise.all(accepted);

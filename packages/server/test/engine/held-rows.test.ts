@@ -12,7 +12,7 @@ import { byWayOf, useCluster } from "./cluster.ts";
 const functions = await FunctionServer.start();
 afterAll(() => functions.stop());
 
-// Far below the time that a statement may take: whoever waited for a row would be late.
+// The deadline is far below the time that a statement may take, so a command that waited for a row would be late.
 const cluster = useCluster(2, {
   ...functions.environment,
   STEPWELL_DATABASE_TIMEOUT_MS: "60000",
@@ -22,9 +22,9 @@ const cluster = useCluster(2, {
 
 let own: TestOrganization;
 let other: TestOrganization;
-/** The workflow of `own` that waits for `approved`. */
+/** The workflow of `own`, which waits for `approved`. */
 let waiting: { workflowId: string };
-/** The workflow of `other` that runs through by itself. */
+/** The workflow of `other`, which runs through without waiting. */
 let straight: { workflowId: string };
 
 beforeAll(async () => {
@@ -34,7 +34,7 @@ beforeAll(async () => {
   straight = await deploy(other.api, straightDefinition);
 });
 
-/** Holds what these statements lock, as a session that somebody forgot does, until it is let go or its test ends. */
+/** Locks rows with these statements, as a forgotten session does, until they are released or the test ends. */
 async function hold(...statements: readonly (readonly [text: string, values: readonly unknown[]])[]) {
   const session = new pg.Client({ connectionString: cluster.databaseUrl });
   await session.connect();
@@ -59,7 +59,7 @@ async function answerOf(request: Promise<unknown>): Promise<string> {
   return await request.then(() => "done", String);
 }
 
-/** The other organization's jobs, one after the other. Each is answered well before its deadline, or fails the test. */
+/** Submits the other organization's jobs, one after the other, and checks that each is answered well before its deadline. */
 async function neighbourGoesOn(): Promise<void> {
   for (let count = 0; count < 20; count += 1) {
     expect(await submitAndWait(other.api, straight.workflowId)).toMatchObject({ status: "SUCCEEDED" });

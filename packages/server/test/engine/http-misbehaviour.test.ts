@@ -6,7 +6,7 @@ import { type RawConnection, RawServer } from "@stepwell/testing/functions/raw-s
 import { expect, test } from "vitest";
 import { http } from "../../src/engine/executors/http.ts";
 
-// A server that misbehaves. Each call must end in its time, with little memory, and with a failure that says what happened.
+// These tests use a server that misbehaves. Each call must end in time, with little memory, and with a failure that says what happened.
 
 const json = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n";
 const plain = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n";
@@ -22,7 +22,7 @@ const sayAndClose =
   ({ socket }) =>
     socket.end(text);
 
-/** Writes the same again and again, as fast as the other side takes it, until the connection ends. */
+/** Writes the same data again and again, as fast as the other side takes it, until the connection ends. */
 function endlessly(begin: string, piece: string | Buffer): Talk {
   return ({ socket }) => {
     socket.write(begin);
@@ -401,7 +401,7 @@ test("a call that is given up ends at once, and its connection with it", async (
   await server.ended();
 });
 
-/** Answers the first piece of each connection: a request that comes in two pieces is one request. */
+/** Answers only the first piece of data on each connection, because a request in two pieces is one request. */
 function onceOnEach(talk: Talk): (connection: RawConnection) => void {
   const begun = new WeakSet<RawConnection>();
   return (connection) => {

@@ -23,7 +23,7 @@ onEveryStore((home) => {
     run.run(moves);
     run.settle();
 
-    // Two nodes that both go on, and others that die.
+    // Two of the nodes stay alive, and others die.
     const living = [nodes.node({ hasRoomForCall: hasRoom }), nodes.node()] as const;
     const [first] = living;
     const key = await nodes.submit(first, await nodes.register(textOfSketch(sketch)), input);
@@ -41,7 +41,7 @@ onEveryStore((home) => {
     expect(JSON.parse(JSON.stringify(entries))).toEqual(JSON.parse(JSON.stringify(run.store.plainEntries)));
     expect(essenceOfRow(row)).toEqual(essenceOfRow(run.store.row));
     expect(calls.map(callNameOf).toSorted(byEpoch)).toEqual(callsOf(run.store.state).toSorted(byEpoch));
-    // Only the last of the calls that the facts of one commit made is owed.
+    // When the facts of one commit made several calls, only the last of them is owed.
     const made = [run.submitted, ...run.committed.map(({ change }) => change)].flatMap((change) => change.effects);
     const owed = new Set(effects.map(({ epoch }) => epoch));
     expect(effects.toSorted(byEpoch).map(withoutChildId)).toEqual(
@@ -74,7 +74,7 @@ onEveryStore((home) => {
   }, 600_000);
 });
 
-/** The id of a child follows from the id of its parent, which is another one in the store. */
+/** Removes the id of a child, because it follows from the id of its parent, which is different in the store. */
 function withoutChildId({ child, ...effect }: CallEffect): unknown {
   if (child === undefined) return effect;
   const { jobId: _, ...others } = child;

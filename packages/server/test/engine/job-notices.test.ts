@@ -9,7 +9,7 @@ import type { JobKey } from "../../src/store/jobs/jobs.ts";
 onEveryStore((home) => {
   const service = useService(home);
 
-  /** Notices of a node that delivers them itself: they are too new for the service's own. */
+  /** Makes notices of a node that delivers them itself: they are too new for the service to deliver them. */
   async function nodeWith(notices: readonly JobNotice[]) {
     const { database } = service.running;
     const nodeId = randomUUID();

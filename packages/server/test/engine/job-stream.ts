@@ -1,7 +1,7 @@
 import type { TestService } from "@stepwell/testing/service.ts";
 import type { FirstOrganization } from "./child-node.ts";
 
-/** The types of the entries that a stream of server-sent events gives, until it ends. */
+/** Yields the types of the entries in a stream of server-sent events, until it ends. */
 export async function* streamTypes(
   node: TestService,
   { organizationId, owner }: FirstOrganization,

@@ -44,15 +44,15 @@ export interface FoundJob {
   readonly row: NonNullable<Awaited<ReturnType<typeof readJob>>>;
   readonly entries: readonly PlainEntry[];
   readonly calls: readonly CallRow[];
-  /** The calls that nodes were to make once what owes them was committed. */
+  /** The calls that nodes had to make after the commits. */
   readonly effects: readonly CallEffect[];
   /** The notices for the children that it has left, in the order of its calls. */
   readonly notices: readonly (CallName & { readonly jobId: string })[];
 }
 
 /**
- * Nodes without an HTTP interface, over one store and with a clock that the test sets. A node is what it knows: its compiled plans and its queue. One that
- * dies is replaced by another that has seen nothing.
+ * Nodes without an HTTP interface, over one store and with a clock that the test sets. A node consists of its compiled plans and its queue. A node
+ * that dies is replaced by another one that has seen nothing.
  */
 export class MortalNodes {
   readonly database: Database;
@@ -104,7 +104,7 @@ export class MortalNodes {
     return { organizationId: version.organizationId, jobId: command.jobId };
   }
 
-  /** The facts go into one commit, in their order. Answers the codes of those that the state machine refuses; every other error is thrown. */
+  /** Delivers facts in one commit, in their order. Answers the error codes of the facts that the state machine rejects; any other error is thrown. */
   async deliver(node: GroupCommit, key: JobKey, facts: readonly UntimedFact[], at: Timestamp): Promise<string[]> {
     this.#now = at;
     const outcomes = await Promise.allSettled(facts.map((fact) => node.commit(happening(key, fact))));
@@ -115,7 +115,7 @@ export class MortalNodes {
     });
   }
 
-  /** Another node. One that is `dying` does all its work, and is gone before any of it is committed. With `offers`, workers wait there for tasks. */
+  /** Makes another node. A node that is `dying` does all its work, and is gone before any of it is committed. With `offers`, workers wait there for tasks. */
   node({ hasRoomForCall = true, isDying = false, offers }: NodeSettings = {}): GroupCommit {
     const clock = new DatabaseClock(() => this.#now - startedAt);
     clock.adjust(startedAt, 0, 0);

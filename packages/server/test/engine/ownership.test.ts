@@ -22,7 +22,7 @@ const settings = {
   STEPWELL_DRAIN_SECONDS: "0",
 };
 const cluster = useCluster(2, settings);
-/** What finding a dead node and taking its jobs may add to the lease, on a busy machine. */
+/** The time in addition to the lease for finding a dead node and taking over its jobs, on a busy machine. */
 const takeoverSlackMs = 5_000;
 
 async function submit(api: Client, workflowId: string): Promise<string> {
@@ -48,7 +48,7 @@ async function ownerOf(jobId: string): Promise<{ nodeId: string; epoch: number }
   return rows[0];
 }
 
-/** Makes it look as if that node had taken the call and was never heard of again. */
+/** Changes the store as if this node had taken the call and was never heard of again. */
 async function giveTo(nodeId: string, jobId: string): Promise<void> {
   await onServer(cluster.databaseUrl, (client) =>
     client.query("UPDATE job_call SET node_id = $1 WHERE job_id = $2", [nodeId, jobId]),
@@ -77,7 +77,7 @@ test("another node takes over the call of a node that dies, under the same idemp
   second.succeed({ by: "second" });
   expect(await finished(api, jobId)).toMatchObject({ status: "SUCCEEDED", output: { by: "second" } });
   expect(await historyTypes(api, jobId)).toContain("step.interrupted");
-  // Its node lives, so its call may take longer than any lease.
+  // The node of this call is alive, so the call may take longer than any lease.
   (await functions.nextCall(steady)).succeed();
   expect(await finished(api, steady)).toMatchObject({ status: "SUCCEEDED" });
   expect(functions.callsOf(steady)).toHaveLength(1);
@@ -100,7 +100,7 @@ test("a node that was stopped for longer than its lease begins none of its queue
   for (const jobId of [underWay, queued]) await finished(api, jobId);
   stopped.goOn();
 
-  // Its one call at a time is free for this only when it is through with the other two.
+  // The node makes one call at a time, so this call begins only after the other two are finished.
   const afterwards = await submit(viaStopped, workflowId);
   (await functions.nextCall(afterwards)).succeed();
   await finished(api, afterwards);
@@ -249,7 +249,7 @@ test("a node that leaves passes on the call that follows one it finishes", async
 
   const left = cluster.stopNode(leaving);
   calls[0].succeed();
-  // While the leaving node still waits for its other call.
+  // The leaving node still waits for its other call at this time.
   (await functions.nextCall(passedOn)).succeed({ by: "another node" });
 
   expect(await finished(api, passedOn)).toMatchObject({ status: "SUCCEEDED", output: { by: "another node" } });

@@ -43,7 +43,7 @@ describe("what is parked", () => {
       clock.now += 1;
       expect(parking.findVersion("v")).toBeUndefined();
       expect(parking.leftOut()).toEqual({ versionIds: [], jobIds: [] });
-      // An error that is no matter of the definition stays in the log.
+      // An error that is not about the definition appears only in the log.
       expect(parked?.reason).toBeUndefined();
       return parked?.retryInMs;
     });
@@ -81,7 +81,7 @@ describe("what is parked", () => {
   });
 });
 
-/** A definition that a release to come might allow. */
+/** A definition that a future release might allow. */
 const laterDefinition = definitionOf({
   name: "ask",
   integrationDetails: {
@@ -110,7 +110,7 @@ onEveryStore((home) => {
     return { organizationId: organization.organizationId, workflowId, versionId };
   }
 
-  /** The version says from here on what no program of today understands. */
+  /** Changes the stored version so that no present program understands it. */
   async function outdate({ versionId }: { readonly versionId: string }): Promise<void> {
     const text = "UPDATE workflow_version SET definition = $2 WHERE version_id = $1";
     await service.running.database.query(said(text), [versionId, laterDefinition]);
@@ -122,7 +122,7 @@ onEveryStore((home) => {
     return command;
   }
 
-  /** A group commit with plans of its own, as on another node. */
+  /** Makes a group commit with plans of its own, as on another node. */
   function groupCommit(database: Database = service.running.database, settings: Partial<Config> = {}) {
     const config = { ...readConfig({}), ...settings };
     const commits: CommitStats[] = [];
@@ -188,7 +188,7 @@ onEveryStore((home) => {
     ]);
     expect(commits.map(({ commandCount }) => commandCount)).toEqual([7]);
     expect(defects).toEqual([]);
-    // The key of the refused submission is free.
+    // The key of the refused submission can be used again.
     expect(await commit.commit(submission(engine, straight, key))).toMatchObject({ type: "done" });
     expect(await engine.readJob(parked)).toEqual(before);
   });
@@ -213,7 +213,7 @@ onEveryStore((home) => {
     expect(outcomes[0]).toMatchObject({ reason: { fate: "nothing-written" } });
     expect((outcomes[0] as PromiseRejectedResult).reason).toBeInstanceOf(StatementGivenUpError);
     expect(commits.map(({ commandCount }) => commandCount)).toEqual([1, 1, 1, 1, 5, 5, 5, 5]);
-    // A caller's own trouble parks nothing.
+    // An error of the caller's own request parks nothing.
     expect(parking.jobCount).toBe(0);
     await mend();
     expect(await commit.commit(happening(failing, eventReceived("approved")))).toMatchObject({ type: "done" });
@@ -241,7 +241,7 @@ onEveryStore((home) => {
     expect(outcomes).toMatchObject([{ status: "rejected", reason: parked }, { status: "fulfilled" }]);
     expect(commits.map(({ commandCount }) => commandCount)).toEqual([2]);
     expect(parking.leftOut()).toEqual({ versionIds: [], jobIds: [jobId] });
-    // A fact that needs no step still counts.
+    // A fact that needs no step is still applied.
     expect(await commit.commit(happening({ ...straight, jobId }, cancelled))).toMatchObject({
       answer: { status: "CANCELLED" },
     });
@@ -306,7 +306,7 @@ onEveryStore((home) => {
 
     expect(outcomes).toMatchObject(outcomes.map(() => ({ status: "rejected", reason: { code: "UnavailableError" } })));
     expect(attempts).toBe(2);
-    // The first part lands late; nobody waits for the second any more.
+    // The first part lands late; nobody waits for the second part any more.
     await expect.poll(() => commits.map(({ commandCount }) => commandCount)).toEqual([2]);
     expect(await commit.commit(submission(engine, straight))).toMatchObject({ type: "done" });
     expect(attempts).toBe(3);
@@ -332,7 +332,7 @@ onEveryStore((home) => {
     const [waiting, waitingOfOwn] = [await deploy(other.api, impatient), await deploy(own.api, impatient)];
     const { definition } = await readDefinition(unreadable);
     await writeDefinition(unreadable, laterDefinition);
-    // They are due for longer than anything else, and more than one round takes.
+    // These jobs are due for longer than any other, and there are more of them than one round takes.
     const [jobId = ""] = await insertDueJobs(database, {
       organizationId: own.organizationId,
       versionId: unreadable.versionId,

@@ -8,7 +8,7 @@ const dayMs = 86_400_000;
 onEveryStore((home) => {
   const service = useService(home);
 
-  /** The duty, that many days from now. */
+  /** Runs the duty as if it were this many days later. */
   async function runIn(days: number): Promise<void> {
     const { database, engine } = service.running;
     const now = () => engine.now() + days * dayMs;

@@ -3,30 +3,30 @@ import type { JsonObject } from "../../src/core/json/json.ts";
 import { call, childJob, delay, forEach, noop, parallel, type StepSketch } from "../core/jobs.ts";
 import type { Answers, Chance, Fate, Workflows } from "./family.ts";
 
-/** Something that somebody does to a job of the tree, after so many moves. */
+/** An action on a job of the tree, after this many moves. */
 export interface RandomAct {
   readonly afterMoves: number;
   readonly type: "cancel" | "resume";
-  /** Which of the jobs, in the order of their levels. */
+  /** The index of the job, in the order of the levels. */
   readonly place: number;
 }
 
-/** Workflows whose jobs begin each other, and all that happens to one tree of them. The first workflow is that of the root. */
+/** Workflows whose jobs begin each other, and all actions on one tree of them. The first workflow is the root's. */
 export interface RandomFamily {
   readonly workflows: Workflows;
   readonly answers: Answers;
   readonly acts: readonly RandomAct[];
-  /** By these everything is chosen that the order of things leaves open. */
+  /** The numbers that decide every choice that a scenario leaves open. */
   readonly choices: readonly number[];
 }
 
-/** Steps that wait for the job that they begin are named so, and those that do not are not. */
+/** Whether a step waits for the job that it begins. The names of the steps tell. */
 export const waits = (step: string): boolean => step.startsWith("begin");
 
 const maybe = <Value extends JsonObject>(value: Value, weight = 2): fc.Arbitrary<Value | object> =>
   fc.oneof({ weight, arbitrary: fc.constant({}) }, { weight: 1, arbitrary: fc.constant(value) });
 
-/** What every step of the line hands on is an object, whatever came before it. */
+/** Every step of the line passes on an object, whatever came before it. */
 const mapping = { input: { n: 1 } };
 
 function childStep(name: string, workflow: string, following: string | null): fc.Arbitrary<StepSketch> {
@@ -73,7 +73,7 @@ function linkOf(name: string, workflows: readonly string[], following: string | 
   );
 }
 
-/** One or two links, each of which begins jobs of these workflows. */
+/** Makes one or two links, each of which begins jobs of these workflows. */
 function lineOf(workflows: readonly string[]): fc.Arbitrary<StepSketch[]> {
   const end = noop("end", null);
   return fc
@@ -126,7 +126,7 @@ export const randomFamilies: fc.Arbitrary<RandomFamily> = fc.record({
   choices: fc.array(fc.nat(1_000), { minLength: 30, maxLength: 60 }),
 });
 
-/** The choices over and over, each time of another length of the list. */
+/** Makes a chance that goes through the choices again and again. Each round adds one more to every choice, so that no round repeats the one before. */
 export function chanceBy(choices: readonly number[]): Chance {
   let count = 0;
   const next = () => {

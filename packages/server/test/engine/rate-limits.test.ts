@@ -10,7 +10,7 @@ import { useCluster } from "./cluster.ts";
 const limit = 1_200;
 const submitLimit = 120;
 
-/** How far off several nodes together may be. */
+/** The tolerance for several nodes together: 5% in both directions. */
 const least = (exact: number) => exact * 0.95;
 const most = (exact: number) => exact * 1.05;
 
@@ -19,7 +19,7 @@ interface Tally {
   refused: number;
 }
 
-/** Sends requests, so many at a time, until `isEnough`; answers how many were admitted. */
+/** Sends requests, this many at a time, until `isEnough`; answers how many were admitted. */
 async function load(
   send: () => Promise<Response>,
   parallel: number,
@@ -57,7 +57,7 @@ describe("three nodes", () => {
   });
   const nodes = () => [0, 1, 2].map((index) => cluster.node(index));
 
-  /** Until all know of each other, one that thinks itself alone admits all by itself. */
+  /** All nodes must know of each other first: a node that thinks it is alone admits the whole limit by itself. */
   beforeAll(async () => {
     for (const node of nodes()) await vi.waitUntil(() => node.running.engine.nodeCount() === 3, { timeout: 10_000 });
   });
@@ -99,7 +99,7 @@ describe("three nodes", () => {
       );
       expect(admittedBy(tallies)).toBeGreaterThanOrEqual(least(submitLimit));
       expect(admittedBy(tallies)).toBeLessThanOrEqual(most(submitLimit));
-      // The jobs that are there are those that were admitted.
+      // Exactly the admitted jobs exist.
       const { body: list } = await organization.api.call("ListJobs", { query: { includeTotal: true } });
       expect(list.totalCount).toBe(admittedBy(tallies));
     });
@@ -124,7 +124,7 @@ describe("three nodes", () => {
         const { body } = await asking.call<{ rateLimits: { usedCount: number }[] }>("GetRateLimits");
         const used = body.rateLimits[0]?.usedCount ?? 0;
         expect(used).toBeGreaterThanOrEqual(300);
-        // What was set aside counts, until it is given back.
+        // Requests that a node has reserved count as used, until they are given back.
         expect(used).toBeLessThanOrEqual(303 + limit / 20);
       }
     });
@@ -149,7 +149,7 @@ describe("when nodes go", () => {
     STEPWELL_HEARTBEAT_MS: "100",
   });
 
-  /** A node takes a share of the load and then goes; the others go on until they refuse. */
+  /** Lets a node take a share of the load and then leave; the other nodes go on until they refuse. */
   async function admittedAround(
     leaving: { readonly baseUrl: string },
     organization: TestOrganization,

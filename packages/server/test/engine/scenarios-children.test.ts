@@ -27,7 +27,7 @@ onEveryStore((home) => {
 
         expect(await family.jobs()).toEqual(jobs);
         expectLawful(await family.look());
-        // Jobs that are under way are left alone, and nothing else is.
+        // Only the calls of jobs that are under way are left.
         expect(await family.leftovers()).toBe(jobs.filter(([, status]) => status === "RUNNING").length);
       });
     },

@@ -2,21 +2,21 @@ import type { JsonObject } from "../../src/core/json/json.ts";
 import { call, childJob, forEach, noop, parallel, type StepSketch, transform } from "../core/jobs.ts";
 import type { Answers, Workflows } from "./family.ts";
 
-/** One way that a tree of jobs may take: its workflows, what calls give, what somebody does to the root, and what the jobs must be in the end. */
+/** One scenario of a tree of jobs: its workflows, the results of its calls, the actions on the root, and the jobs at the end. */
 export interface FamilyScenario {
-  /** The first one is that of the root. */
+  /** The workflows, the root's first. */
   readonly workflows: Workflows;
   readonly input?: JsonObject;
   readonly answers?: Answers;
-  /** How often children are told that their organization submits as many jobs as it may. */
+  /** The number of times that children are told that their organization has reached its submit rate limit. */
   readonly fullMinutes?: number;
-  /** Done one after the other, each after everything that happens by itself. */
+  /** The actions, each carried out after everything that happens by itself. */
   readonly acts?: readonly FamilyAct[];
-  /** Each job by its workflow, with its status, and its output or the code and the type of its error. */
+  /** The jobs at the end: the workflow, the status, and the output or the error's code and type. */
   readonly jobs: readonly (readonly [workflow: string, status: string, outcome?: unknown])[];
 }
 
-/** To the root; to the job of a workflow; or to a workflow, which gets another version, or is deleted. */
+/** An action on the root, on the job of a workflow, or on a workflow, which gets another version or is deleted. */
 export type FamilyAct =
   | "cancel"
   | "resume"

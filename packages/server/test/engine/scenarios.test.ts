@@ -8,7 +8,7 @@ import { planOf, textOf } from "../core/jobs.ts";
 import { MortalNodes } from "./mortal-nodes.ts";
 import { type Scenario, scenarioSchemas, scenarios } from "./scenarios.ts";
 
-/** Ways in which a job goes through its scenario. In each of them it must do the same. */
+/** The ways in which a job goes through its scenario. It must do the same in each of them. */
 const ways = ["by one node", "by another node after every commit", "with every outcome delivered twice"] as const;
 
 onEveryStore((home) => {
@@ -21,7 +21,7 @@ onEveryStore((home) => {
   async function play(scenario: Scenario, way: (typeof ways)[number]) {
     const { steps, input = {}, timeoutSeconds, hasNoRoom, happenings } = scenario;
     const more = timeoutSeconds === undefined ? {} : { timeoutSeconds };
-    // This run in memory says for which call each outcome is.
+    // This run in memory shows to which call each outcome belongs.
     const hasRoomForCall = hasNoRoom !== true;
     const run = new FaultyRun(planOf(steps, scenarioSchemas, more), input, soundMachine, { hasRoomForCall });
     for (const happening of happenings) run.commit([happening], "lands");
@@ -44,13 +44,13 @@ onEveryStore((home) => {
   describe.each(Object.entries(scenarios))("%s", (_name, scenario) => {
     test.each(ways)("%s", async (way) => {
       const { row, entries, calls, refused } = await play(scenario, way);
-      // Large values come as their text.
+      // Large values are compared as their text.
       expect(JSON.parse(JSON.stringify(runsOf(entries)))).toEqual(scenario.runs);
       expect(row.state.status).toBe(scenario.status);
       expect(entries.map(({ sequence }) => sequence)).toEqual(entries.map((_, index) => index + 1));
       expect(calls).toEqual([]);
       expect(refused).toEqual(scenario.refused ?? []);
-      // No cancel and no resume of the scenario was refused.
+      // Every cancel and every resume of the scenario was accepted.
       const steering = scenario.happenings.filter(({ type }) => type === "cancel" || type === "resume");
       expect(entries.filter(({ type }) => type === "job.cancelled" || type === "job.resumed")).toHaveLength(
         steering.length,

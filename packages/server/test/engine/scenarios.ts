@@ -2,21 +2,21 @@ import type { JsonObject, JsonValue } from "../../src/core/json/json.ts";
 import type { Happening } from "../core/interleaving/moves.ts";
 import { call, delay, forEach, noop, parallel, type StepSketch, task, transform, wait } from "../core/jobs.ts";
 
-/** One way that a job may take: what happens to it, and what it must have done. */
+/** One scenario of a job: what happens to it, and what it must have done. */
 export interface Scenario {
   readonly steps: readonly StepSketch[];
   readonly input?: JsonObject;
   readonly timeoutSeconds?: number;
   readonly hasNoRoom?: true;
   readonly happenings: readonly Happening[];
-  /** The step runs in the order of their start, each with its step, its status, its attempts, and its output or the code of its error. */
+  /** The step runs in the order of their start: the step, the status, the number of attempts, and the output or the error code. */
   readonly runs: readonly ExpectedRun[];
   readonly status: string;
-  /** The codes of the errors by which happenings are refused, in their order. Left out: none is. */
+  /** The error codes of the happenings that are refused, in their order. Left out when none is refused. */
   readonly refused?: readonly string[];
 }
 
-/** The step of a branch has the path before it, and a space between. */
+/** For the step of a branch, the path of the branch and a space come before the name. */
 export type ExpectedRun = readonly [step: string, status: string, attempts: number, outcome?: JsonValue];
 
 const ok = (output: JsonValue): Happening => ({ type: "succeeds", output });
@@ -43,12 +43,12 @@ const eventFor = (branch: string, step: string, eventId: string, payload: JsonOb
   branch,
 });
 const workerLost = (branch: string): Happening => ({ type: "is lost", isNodeDead: true, branch });
-/** The outcome of the call before the newest one comes after all. */
+/** The outcome of the call before the newest one arrives late. */
 const late = (output: JsonValue): Happening => ({ type: "succeeds late", age: 0, output });
 const after = (seconds: number): Happening => ({ type: "time passes", ms: seconds * 1_000 });
 const due = after(0);
 const cancel: Happening = { type: "cancel" };
-/** Back to PENDING, from where the job goes on by a timer. */
+/** The job is PENDING again, and a timer lets it go on. */
 const resume: readonly Happening[] = [{ type: "resume" }, due];
 
 /** The schemas that the steps name. */

@@ -17,7 +17,7 @@ onEveryStore((home) => {
 
   const version = () => nodes.register(textOf([task("work", null, { config: { queue: "held" } })]));
 
-  /** Notes that workers asked these queues so many days ago. */
+  /** Notes that workers polled these queues this many days ago. */
   async function asked(
     organizationId: string,
     daysAgo: number,

@@ -26,7 +26,7 @@ import { happening, submission } from "./commands.ts";
 const leaseMs = 10_000;
 const heartbeatMs = 1_000;
 
-/** As if the database's clock had gone on: by its age alone each heartbeat would be past its time. */
+/** Ages the heartbeats as if the database's clock had gone on. By its age alone each heartbeat would be too old. */
 const ageHeartbeats = statement<never>(
   "test_age_heartbeats",
   "global",
@@ -37,12 +37,12 @@ onEveryStore((home) => {
   let store: PreparedStore;
   let database: Database;
   let workflow: { readonly organizationId: string; readonly workflowId: string };
-  /** The machine's clocks, the same for every node. */
+  /** The machine's two clocks, the same for every node. */
   let monotonicMs = 5_000;
   let machineMs = 1_000_000;
   let isStoreAway = false;
 
-  // No service runs over the store: the nodes of these tests are the only ones that look after its jobs.
+  // No service runs over the store, so only the nodes of these tests look after its jobs.
   beforeAll(async () => {
     store = await home.prepare();
     const seeding = new TestService({ name: home.name, prepare: async () => ({ ...store, remove: async () => {} }) });
@@ -134,12 +134,12 @@ onEveryStore((home) => {
       return done.answer;
     }
 
-    /** Loses the call of a job, as a defect would. */
+    /** Makes the node forget the call of a job, as a defect would. */
     forget({ jobId }: JobKey): void {
       this.#owed.delete(jobId);
     }
 
-    /** A job whose call this node owes: begun, or waiting for its turn. */
+    /** Makes a job whose call this node owes, either begun or waiting for its turn. */
     async job(call: "begun" | "waiting"): Promise<JobKey> {
       this.#hasFreeSlots = call === "begun";
       const command = submission({ newId: () => newId(this.#clock.now()) }, workflow);
@@ -185,7 +185,7 @@ onEveryStore((home) => {
       for (const { node } of [owner, observer]) await expect(node.runOnce()).rejects.toThrow(StoreUnavailableError);
     }
     isStoreAway = false;
-    // The observer is the first to be back.
+    // The observer is the first node that is back.
     await observer.takeover.runOnce();
     pass(heartbeatMs);
     await observer.takeover.runOnce();
@@ -233,7 +233,7 @@ onEveryStore((home) => {
   test("a job whose version a node cannot compile is left to a node that can", async () => {
     const [leaving, unable, able] = (await nodes(3)) as [TestNode, TestNode, TestNode];
     const key = await leaving.job("begun");
-    // From here on it has the plan in its memory.
+    // From here on the node has the plan in its memory.
     await able.job("begun");
     const rename = (from: string, to: string) =>
       database.query(said("UPDATE workflow_version SET definition = replace(definition, $1, $2)"), [from, to]);
@@ -348,7 +348,7 @@ onEveryStore((home) => {
     expect(step).toMatchObject({ attempt: 2, interruptions: 0 });
   });
 
-  /** Makes it look as if the node had held its calls for longer than a lease. */
+  /** Changes the store as if the node had held its calls for longer than a lease. */
   const age = said<never>("UPDATE job_call SET ready_at = ready_at - interval '1 hour' WHERE node_id = $1");
 
   async function untilCalledAgain(key: JobKey, node: TestNode) {

@@ -22,14 +22,14 @@ import { forEach, task, textOf } from "../core/jobs.ts";
 import { happening } from "./commands.ts";
 import { MortalNodes } from "./mortal-nodes.ts";
 
-/** Lets the lease of every task of an organization run out. */
+/** Ends the lease of every task of an organization. */
 const endLeases = statement<never>(
   "test_end_leases",
   "organization",
   "UPDATE job_call SET lease_until = now() - interval '1 second' WHERE organization_id = $1 AND lease_until IS NOT NULL",
 );
 
-/** Lets the whole time of every task of an organization be up. */
+/** Ends the whole time of every task of an organization. */
 const endTimes = statement<never>(
   "test_end_times",
   "organization",
@@ -43,7 +43,7 @@ onEveryStore((home) => {
   });
   afterAll(() => nodes.close());
 
-  /** Polls of a node that has seen nothing. */
+  /** Makes the desk of a node that has seen nothing. */
   function newDesk(database = nodes.database, maxBytes = 1_000_000): TaskDesk {
     return new TaskDesk({
       database,
@@ -81,7 +81,7 @@ onEveryStore((home) => {
     return (await nodes.find(key)).row.state.status;
   }
 
-  /** A node takes over from all others. */
+  /** Makes a node take over from all others. */
   async function takeOverAll(node: GroupCommit): Promise<void> {
     const config = readConfig({});
     const duty = takeoverDuty({
@@ -141,7 +141,7 @@ onEveryStore((home) => {
     const lost = await take(key);
     await nodes.database.query(endLeases, [key.organizationId]);
     await lostTasks(async () => false).runOnce();
-    // It is nobody's to take until its job knows, and its worker's answer would still count.
+    // The task must not be taken until its job knows of the loss, and an answer from its worker would still count.
     expect(await poll(newDesk(), key.organizationId)).toEqual([]);
     await takeOverAll(nodes.node());
     const found = await take(key);
@@ -240,7 +240,7 @@ onEveryStore((home) => {
     expect(readCount).toBeLessThan(40);
     const { signal } = new AbortController();
     const asked = { organizationId: version.organizationId, queue: "q", worker: "w", maxTasks: 80, signal };
-    // The others are back in the queue, or will be at once.
+    // The other tasks are back in the queue, or will be there in a moment.
     expect((await desk.poll({ ...asked, deadline: performance.now() + 10_000 })).length).toBeGreaterThan(0);
   });
 

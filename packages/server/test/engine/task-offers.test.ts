@@ -13,7 +13,7 @@ import { findWaitingLines } from "../../src/store/jobs/tasks.ts";
 import { forEach, someone, task, textOf } from "../core/jobs.ts";
 import { MortalNodes, type Registered } from "./mortal-nodes.ts";
 
-// Nothing rings here: whoever waits is answered by the commit that makes a task, or not at all.
+// Nothing calls `ring` here: a waiting worker is answered by the commit that makes a task, or not at all.
 onEveryStore((home) => {
   let nodes: MortalNodes;
   beforeAll(async () => {
@@ -21,7 +21,7 @@ onEveryStore((home) => {
   });
   afterAll(() => nodes.close());
 
-  /** A node where a worker waits. `given` tells what it is given in the end; with `leave` it goes home. */
+  /** Makes a node where a worker waits. `given` resolves to the tasks that it gets; `leaving` ends its poll. */
   async function waiting(organizationId: string, { maxTasks = 10, isDying = false } = {}) {
     const { database } = nodes;
     const looked = Promise.withResolvers<void>();
@@ -43,7 +43,7 @@ onEveryStore((home) => {
     const asked = { organizationId, queue: "q", worker: "w", maxTasks, signal: leaving.signal };
     const given = desk.poll({ ...asked, deadline: performance.now() + 20_000 });
     await looked.promise;
-    // The desk is at rest once it has heard that there is none.
+    // The desk is idle once it has read that there are no tasks.
     await setImmediate();
     return { desk, given, leaving, node: nodes.node({ isDying, offers: () => desk.offers() }) };
   }
@@ -103,7 +103,7 @@ onEveryStore((home) => {
     await nodes.submit(nodes.node(), version, { n: 1 });
     await nodes.submit(node, version, { n: 2 });
     desk.ring({ organizationId: version.organizationId, queue: "q" });
-    // Both are of one millisecond here, so their ids say which is first.
+    // Both tasks are due in the same millisecond here, so their ids decide which is first.
     const inputs = inputsOf(await given);
     expect(inputs).toHaveLength(2);
     expect(inputs).toEqual(expect.arrayContaining([{ n: 1 }, { n: 2 }]));
@@ -129,7 +129,7 @@ onEveryStore((home) => {
     await expect(nodes.submit(node, version, { n: 1 })).rejects.toThrow("The node died");
     const alive: GroupCommit = nodes.node({ offers: () => desk.offers() });
     await nodes.submit(alive, version, { n: 2 });
-    // The desk may be looking for tasks at this moment, and is told of those that it was not offered.
+    // The desk may be looking for tasks at this moment, and learns of tasks that it was not offered.
     desk.ring({ organizationId: version.organizationId, queue: "q" });
     expect(inputsOf(await given)).toEqual([{ n: 2 }]);
   });

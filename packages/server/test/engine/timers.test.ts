@@ -10,10 +10,10 @@ import { afterAll, expect, test } from "vitest";
 const functions = await FunctionServer.start();
 afterAll(() => functions.stop());
 
-/** What a busy machine may add to a moment that was planned; a tenth of what the poll would take. */
+/** The tolerance for a busy machine in milliseconds; a tenth of what the poll would take. */
 const slackMs = 3_000;
 
-/** Waits for `approved`, and fails when that is not there in time. */
+/** Makes a definition that waits for `approved`, and fails when that does not arrive in time. */
 function impatientDefinition(timeoutSeconds: number): string {
   return definitionOf(withTimeout(waitStep("approve", ["approved"], null), timeoutSeconds));
 }
@@ -44,7 +44,7 @@ async function finished(api: Client, jobId: string): Promise<JobBody> {
   return body;
 }
 
-/** From the moment that one kind of entry plans to the first entry of another kind after it. */
+/** Measures the time from the moment that one kind of entry plans to the next entry of another kind. */
 function delayMs(entries: readonly Entry[], planned: string | undefined, type: string): number {
   const due = Date.parse(planned ?? "");
   const happened = entries
@@ -54,7 +54,7 @@ function delayMs(entries: readonly Entry[], planned: string | undefined, type: s
 }
 
 onEveryStore((home) => {
-  // Only the hint of who sets a timer makes this service look at it in time.
+  // Only the hint that is given when a timer is set makes this service handle it in time.
   const service = useService(home, { ...functions.environment, STEPWELL_POLL_MS: "30000" });
 
   test("a retry comes when it is due, whatever the rhythm of the poll", async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Turns } from "../../src/engine/commit/turns.ts";
 
-/** Turns by a timer that only goes on while something is decided. */
+/** Makes turns with a timer that only runs while a command is decided. */
 function turnsByHand() {
   let now = 0;
   let cpuMs = 0;

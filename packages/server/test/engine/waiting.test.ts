@@ -15,10 +15,10 @@ import { expect, test, vi } from "vitest";
 import { byWayOf, useCluster } from "./cluster.ts";
 import { streamTypes } from "./job-stream.ts";
 
-/** Clients that do not ask the node which does the work. */
+/** These clients ask a node that does not do the work. */
 
 const cluster = useCluster(3, { STEPWELL_HEARTBEAT_MS: "200", STEPWELL_LEASE_MS: "3000" });
-/** Some 100 ms by design, and far from the 20 s that are waited for at most; the rest is for a busy machine. */
+/** About 100 ms by design, and far below the longest wait of 20 s; the rest is for a busy machine. */
 const noticeMs = 5_000;
 const waitOptions = { interval: 10, timeout: 10_000 };
 
@@ -92,7 +92,7 @@ test("a node that drains answers those who wait on it with what there is", async
   await cluster.stopNode(leaving);
 
   for (const answer of answers) expect(await answer).toMatchObject({ jobId, status: "RUNNING" });
-  // A broken connection would throw.
+  // A broken connection would throw here.
   expect(await stream.next()).toEqual({ done: true, value: undefined });
 });
 
@@ -141,7 +141,7 @@ test("a job goes on with the last of the events that it needs and with no earlie
   const organization = await cluster.node(0).newOrganization();
   const nodes = everywhere(organization);
   const eventIds = ["a", "b", "c", "d", "e"];
-  // The gate keeps the job before its wait step, so that events can come too early for it.
+  // The gate keeps the job before its wait step, so that events can arrive before the wait begins.
   const definition = definitionOf(
     waitStep("gate", ["open"], "all"),
     waitStep("all", eventIds, "end"),

@@ -49,7 +49,7 @@ test("a node is not ready from the change that found the disk full until it has 
   await api.call("RegisterWorkflow", { body: { name: "w" } });
 });
 
-/** A file system in memory of so many megabytes; undefined where this user may not mount one. */
+/** Mounts a file system in memory of this many megabytes; undefined where this user may not mount one. */
 function smallDisk(megabytes: number): string | undefined {
   const directory = join(inject("scratchDirectory"), randomBytes(6).toString("hex"));
   mkdirSync(directory, { mode: 0o755 });
@@ -70,7 +70,7 @@ const mayMount = (() => {
 if (!mayMount)
   process.stderr.write("This user may mount nothing: what a full disk does to the store is not tried here.\n");
 
-/** Takes all that is left of the disk. Answers what gives it back. */
+/** Fills the rest of the disk. Answers the function that frees it again. */
 function fill(disk: string): () => void {
   const path = join(disk, "filler");
   const file = openSync(path, "a");
@@ -115,7 +115,7 @@ describe.skipIf(!mayMount)("on a disk that is really full", () => {
     const disk = smallDisk(40);
     expect(disk).toBeDefined();
     if (disk === undefined) return;
-    // A full tablespace fails whoever writes one of its pages out of the memory that all share, and whoever asks for a checkpoint.
+    // A full tablespace also fails sessions that must write one of its pages from the shared memory, and checkpoints, so this test has a server of its own.
     const own = await startOwnPostgres();
     onTestFinished(() => own.stop());
     const server = own.urlOf("postgres");

@@ -14,8 +14,8 @@ import {
 import { openRowsOnly, type RowsOnly } from "./rows-only.ts";
 
 /**
- * One organization has this many due jobs, of one version, before all others'. None of the searches of the duties may read past them: twice a
- * second that would be all that the database does. Both homes of the store plan alike, so one is enough.
+ * One organization has this many due jobs, of one version, before all other organizations' jobs. No search of the duties may read past them: twice a
+ * second, that would be all the work that the database can do. Both homes of the store plan alike, so one is enough.
  */
 const backlogCount = 100_000;
 const otherVersionCount = 2_000;
@@ -24,7 +24,7 @@ const backlogId = uuid(1);
 const nodeId = randomUUID();
 
 let rows: RowsOnly;
-/** Here nearly all jobs are of the backlog, so that any version's seem easy to find in the order of their time. */
+/** A database in which nearly all jobs belong to the backlog, so that the jobs of any version seem easy to find in the order of their time. */
 let backlogOnly: RowsOnly;
 
 beforeAll(async () => {
@@ -36,7 +36,7 @@ beforeAll(async () => {
   await insertJobs(backlogOnly.client, 3, "n + 1", "n + 200000", "RUNNING", "NULL", "1");
   await backlogOnly.client.query("VACUUM ANALYZE job");
   const { client } = rows;
-  // Each of the other versions has a wait and a pending job that are due since an hour ago, and a wait that is not due.
+  // Each of the other versions has a wait and a pending job that have been due for an hour, and a wait that is not due.
   const own = [otherVersionCount, "n + 1"] as const;
   await insertJobs(client, ...own, "n + 200000", "RUNNING", "'2026-01-31T11:00:00Z'", "0", "ARRAY['approved']");
   await insertJobs(client, ...own, "n + 300000", "PENDING", "'2026-01-31T11:00:00Z'");
@@ -62,14 +62,14 @@ const versions = Array.from({ length: 500 }, (_, index) => ({
   versionId: uuid(index + 1),
   withSteps: true,
 }));
-/** As many as a node parks. */
+/** As many jobs as a node parks. */
 const parkedIds = Array.from({ length: 1_000 }, (_, index) => uuid(index + 1));
 const leftOut = { versionIds: parkedIds, jobIds: parkedIds };
 const bounds = { share: 20, limit: 500 };
 
 test.each<[name: string, maxPages: number, ask: (db: Database) => Promise<unknown>]>([
   ["find_due_jobs", 100, (db) => findDueJobs(db, now, 500)],
-  // Each version costs the ways down two indexes, and the rows that they lead to.
+  // Each version costs the descents in two indexes, and the rows that they lead to.
   ["find_due_jobs_in_turn", 500 * 9, (db) => findDueJobsInTurn(db, now, versions, parkedIds, bounds)],
   ["list_version_keys", 50, (db) => listVersionKeys(db, { organizationId: backlogId, versionId: backlogId }, 500)],
   ["find_timed_out_jobs", 100, (db) => findTimedOutJobs(db, now, leftOut, 500)],
@@ -84,7 +84,7 @@ test.each<[name: string, maxPages: number, ask: (db: Database) => Promise<unknow
   const asked = await askedFor(name, ask);
   for (const mode of planModes) {
     const { pages, filtered, scanned } = await costOf(rows.client, asked, mode);
-    // It has only the calls that nodes hold, of which these searches want as many as there are.
+    // The table job_call holds only the calls that nodes hold, and these searches want as many as there are.
     expect({ mode, scanned: scanned.filter((table) => table !== "job_call") }).toEqual({ mode, scanned: [] });
     expect(pages, mode).toBeLessThan(maxPages);
     expect(filtered, mode).toBeLessThanOrEqual(parkedIds.length);
@@ -101,7 +101,7 @@ test("find_due_jobs_in_turn reads past no backlog where few versions are registe
   }
 });
 
-/** Jobs 1 to `count`, called n here. */
+/** Inserts jobs 1 to `count`; the expressions use n for the number. */
 async function insertJobs(
   client: RowsOnly["client"],
   count: number,

@@ -5,13 +5,13 @@ import type { Queryable } from "../../src/store/home/database.ts";
 export interface DueRows {
   readonly organizationId: string;
   readonly versionId: string;
-  /** Whether the version has to be written too, with what it belongs to. */
+  /** True when the version has to be written too, with the rows that it needs. */
   readonly isNewVersion?: boolean;
   readonly count: number;
-  /** Whether they wait for events, and their time is up. Otherwise they are pending. */
+  /** True for jobs that wait for events and whose timeout has come; the others are pending. */
   readonly isWait: boolean;
   readonly dueAt: number;
-  /** The step with which a pending job goes on, as after it was resumed. */
+  /** The step with which a pending job goes on, as after a resume. */
   readonly resumeAt?: string;
 }
 

@@ -2,8 +2,8 @@ import { addNote, createNotes, said } from "@stepwell/testing/notes.ts";
 import { openEmbedded } from "../../src/store/home/embedded.ts";
 
 /**
- * Holds an embedded store and writes into it what its parent says, for a test that kills it. Ends with 7 when the disk does not sync, and with 8 when the
- * store breaks off. On "switch the log" the next change needs a new file of the log.
+ * Holds an embedded store and writes what its parent sends into it, for a test that kills the process. The exit code is 7 when the disk does not
+ * sync, and 8 when the store panics. After "switch the log" the next change needs a new log file.
  */
 const [, , dataDir = ""] = process.argv;
 const onSyncFailed = () => process.exit(7);

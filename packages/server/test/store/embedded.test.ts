@@ -30,14 +30,14 @@ function emptyDirectory(): string {
   return join(inject("scratchDirectory"), randomBytes(6).toString("hex"));
 }
 
-/** A data directory with a store that was created before, since that takes seconds. */
+/** Copies a data directory with a store that was created earlier, because creating one takes seconds. */
 async function copyOfTemplate(): Promise<string> {
   const directory = emptyDirectory();
   await layEmbeddedStore(directory);
   return directory;
 }
 
-/** Closed when the test is over. */
+/** Opens a store that is closed when the test is over. */
 async function open(dataDir: string): Promise<Database> {
   const database = await openEmbedded({ ...usual, dataDir });
   onTestFinished(() => database.close());
@@ -57,7 +57,7 @@ describe("an open store", () => {
 
   beforeAll(async () => {
     directory = await copyOfTemplate();
-    // As after a restore from a backup.
+    // The mode is as after a restore from a backup.
     await chmod(directory, 0o755);
     await chmod(join(directory, "postgres"), 0o755);
     database = await openEmbedded({ ...usual, dataDir: directory, onSync: () => (syncCount += 1) });
@@ -134,7 +134,7 @@ test("a second process is kept off, gets in when the first was killed, and finds
   expect(refused).toBeInstanceOf(DirectoryLockedError);
   expect(refused).toMatchObject({ message: expect.stringContaining(directory) });
 
-  // It dies over one more, which may be there or not.
+  // The process dies during one more change, which may or may not be stored.
   const onItsWay = first.ask("on its way").catch(() => undefined);
   await first.kill();
   await onItsWay;
@@ -177,11 +177,11 @@ test.skipIf(!canInject)("a commit whose sync fails is not reported, and the proc
 
   expect(await child.ended()).toBe(7);
   await straceEnded;
-  // What was on the disk before is whole.
+  // The data that was on the disk before is complete.
   expect(await readNotes(await open(directory))).toContain("before");
 });
 
-/** From now on each sync of this process fails as on a broken disk. */
+/** Makes each sync of this process fail from now on, as on a broken disk. */
 async function breakSyncsOf(pid: number): Promise<ChildProcess> {
   const inject = ["-e", "trace=fdatasync", "-e", "inject=fdatasync:error=EIO"];
   const strace = spawn("strace", ["-f", ...inject, "-p", String(pid)], { stdio: ["ignore", "ignore", "pipe"] });

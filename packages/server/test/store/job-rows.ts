@@ -21,7 +21,7 @@ const accepted = {
 const running = { ...accepted, status: "RUNNING", started_at: at };
 const finished = { ...accepted, started_at: at, finished_at: at };
 
-/** Every state that a job may be in. */
+/** One row for every state of a job. */
 export const jobRows = {
   pending: { ...accepted, status: "PENDING", wake_at: at },
   calling: { ...running, call_count: 1 },
@@ -35,7 +35,7 @@ export const jobRows = {
   cancelledBeforeItsStart: { ...finished, status: "CANCELLED", started_at: null },
 } satisfies Record<string, JobRow>;
 
-/** Writes the row as it is. */
+/** Writes the row unchanged. */
 export async function insertJobRow(target: Queryable, row: JobRow): Promise<void> {
   const keys = {
     organization_id: randomUUID(),

@@ -9,15 +9,15 @@ import { deleteExpiredKeys } from "../../src/store/jobs/idempotency.ts";
 import { openRowsOnly, type RowsOnly } from "./rows-only.ts";
 
 /**
- * A statement that names its rows by two arrays alone, one of organizations and one of ids, means every pair of them: a batch of 400
- * jobs of as many organizations would be 160,000 look-ups, or a scan of the table. Both homes of the store plan alike, so one is enough.
- * `npm run bench -- plans` measures the same statements in a large store.
+ * A statement that names its rows only by two arrays, one of organizations and one of ids, means every pair of them: a batch of 400 jobs of as many
+ * organizations would be 160,000 look-ups, or a scan of the table. Both homes of the store plan alike, so one is enough. `npm run bench -- plans`
+ * measures the same statements in a large store.
  */
 const organizationCount = 400;
 const tables = { organizations: organizationCount, rowsPerOrganization: 100, historyRowsPerJob: 1 };
-/** Pages that a row may cost: the way down an index, the row itself, and what writing it takes. */
+/** The pages that one row may cost: the descent in an index, the row itself, and writing it. */
 const maxPagesPerRow = 60;
-/** Rows of one table that are held against each row of another and do not fit. */
+/** The bound on rows of one table that are compared with each row of another and do not match. */
 const maxMissesPerRow = 32;
 
 let rows: RowsOnly;
@@ -66,7 +66,7 @@ test.each([
   { name: "put_job_calls", table: "job_call" },
 ])("$name leaves the indexes alone where it changes no column of theirs", async ({ name, table }) => {
   const keyed = keyedStatements.find((one) => one.name === name);
-  // The other tests have filled the pages with what they rolled back.
+  // The other tests have filled the pages with rows that they rolled back.
   await rows.client.query(`VACUUM ${table}`);
   const running = keys.filter((_key, index) => index % 2 === 1);
   await rows.client.query("BEGIN");
@@ -81,7 +81,7 @@ test.each([
   }
 });
 
-/** How many rows of the table this session has updated so far, and how many of them within their page, without an entry in any index. */
+/** Counts the rows of the table that this session has updated so far, and those of them that stayed in their page without a new index entry. */
 async function countUpdates(table: string): Promise<{ all: number; inPlace: number }> {
   const answer = await rows.client.query<{ all: number; inPlace: number }>(
     `SELECT pg_stat_get_xact_tuples_updated($1::regclass)::integer AS all,
@@ -116,10 +116,10 @@ async function expectCheap(keyed: KeyedStatement, asked: readonly RowKey[]): Pro
   }
 }
 
-/** All of the 400 rows of such a table are asked for. */
+/** Tables of which the statements read all 400 rows. */
 const hasRowsPerOrganization: ReadonlySet<string> = new Set(["organization", "member", "role"]);
 
-/** The statements of that name with their values, as the store's own function sends them. */
+/** Finds the statements of that name with their values, as the store's own function sends them. */
 async function statementsOf({ name, ask }: KeyedStatement, asked: readonly RowKey[]): Promise<readonly Asked[]> {
   const found: Asked[] = [];
   const database = databaseOf(rows.client, (one) => {

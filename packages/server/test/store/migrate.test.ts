@@ -37,7 +37,7 @@ test("nodes that start at once on an empty database apply each migration once be
   for (const opened of databases) await opened.close();
 });
 
-/** In the order in which they were made. */
+/** The ids are in the order in which they were made. */
 const ids = Array.from({ length: 7 }, (_, index) => newId(index));
 
 async function undoKeys(database: Database): Promise<void> {
@@ -86,7 +86,7 @@ onEveryStore((home) => {
       ["without any history", { ...retrying, sequence: 0 }],
       ["at an epoch before the first", { ...retrying, lease_epoch: -1 }],
     ])("refuses a job that is %s", async (_name, row) => {
-      // SQLSTATE of a check that failed.
+      // The SQLSTATE of a violated check.
       await expect(insertJobRow(database, row)).rejects.toMatchObject({ code: "23514" });
     });
   });

@@ -17,7 +17,7 @@ test.each([
   onTestFinished(() => pooler.stop());
   expect(await examinePooler(pooler.url, 5_000)).toEqual({
     sharesSessions,
-    // A client that keeps its session keeps its statements.
+    // A client that keeps its session also keeps its statements.
     keepsPreparedStatements: keepsStatements || !sharesSessions,
   });
 });
@@ -97,7 +97,7 @@ test("a statement by itself through a pooler is committed before it is answered,
   expect(sessions.rowCount).toBe(1);
 });
 
-/** Names a process of its own in BackendKeyData, as a pooler does. */
+/** Invents a process number in BackendKeyData, as a pooler does. */
 function inventProcess(proxy: TcpProxy): void {
   const start = Buffer.from([0x4b, 0, 0, 0, 12]);
   proxy.changeAnswers((answer) => {

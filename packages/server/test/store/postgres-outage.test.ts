@@ -10,10 +10,10 @@ import { TcpProxy } from "@stepwell/testing/tcp-proxy.ts";
 import { timeLimit } from "@stepwell/testing/time-limit.ts";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 
-/** A service whose PostgreSQL can be taken out of its reach. */
+/** The service of these tests uses a PostgreSQL that can be put out of its reach. */
 
 const commitTimeoutMs = 800;
-/** What a busy machine takes on top: a test must not fail for that. */
+/** The extra time for a busy machine, so that a test does not fail because of it. */
 const slackMs = 5_000;
 
 const functions = await FunctionServer.start();
@@ -177,7 +177,7 @@ test("while connections break again and again every job is accepted once, and th
       const { status, body } = await api.callAny<JobBody>("SubmitJob", { body: { workflowId }, headers });
       if (status === 201) {
         acceptedCount += 1;
-        // In the middle of what the others are doing.
+        // The connections break while the others are at work.
         if (acceptedCount % 4 === 0) proxy.drop();
         return body.jobId;
       }
@@ -218,14 +218,14 @@ test("a statement that is stuck until the server ends its session is made again"
 describe("a commit whose answer does not come", () => {
   const fates = ["answer-swallowed", "lost", "late"] as const;
 
-  // What is asked here is what comes of it, and not how soon.
+  // These tests check the outcome of a commit, and not how soon it is known.
   let patient: TestService;
   beforeAll(async () => {
     patient = await startService({ STEPWELL_COMMIT_TIMEOUT_MS: "10000" });
   });
   afterAll(() => patient.stop());
 
-  /** Breaks the connection on the COMMIT of what `request` asks for, by its fate, and answers what the caller is told in the end. */
+  /** Breaks the connection at the COMMIT of the change that `request` asks for, in the way that `fate` names. Answers the final answer to the caller. */
   async function duringCommit<Result>(fate: (typeof fates)[number], request: () => Promise<Result>): Promise<Result> {
     const met = proxy.onNext("COMMIT", fate, "insert_job_history");
     const answer = request();
@@ -277,7 +277,7 @@ describe("a commit whose answer does not come", () => {
   });
 });
 
-/** Waits for the same event again and again. */
+/** A definition that waits for the same event again and again. */
 const loopDefinition = definitionOf(
   { ...waitStep("wait", ["tick"], "again"), timeoutSeconds: 3_600, onFailure: "finish" },
   noopStep("again", "wait"),

@@ -6,13 +6,16 @@ import { listHeldTasks, listWaitingTasks } from "../../src/store/jobs/queued-tas
 import { listBusyQueues } from "../../src/store/jobs/task-queues.ts";
 import { openRowsOnly, type RowsOnly } from "./rows-only.ts";
 
-/** Somebody who looks at a queue asks every few seconds, however much waits in it. Both homes of the store plan alike, so one is enough. */
+/** A viewer of a queue asks every few seconds, however many tasks wait in it. Both homes of the store plan alike, so one is enough. */
 const taskCount = 20_000;
 const heldCount = 3_000;
 const at = Date.parse("2026-01-31T12:00:00Z");
 const key = { organizationId: uuid(1), queue: "q" };
 const limit = 26;
-/** For a row: the ways down to the call and to its job, the rows themselves, and those of the other lines or of the same worker that do not fit any more. */
+/**
+ * The pages that one row may cost: the descents to the call and to its job, the rows themselves, and the rows of other lines or of the same worker
+ * that do not fit any more.
+ */
 const maxPages = limit * 40;
 
 let rows: RowsOnly;
@@ -27,7 +30,7 @@ beforeAll(async () => {
        '2026-01-01', 1
      FROM generate_series(1, ${taskCount + heldCount}) AS n`,
   );
-  // One workflow has nearly all tasks, and thirty have some.
+  // One workflow has nearly all tasks, and thirty have a few.
   await client.query(
     `INSERT INTO job_call (organization_id, job_id, branch, version_id, step, visit, epoch, begun, ready_at, queue, priority, workflow_id, queued_at,
        heartbeat_ms, worker, taken_at, lease_until)

@@ -7,13 +7,13 @@ interface Session {
 }
 
 interface Behaviour {
-  /** Whether a client has its session for a transaction only. */
+  /** True when a client has its session for one transaction only. */
   readonly sharesSessions: boolean;
-  /** Whether a statement that a client prepared is known in every session that it gets. */
+  /** True when a statement that a client prepared is known in every session that the client gets. */
   readonly keepsStatements: boolean;
 }
 
-/** A connection pooler before two sessions of a server, as far as PostgreSQL's protocol shows it: what was given back last is given out first. */
+/** A connection pooler in front of two sessions of a server, as PostgreSQL's protocol shows it: the session that was given back last is given out first. */
 export class ScriptedPooler {
   readonly #server: Server;
   readonly #free: Session[] = [101, 102].map((pid) => ({ pid, statements: new Set() }));

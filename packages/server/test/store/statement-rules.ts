@@ -2,7 +2,7 @@ import type { Statement } from "../../src/store/home/database.ts";
 
 type Checked = Pick<Statement<unknown>, "scope" | "text">;
 
-/** The rules of docs/internals/store.md that can be read off a statement. Each answers whether the statement breaks it. */
+/** The rules of docs/internals/store.md that can be checked from a statement's text. Each answers whether the statement breaks it. */
 export const rules: Readonly<Record<string, (statement: Checked) => boolean>> = {
   "1: names the organization wherever it touches an organization's table": ({ scope, text }) => {
     if (scope !== "organization") return false;

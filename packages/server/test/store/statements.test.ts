@@ -6,7 +6,7 @@ import { rules } from "./statement-rules.ts";
 
 /** Every file of the store, so that every statement is registered. */
 const store = resolve(import.meta.dirname, "../../src/store");
-/** They run by themselves, as a process and as a thread. */
+/** These files run on their own, as a process and as a thread. */
 const programs = /(embedded-create|statement-watch-thread)\.ts$/;
 for (const file of readdirSync(store, { recursive: true, encoding: "utf8" })) {
   if (file.endsWith(".ts") && !programs.test(file)) await import(join(store, file));
@@ -54,7 +54,7 @@ test.each([
 
 test("acknowledging paths never answer a conflict with nothing (rule 5)", () => {
   const silent = [...statements.values()].filter((statement) => statement.text.includes("DO NOTHING"));
-  // None acknowledges anything: two wait for another node that does the same, and two refuse what is taken.
+  // None of these statements acknowledges anything: two wait for another node that does the same work, and two refuse a number or a name that is taken.
   const expected = ["claim_organization_key", "claim_schema_migration", "insert_audit_seal", "insert_workflow"];
   expect(silent.map((statement) => statement.name).sort()).toEqual(expected);
 });

@@ -20,7 +20,7 @@ const nobody = { versionIds: [], jobIds: [] };
 onEveryStore((home) => {
   const opened = useDatabase(home);
 
-  /** A queue with tasks: `priorityOf` answers the priority of each, and there are as many workflows as tasks by `workflowCount`. */
+  /** Makes a queue with tasks. `priorityOf` gives the priority of each; `workflowCount` is the number of workflows. */
   async function queueWith(taskCount: number, workflowCount: number, priority = "0", more = ""): Promise<QueueKey> {
     const organizationId = randomUUID();
     const { database } = opened;
@@ -78,7 +78,7 @@ onEveryStore((home) => {
   });
 });
 
-// How the statements find their rows among many.
+// These tests check how the statements find their rows among many.
 onEveryStore((home) => {
   const opened = useDatabase(home);
   const key: QueueKey = { organizationId: randomUUID(), queue: "q7" };
@@ -134,7 +134,7 @@ onEveryStore((home) => {
   });
 });
 
-/** How the store would carry out each statement of `ask`. */
+/** Finds the plan of each statement of `ask`. */
 async function plansOf(database: Database, ask: (db: Queryable) => Promise<unknown>): Promise<string[]> {
   const plans: string[] = [];
   await ask({

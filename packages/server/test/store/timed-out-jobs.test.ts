@@ -27,7 +27,7 @@ onEveryStore((home) => {
     const first = await insert({ ...retrying, timeout_at: earlier });
     const parkedJob = await insert({ ...waiting, timeout_at: earlier });
     const parkedVersion = await insert({ ...calling, timeout_at: earlier });
-    // A node of an earlier release does not know the column, and leaves it when it ends a job.
+    // A node of an earlier release does not know the column, and leaves it unchanged when it ends a job.
     await insert({ ...failed, timeout_at: earlier });
     await insert({ ...calling, timeout_at: later });
     await insert(calling);

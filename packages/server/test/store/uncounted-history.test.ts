@@ -14,7 +14,7 @@ const dayMs = 86_400_000;
 onEveryStore((home) => {
   const opened = useDatabase(home);
 
-  /** A job whose history is still to be counted. Each array of entries is one commit; `seconds` says how long after the submission an entry was made. */
+  /** Makes a job whose history is not counted yet. Each array of entries is one commit; `seconds` is the time of an entry after the submission. */
   async function writeHistory(commits: readonly (readonly WrittenEntry[])[], counted: false | null) {
     const [organizationId, jobId] = [randomUUID(), randomUUID()];
     const insert = "INSERT INTO organization VALUES ($1, $1::uuid::text, 'test', now(), now(), NULL)";
@@ -40,7 +40,7 @@ onEveryStore((home) => {
     return { organizationId, jobId };
   }
 
-  /** The steps that succeeded on the day, summed up. */
+  /** Sums up the steps that succeeded on the day. */
   async function stepDurations(organizationId: string) {
     const from = Date.parse("2026-01-31T00:00:00Z");
     const day = { organizationId, from, to: from + dayMs, bucketSeconds: dayMs / 1_000, workflowIds: null };

@@ -22,7 +22,7 @@ import { auditHash } from "./audit-hash.ts";
 
 export interface AuditTrail {
   readonly database: Database;
-  /** Each may have made some of the seals: the secret key can be changed. */
+  /** Each key may have made some of the seals, because the secret key can be changed. */
   readonly keys: readonly Buffer[];
   readonly organizationId: string;
 }
@@ -33,7 +33,7 @@ export interface AuditVerification {
   readonly checkedSeals: number;
   readonly unsealedEntries: number;
   readonly newestSeal: SealLink | null;
-  /** The first of them, at most a hundred. */
+  /** The first hundred findings at most. */
   readonly findings: readonly AuditFinding[];
 }
 
@@ -42,9 +42,9 @@ const sealsAtOnce = 100;
 const entriesAtOnce = 1_000;
 
 /**
- * Holds an organization's audit trail against its seals, page by page, while the service goes on writing it. What cannot be found out: that a row
- * was removed together with its place in the list of what waits for a seal, before it was sealed; and that the chain was cut off or made
- * anew from some seal on with the service's own help, unless a later seal is known and expected (`expectSeal`).
+ * Checks an organization's audit trail against its seals, page by page, while the service goes on writing it. Two things cannot be detected. First,
+ * before an entry was sealed, its row may have been removed together with its place in the list of entries that wait for a seal. Second, the chain
+ * may have been cut off or rebuilt from some seal on with the service's own help, unless a later seal is known and expected (`expectSeal`).
  */
 export async function verifyAudit(trail: AuditTrail): Promise<AuditVerification> {
   const verification = new Verification(trail);
@@ -54,7 +54,7 @@ export async function verifyAudit(trail: AuditTrail): Promise<AuditVerification>
   return verification.result();
 }
 
-/** Holds a verified trail against a seal that was seen before: what was cut off the chain's end since then is only known by it. */
+/** Checks a verified trail against a seal that was seen before. This is the only way to detect that the end of the chain was cut off since then. */
 export async function expectSeal(
   { database, organizationId }: Omit<AuditTrail, "keys">,
   verified: AuditVerification,
@@ -70,7 +70,7 @@ class Verification {
   readonly #trail: AuditTrail;
   readonly #findings: AuditFinding[] = [];
   readonly #missingSeals = new Set<number>();
-  /** The one that made the seal before: probably also this one, where none fits because it was changed. */
+  /** The key that made the previous seal. When no key fits a seal because the seal was changed, this key probably made it too. */
   #key: Buffer;
   #isIntact = true;
   #checkedEntries = 0;
@@ -85,7 +85,7 @@ class Verification {
     this.#key = key;
   }
 
-  /** From the first seal to the newest. */
+  /** Checks the seals from the first to the newest. */
   async checkSeals(): Promise<void> {
     const { database, organizationId } = this.#trail;
     let seals: readonly Seal[];
@@ -99,7 +99,7 @@ class Verification {
     const { database, organizationId } = this.#trail;
     const from = seals[0]?.sealNumber ?? 0;
     const to = seals.at(-1)?.sealNumber ?? 0;
-    // A seal that now has more than it says was changed: what is beyond it must not push the others' out of sight.
+    // A seal that covers more entries than it says was changed. The limit keeps its surplus from pushing the entries of the other seals out of the page.
     const limit = countEntries(seals) + entriesAtOnce;
     const covered = await listCoveredEntries(database, organizationId, { from, to }, limit);
     const entryIds = covered.map(({ entryId }) => entryId);
@@ -125,7 +125,7 @@ class Verification {
     this.#checkedEntries += covered.length;
   }
 
-  /** Every entry must be covered by a seal that is there, or wait for one. */
+  /** Checks that every entry is covered by an existing seal or waits for one. */
   async checkEntries(): Promise<void> {
     const { database, organizationId } = this.#trail;
     let entryIds: readonly string[] = [];
@@ -148,7 +148,7 @@ class Verification {
     else if (isUnsealed) this.#unsealedEntries += 1;
   }
 
-  /** What waits for a seal must be there. */
+  /** Checks that every entry that waits for a seal exists. */
   async checkUnsealed(): Promise<void> {
     const { database, organizationId } = this.#trail;
     let entryIds: readonly string[] = [];
@@ -175,7 +175,7 @@ class Verification {
   #report(finding: AuditFinding): void {
     this.#isIntact = false;
     if (finding.kind === "seal-missing") {
-      // Each of the entries that it covered tells of it.
+      // Each entry that the missing seal covered reports it.
       if (this.#missingSeals.has(finding.sealNumber)) return;
       if (this.#findings.length < maxFindings) this.#missingSeals.add(finding.sealNumber);
     }
@@ -183,7 +183,7 @@ class Verification {
   }
 }
 
-/** Seals that together cover no more than are read at once; a large one stands alone. */
+/** Groups seals that together cover no more entries than are read at once. A large seal is a group of its own. */
 function portions(seals: readonly Seal[]): Seal[][] {
   const all: Seal[][] = [];
   for (const seal of seals) {

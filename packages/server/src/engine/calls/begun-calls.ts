@@ -3,8 +3,8 @@ import { type CallKey, markBegun } from "../../store/jobs/job-calls.ts";
 import { inHalves } from "../in-halves.ts";
 
 /**
- * Notes in the store that calls begin which had to wait for their turn. A node that dies is told by it apart from the calls that it only held.
- * Calls that come while a note is under way share the next one.
+ * Notes in the store that calls begin which had to wait for their turn. When a node dies, this tells the calls that it had begun from the calls that
+ * it only held. Calls that come while a note is being written share the next one.
  */
 export class BegunCalls {
   readonly #database: Database;
@@ -17,7 +17,7 @@ export class BegunCalls {
     this.#nodeId = nodeId;
   }
 
-  /** False when this node does not hold the call any more: it must not begin it. */
+  /** Answers false when this node does not hold the call any more; it must not begin the call then. */
   async note(call: CallKey): Promise<boolean> {
     const noted = new Promise<boolean>((resolve, reject) => this.#queue.push({ call, resolve, reject }));
     void this.#drain();
@@ -36,7 +36,7 @@ export class BegunCalls {
     this.#isDraining = false;
   }
 
-  /** A row that cannot be written keeps no other call from its turn. */
+  /** A row that cannot be written must not keep the other calls from their turn. */
   async #noteGroup(group: readonly Waiting[]): Promise<void> {
     const failed = new Set<Waiting>();
     const note = (part: readonly Waiting[]) =>

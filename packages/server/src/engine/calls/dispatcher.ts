@@ -13,16 +13,16 @@ import { type BranchKey, type OwedCall, OwedCalls } from "./owed-calls.ts";
 
 export interface DispatcherOptions {
   readonly executors: ReadonlyMap<string, Executor>;
-  /** Brings an outcome back as a fact; does not return before it is committed. */
+  /** Reports an outcome as a fact; does not return before it is committed. */
   readonly report: (key: JobKey, fact: UntimedFact) => Promise<unknown>;
-  /** The same for a call that this node gives up because it leaves; throws when the store is out of reach for too long. */
+  /** Reports, as a fact, that this node gives up a call because it leaves. Throws when the store is out of reach for too long. */
   readonly handBack: (key: JobKey, fact: UntimedFact) => Promise<unknown>;
   readonly lease: Lease;
   /** Whether this node still holds the call. */
   readonly isHolder: (call: CallKey) => Promise<boolean>;
-  /** Notes that the call begins. False when this node does not hold it any more. */
+  /** Notes that the call begins. Answers false when this node does not hold it any more. */
   readonly noteBegun: (call: CallKey) => Promise<boolean>;
-  /** Makes the child of a call. Answers the outcome; undefined where the child brings it, or nobody waits for it any more. */
+  /** Makes the child job of a call. Answers the outcome of the call; undefined when the child will report it, or nobody waits for it any more. */
   readonly makeChild: (call: Pick<OwedCall, "job" | "effect">) => Promise<CallResult | undefined>;
   readonly maxCalls: number;
   readonly maxCallsPerOrganization: number;
@@ -32,21 +32,21 @@ export interface DispatcherOptions {
   readonly onDefect: (error: unknown) => void;
 }
 
-/** This node's, by which it holds calls. */
+/** This node's lease, under which it holds calls. */
 export interface Lease {
-  /** False when it may have run out: another node may hold this one's calls, so it must begin none. */
+  /** False when the lease may have run out: another node may hold this node's calls then, so it must begin none. */
   isLeaseValid(): boolean;
-  /** Changes when it had run out before it was renewed. */
+  /** Changes when the lease had run out before it was renewed. */
   leaseTerm(): number;
 }
 
-/** Carries out effects: makes the calls that this node holds, within bounds, each organization in its turn. */
+/** Carries out effects: makes the calls that this node holds, within bounds; organizations take turns. */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #queue: FairQueue<OwedCall>;
   readonly #owed = new OwedCalls();
   readonly #handBacks = new Set<Promise<void>>();
-  /** The suspect that is being carried out. A node that dies under it has no other to blame. */
+  /** The suspect that is being carried out. Suspects run one at a time, so that when the node dies, it is known which of them was under way. */
   #suspect: OwedCall | undefined;
   #laterSuspects: OwedCall[] = [];
   #isLeaving = false;
@@ -56,7 +56,7 @@ export class Dispatcher {
     this.#queue = new FairQueue({ maxRunning: options.maxCalls, maxRunningPerOwner: options.maxCallsPerOrganization });
   }
 
-  /** Takes note of a change that was committed in that term: owes its calls, and gives up those that the change has overtaken. */
+  /** Takes note of a change that was committed in that lease term: owes its calls, and gives up the calls that the change made obsolete. */
   take({ job, calls, plan }: Omit<ChangedJob, "notices">, leaseTerm: number): void {
     this.#giveUpOvertaken(job);
     for (const { effect, begun: isNoted } of calls) {
@@ -75,15 +75,15 @@ export class Dispatcher {
   }
 
   /**
-   * Whether another call of this organization would find a place in memory. Beyond that jobs wait in the store. There is always one for an
-   * organization none of whose calls waits: another's backlog is no reason to hold it up.
+   * Whether another call of this organization would find a place in memory. Jobs beyond that wait in the store. An organization none of whose calls
+   * waits always has room, so that the backlog of another one does not hold it up.
    */
   hasRoom(organizationId: string): boolean {
     if (this.#isLeaving) return false;
     return this.#queue.waitingCount < this.#options.maxQueuedCalls || !this.#queue.isWaiting(organizationId);
   }
 
-  /** Begins to count the calls of one commit: answers of each in turn whether it will begin as soon as it is taken. */
+  /** Begins to count the calls of one commit. The function that it answers says of each call in turn whether it will begin as soon as it is taken. */
   beginsAtOnce(): (organizationId: string) => boolean {
     return this.#isLeaving ? () => false : this.#queue.beginsAtOnce();
   }
@@ -100,7 +100,7 @@ export class Dispatcher {
     return this.#owed.find(call) !== undefined;
   }
 
-  /** Answers whether the call of this branch has begun; undefined where the node owes none. */
+  /** Answers whether the call of this branch has begun; undefined when the node owes none. */
   hasBegun(call: BranchKey): boolean | undefined {
     const owed = this.#owed.find(call);
     return owed && owed.finished !== undefined;
@@ -114,7 +114,7 @@ export class Dispatcher {
     return this.#queue.waitingCount + this.#laterSuspects.length;
   }
 
-  /** Begins nothing more, waits for the calls under way up to `graceMs`, and hands back what is left. */
+  /** Begins nothing more, waits up to `graceMs` for the calls under way, and hands back what is left. */
   async leave(graceMs: number): Promise<void> {
     this.#isLeaving = true;
     const owed = [...this.#owed.all()];
@@ -163,7 +163,7 @@ export class Dispatcher {
   async #carryOut(owed: OwedCall): Promise<void> {
     const { job, effect, abort } = owed;
     try {
-      // The commit that makes a child looks itself whether the call is this node's.
+      // A commit that makes a child checks by itself that this node holds the call.
       if (effect.child === undefined && !(await this.#mayBegin(owed))) return;
       if (abort.signal.aborted) return;
       const result = await (effect.child === undefined ? this.#call(owed) : this.#options.makeChild(owed));
@@ -180,7 +180,7 @@ export class Dispatcher {
     }
   }
 
-  /** A node that was stopped for longer than its lease must not repeat what its successor has done. */
+  /** Whether this node may begin the call. A node that was stopped for longer than its lease must not repeat what its successor has done. */
   async #mayBegin({ job, effect, leaseTerm, isNoted, abort }: OwedCall): Promise<boolean> {
     const { lease, isHolder, noteBegun } = this.#options;
     const { organizationId, jobId } = job;
@@ -191,11 +191,11 @@ export class Dispatcher {
         const term = lease.leaseTerm();
         const isOurs = isNoted ? leaseTerm === term || (await isHolder(call)) : await noteBegun(call);
         if (!isOurs) return false;
-        // The process may have been stopped while it waited for that answer.
+        // The process may have been stopped while it waited for the answer.
         if (lease.isLeaseValid() && lease.leaseTerm() === term) return true;
       } catch (error) {
         if (!(error instanceof StoreUnavailableError || error instanceof TransactionAbortedError)) throw error;
-        // A statement that was given up takes its whole time again, in which other calls wait for their note.
+        // A statement that the database gave up would use its whole time again, and other calls wait for their note meanwhile. So the pause is longer.
         const pauseMs = error instanceof StatementGivenUpError ? givenUpPauseMs : leaseCheckMs;
         await delay(pauseMs, undefined, { signal: abort.signal });
       }
@@ -207,7 +207,7 @@ export class Dispatcher {
     const executor = this.#options.executors.get(step.type);
     if (executor?.behaviour !== "call") throw new Error(`No executor calls ${step.type}.`);
     const timeoutMs = Math.min(work.timeoutMs ?? this.#options.defaultTimeoutMs, maxTimerMs);
-    // Neither AbortSignal.timeout nor .any: what listens to the one is held until the time is up, 15 minutes by default, and to the other for ever.
+    // Neither AbortSignal.timeout nor AbortSignal.any is used: the first keeps its listeners until the time is up (15 minutes by default), the second forever.
     const ending = new AbortController();
     let isLate = false;
     const timer = setTimeout(() => {
@@ -215,7 +215,7 @@ export class Dispatcher {
       ending.abort(new DOMException("The time is up.", "TimeoutError"));
     }, timeoutMs);
     abort.signal.addEventListener("abort", () => ending.abort(abort.signal.reason), { once: true });
-    // An executor that does not heed its signal must not hold the job.
+    // An executor that ignores its signal must not hold the job.
     const ended = new Promise<CallResult>((resolve) => {
       ending.signal.addEventListener("abort", () => resolve(timedOut(step, timeoutMs)), { once: true });
     });
@@ -257,7 +257,7 @@ export class Dispatcher {
         begun: owed.finished !== undefined,
       });
     } catch (error) {
-      // Another node finds the call once this one has left, or is held for dead.
+      // Another node finds the call once this one has left or is held for dead.
       this.#options.onDefect(error);
     }
   }
@@ -265,7 +265,7 @@ export class Dispatcher {
 
 const leaseCheckMs = 100;
 const givenUpPauseMs = 5_000;
-/** Timers of the platform fire at once beyond this: 24 days. */
+/** The longest delay of a timer, about 24 days. With a longer one the platform's timers fire at once. */
 const maxTimerMs = 2 ** 31 - 1;
 
 function requestOf({ job, step, effect }: OwedCall, timeoutMs: number): CallRequest {

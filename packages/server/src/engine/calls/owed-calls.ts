@@ -5,7 +5,7 @@ import type { PlanStep } from "../../core/plan/plan.ts";
 
 /** The calls that a node holds, queued or begun. */
 export class OwedCalls {
-  /** The calls by job and branch, since each commit asks for those of one job. */
+  /** The calls by job and branch, because each commit asks for those of one job. */
   readonly #byJob = new Map<string, Map<string, OwedCall>>();
 
   ofJob(jobId: string): Iterable<OwedCall> {
@@ -30,7 +30,7 @@ export class OwedCalls {
     this.#byJob.set(jobId, ofJob.set(branch, call));
   }
 
-  /** Leaves the call alone that has taken its place. */
+  /** Deletes this call only, and keeps a newer one that has taken its place. */
   delete(call: OwedCall): void {
     if (!this.has(call)) return;
     const { jobId, branch } = keyOf(call);
@@ -47,14 +47,14 @@ export interface BranchKey {
 }
 
 export interface OwedCall {
-  /** Without its values: a job with a thousand calls under way would otherwise be in memory a thousand times, each time as another commit read it. */
+  /** The job without its values. A job with a thousand calls under way would otherwise be in memory a thousand times, each time as another commit read it. */
   readonly job: Omit<Job, "state" | "input">;
   readonly step: PlanStep;
   readonly work: CallWork;
   readonly effect: CallEffect;
-  /** The lease term in which the commit was made that owes the call. */
+  /** The lease term in which the commit that owes the call was made. */
   readonly leaseTerm: number;
-  /** Whether the store knows already that it begins. */
+  /** Whether the store already knows that the call begins. */
   readonly isNoted: boolean;
   readonly abort: AbortController;
   /** Resolves when the call has ended; undefined until it begins. */

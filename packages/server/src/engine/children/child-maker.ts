@@ -22,7 +22,7 @@ import type { CallResult } from "../executors/executor.ts";
 export interface ChildMakerOptions {
   readonly database: Database;
   readonly commit: (command: SubmitCommand) => Promise<Done>;
-  /** Counts one more job of the organization. Answers the seconds after which to try again where it submits as many as it may. */
+  /** Counts one more job of the organization. Answers the seconds to wait before a retry when the organization has reached its submit rate limit. */
   readonly count: (organizationId: string) => Promise<number | undefined>;
   readonly readJob: (key: JobKey) => Promise<WholeJob | undefined>;
 }
@@ -30,7 +30,7 @@ export interface ChildMakerOptions {
 /** Makes the jobs that steps of other jobs ask for. */
 export class ChildMaker {
   readonly #options: ChildMakerOptions;
-  /** Ids of workflows by organization and name. A name may have come to mean another one; then the id is known to nobody. */
+  /** The ids of workflows by organization and name. A name may have been given to another workflow since; the old id then names no workflow any more. */
   readonly #workflowIds = new Map<string, string>();
 
   constructor(options: ChildMakerOptions) {
@@ -38,8 +38,8 @@ export class ChildMaker {
   }
 
   /**
-   * Makes the child of a call, or lets the one go on that an earlier attempt has made. Answers the outcome of the call; undefined where the child brings it, or
-   * where the call is another's or over.
+   * Makes the child of a call, or continues the child that an earlier attempt has made. Answers the outcome of the call; undefined when the child
+   * will report it, or when the call is over or is held by another node.
    */
   async make(call: Pick<OwedCall, "job" | "effect">): Promise<CallResult | undefined> {
     const { child } = call.effect;
@@ -82,14 +82,14 @@ export class ChildMaker {
   async #findId(organizationId: string, name: string): Promise<string> {
     const search = { organizationId, name, workflowIds: null, afterName: null, limit: 1 };
     const [found] = await listWorkflows(this.#options.database, search);
-    // The child of an earlier attempt goes on without its workflow; only the commit knows whether there is one.
+    // The child of an earlier attempt goes on even without its workflow. Only the commit knows whether there is such a child.
     if (found === undefined) return NIL;
     if (this.#workflowIds.size >= maxKnownIds) this.#workflowIds.clear();
     this.#workflowIds.set(`${organizationId} ${name}`, found.workflowId);
     return found.workflowId;
   }
 
-  /** The output of a child that had succeeded before this call asked for it. */
+  /** Reads the output of a child that had succeeded before this call asked for it. */
   async #outputOf({ organizationId }: OwedCall["job"], jobId: string): Promise<CallResult> {
     const output = (await this.#options.readJob({ organizationId, jobId }))?.output ?? null;
     const value: JsonValue = output instanceof JsonText ? output.toJSON() : output;
@@ -133,7 +133,7 @@ function parentStepOf({ jobId, parent }: OwedCall["job"], { branch, step, visit 
   return { jobId, rootJobId: parent?.rootJobId ?? jobId, depth: (parent?.depth ?? 0) + 1, ...place };
 }
 
-/** Whether trying again may help: an input that does not fit never will, and a tag may be set until then. */
+/** Says whether a retry may help: an input that does not fit the schema never will, but a tag may have been set by then. */
 function kindOf(code: ServiceErrorCode): "permanent" | "ordinary" | "transient" {
   if (code === "ValidationError") return "permanent";
   return code === "RateLimitError" || code === "UnavailableError" ? "transient" : "ordinary";
@@ -148,7 +148,7 @@ function refusal({ workflow, version }: NewChild, { code, message, problems }: S
   return `No job of ${quoted(workflow)} could be begun. ${message}${listed.join("")}`;
 }
 
-/** The step's input is the body of no request: a problem is at its place in the input itself. */
+/** Words a problem. The step's input is not the body of a request, so the pointer is relative to the input itself. */
 function sentenceOf({ pointer, detail }: Problem): string {
   const place = pointer.replace(/^\/inputJson/, "");
   return `${place === "" ? "" : `${place} `}${detail}${detail.endsWith(".") ? "" : "."}`;

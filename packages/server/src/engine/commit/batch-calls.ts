@@ -4,19 +4,19 @@ import type { Job, Timestamp } from "../../core/job/job-state.ts";
 import type { ChangedCalls, HandedTask, MadeCall } from "../../store/jobs/job-calls.ts";
 import type { NewTask, TaskOffers } from "../tasks/task-offers.ts";
 
-/** One job that a batch changed, as far as its calls are concerned. `before` is undefined for a job that the batch creates. */
+/** The calls of one job that a batch changed. `before` is undefined for a job that the batch creates. */
 export interface CallingJob {
   readonly before: Job | undefined;
   readonly job: Job;
-  /** The calls that its changes asked for. A later one may have taken back what an earlier one did. */
+  /** The calls that the changes of this batch asked for. A later change may have taken back what an earlier one did. */
   readonly effects: readonly CallEffect[];
-  /** Those that the job owes in the end. */
+  /** The calls that the job owes after the whole batch. */
   calls: readonly NewCall[];
 }
 
 export interface NewCall {
   readonly effect: CallEffect;
-  /** Whether it is written down as begun with the change, or a worker holds the task; otherwise its begin has to be noted first. */
+  /** True when the call is stored as begun with the change, or when a worker holds the task. Otherwise its begin has to be noted before it begins. */
   readonly begun: boolean;
 }
 
@@ -24,11 +24,11 @@ export interface CallTerms {
   readonly now: Timestamp;
   /** Says of each call of this batch in turn whether it will begin as soon as the batch is committed. */
   readonly beginsAtOnce: (organizationId: string) => boolean;
-  /** Offers the tasks of this batch. Left out: they wait until somebody looks for them. */
+  /** Offers the tasks of this batch to workers. When it is left out, the tasks wait until somebody looks for them. */
   readonly offers?: TaskOffers | undefined;
 }
 
-/** Finds out which calls the jobs owe once the batch is committed, and offers the tasks among them to workers that wait here. Answers what is to be written. */
+/** Finds out which calls the jobs owe once the batch is committed, and offers the tasks among them to workers that wait here. Answers the changes to write. */
 export function settleCalls(changed: readonly CallingJob[], terms: CallTerms): readonly ChangedCalls[] {
   const tasks: NewTask[] = [];
   const calls = changed.flatMap((calling) => {
@@ -44,7 +44,7 @@ export function settleCalls(changed: readonly CallingJob[], terms: CallTerms): r
   return calls.map((job) => ({ ...job, made: job.made.map(offered) }));
 }
 
-/** Notes the tasks that workers hold from their beginning: nobody needs to look for a worker for these. */
+/** Notes the tasks that workers hold from the beginning, so that nobody looks for a worker for them. */
 export function noteHandedTasks(
   changed: readonly CallingJob[],
   handed: readonly HandedTask[],
@@ -67,12 +67,15 @@ function newCalls({ job, effects }: CallingJob, { beginsAtOnce }: CallTerms): re
   return owed.map((effect) => ({ effect, begun: mayBeginAtOnce(effect) && beginsAtOnce(job.organizationId) }));
 }
 
-/** A suspect begins when it is alone, which only its node knows; a task when a worker takes it. */
+/**
+ * Whether the call may begin with the commit. A suspect begins when no other suspect runs, which only its node knows; a task begins when a worker
+ * takes it.
+ */
 function mayBeginAtOnce({ isSuspect, task }: CallEffect): boolean {
   return !isSuspect && task === undefined;
 }
 
-/** Nothing for a job whose calls stay as they were, and so for one that makes none. */
+/** Lists how the job's calls change; the list is empty when they stay as they were, and so for a job that makes no calls. */
 function changedCalls({ before, job, calls }: CallingJob): ChangedCalls[] {
   const { made, ended } = compareCalls(before?.state, job.state);
   if (made.length === 0 && ended.length === 0) return [];

@@ -44,21 +44,24 @@ export interface BatchContext extends ReplayContext, CallTerms {
   readonly plans: Plans;
   readonly limits: JobLimits;
   readonly nodeId: string;
-  /** Bounds the states, the inputs, the stored values and the payloads that one batch loads, each of the four by itself. */
+  /**
+   * The bound for one batch on the bytes of the states, the inputs, the stored values and the payloads that it loads. It applies to each of the four
+   * separately.
+   */
   readonly maxBytes: number;
-  /** Bounds the jobs below one that has no parent. */
+  /** The largest number of jobs below one root. */
   readonly maxDescendantsPerJob: number;
-  /** Left out: every value is read anew. */
+  /** When it is left out, every value is read anew. */
   readonly recentValues?: RecentValues | undefined;
   readonly turn: BatchTurn;
   readonly hasRoomForCall: (organizationId: string) => boolean;
-  /** The error for new jobs of an organization that stores as much as it may. */
+  /** The error for new jobs of an organization that has reached its maximum of stored bytes. */
   readonly storeFullError: (organizationId: string) => ServiceError | undefined;
 }
 
 /**
- * Applies commands, in their order, inside one transaction: claim the keys, lock and load the jobs, let the state machine decide, write
- * what changed with a handful of set-based statements. No two commands of a batch may carry the same idempotency key.
+ * Applies commands, in their order, inside one transaction: it claims the keys, locks and loads the jobs, lets the state machine decide, and writes
+ * the changes with a few set-based statements. No two commands of a batch may carry the same idempotency key.
  */
 export async function applyBatch(
   transaction: Transaction,
@@ -80,13 +83,13 @@ export async function applyBatch(
 interface LoadedJobs {
   readonly children: NewChildren;
   readonly open: Map<string, OpenJob>;
-  /** Those whose organization is deleted: nothing begins there any more. */
+  /** The commands whose organization is deleted: no job begins there any more. */
   readonly gone: ReadonlySet<Command>;
-  /** Those whose job or organization another transaction holds. */
+  /** The commands whose job or organization is locked by another transaction. */
   readonly held: ReadonlySet<Command>;
   readonly choices: ReadonlyMap<Command, ChosenVersion>;
   readonly plans: LoadedPlans;
-  /** Jobs that are in the store, and of whose version there is no plan here. */
+  /** The stored jobs whose version has no plan on this node. */
   readonly parked: ReadonlyMap<string, Parked>;
   readonly keptEvents: ReadonlyMap<string, number>;
   readonly audited: AuditEntry[];
@@ -154,7 +157,7 @@ async function loadJobs(
   return { children, open, gone, held, choices, plans, parked, keptEvents, audited: [] };
 }
 
-/** Mostly nothing: the store is asked only for jobs that hold events which a wait may read in this batch. */
+/** Loads payloads of events. Mostly it reads nothing: the store is asked only for jobs that hold events which a wait may read in this batch. */
 async function loadPayloads(
   transaction: Transaction,
   factsByJob: ReadonlyMap<string, readonly FactCommand[]>,
@@ -174,7 +177,7 @@ async function loadPayloads(
   }
 }
 
-/** Nothing for jobs without branches, and for others only when the list of a fork is to be made. */
+/** Loads results of branches. It reads nothing for jobs without branches, and for others only when the list of a fork is to be made. */
 async function loadResults(
   transaction: Transaction,
   factsByJob: ReadonlyMap<string, readonly FactCommand[]>,
@@ -211,7 +214,7 @@ function applyCommand(jobs: LoadedJobs, command: Command, context: BatchContext)
   return command.type === "submit" ? applySubmit(jobs, command, context) : applyFact(jobs, command, context);
 }
 
-/** Makes a child, or lets the one go on that an earlier attempt of the parent's step has made. */
+/** Makes a child, or continues the child that an earlier attempt of the parent's step has made. */
 function applyChild(jobs: LoadedJobs, command: ChildCommand, context: BatchContext): Outcome {
   const { children } = jobs;
   const { organizationId, origin } = command;
@@ -227,7 +230,7 @@ function applyChild(jobs: LoadedJobs, command: ChildCommand, context: BatchConte
     opened === undefined ? applySubmit(jobs, command, context) : goOnWithChild(jobs, opened, command, context);
   if (outcome.type !== "done") return outcome;
   if (opened === undefined) children.addMade(command);
-  // One that had succeeded before has nothing more to tell: the node does.
+  // A child that had succeeded before makes no notice any more, so the node reports its output.
   if (origin.isAwaited && outcome.entries.length > 0) children.handOver(command);
   return outcome;
 }
@@ -240,7 +243,10 @@ function goOnWithChild(jobs: LoadedJobs, opened: OpenJob, command: ChildCommand,
   return "error" in change ? change : applied(jobs, opened, change, command, context);
 }
 
-/** A defect on one job must not cost the others of the batch their commit. Nothing is changed before the state machine has answered. */
+/**
+ * Runs the state machine for one command. A defect on one job must not cost the other jobs of the batch their commit. Nothing is changed before the
+ * state machine has answered.
+ */
 function decided<Decision>(decide: () => Decision): Decision | { readonly type: "failed"; readonly error: unknown } {
   try {
     return decide();
@@ -311,7 +317,7 @@ function applyFact(jobs: LoadedJobs, command: FactCommand, context: BatchContext
   return applied(jobs, opened, change, command, context);
 }
 
-/** A job that holds all the events it may makes no room by itself: there is no use in asking soon. */
+/** The pause for a job that holds as many events as it may. It frees no room by itself, so an early retry is useless. */
 const fullJobRetrySeconds = 3_600;
 
 function timed(jobs: LoadedJobs, opened: OpenJob, command: FactCommand, at: Timestamp): Fact {
@@ -330,13 +336,13 @@ function applied(jobs: LoadedJobs, opened: OpenJob, change: Change, command: Com
   opened.events.push(...change.events);
   opened.values.addResults(change.results);
   opened.payloadBytes += payloadBytesOf(command, change.events);
-  // What a wait reads later in this batch is not in the store yet.
+  // A wait later in this batch may read these payloads, which are not in the store yet.
   for (const event of change.events) {
     if (event.type !== "kept" || event.payload === undefined) continue;
     opened.payloads.set(event.eventNumber, { value: event.payload });
   }
   opened.effects.push(...change.effects);
-  // A resume in the same batch takes its end back.
+  // A resume later in the same batch takes back the notice that the job has ended.
   if (change.entries.length > 0) opened.notice = change.notice;
   if (command.type === "fact" && "by" in command.fact && command.fact.by === "job") opened.told.add(command.fact.epoch);
   if (command.audit !== undefined && change.entries.length > 0) {
@@ -346,7 +352,7 @@ function applied(jobs: LoadedJobs, opened: OpenJob, change: Change, command: Com
   return { type: "done", answer: command.answer(opened.job, change.verdict), job: opened.job, entries: change.entries };
 }
 
-/** None of these waits for another's answer, so they go to the store together. */
+/** Writes the changes of a batch. None of the statements waits for the answer of another, so they go to the store together. */
 async function writeJobs(transaction: Transaction, jobs: LoadedJobs, context: BatchContext): Promise<void> {
   const changed = changedJobs(jobs);
   const events = [...jobs.open.values()].filter((opened) => opened.events.length > 0);

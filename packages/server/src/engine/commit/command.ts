@@ -8,16 +8,16 @@ import type { AuditEntry } from "../../store/audit/audit.ts";
 import type { JobKey } from "../../store/jobs/jobs.ts";
 import type { VersionChoice } from "../../store/workflows/versions.ts";
 
-/** A durable change that somebody asks for. Every one goes through the group commit. */
+/** A durable change that somebody asks for. Every such change goes through the group commit. */
 export type Command = SubmitCommand | FactCommand;
 
 interface CommandFields extends JobKey {
-  /** The small answer that a caller gets, and gets again under the same idempotency key. */
+  /** Makes the small answer for the caller, who gets it again when the idempotency key is repeated. */
   readonly answer: (job: Job, verdict: Verdict) => JsonObject;
   readonly idempotency?: { readonly key: string; readonly requestHash: Buffer };
-  /** Written with the change, and only if there is one: a repetition that changes nothing leaves no row. */
+  /** The entry is written with the change, and only if there is one: a repetition that changes nothing leaves no row. */
   readonly audit?: UntimedAuditEntry;
-  /** Payload bytes, for the bound on a batch. */
+  /** The payload's length in bytes, for the bound on a batch. */
   readonly bytes: number;
 }
 
@@ -27,7 +27,7 @@ export interface SubmitCommand extends CommandFields {
   readonly choice: VersionChoice;
   readonly input: JsonObject;
   readonly submittedBy: Actor;
-  /** Left out for a job that no other job makes. A child that is there already goes on. */
+  /** The call that makes this job; left out for a job that no other job makes. A child that exists already goes on. */
   readonly origin?: ChildOrigin;
 }
 
@@ -36,7 +36,7 @@ export interface ChildOrigin {
   readonly parent: ParentStep;
   readonly call: CallName;
   readonly isAwaited: boolean;
-  /** When the parent's attempt is given up; null where that is never. */
+  /** The time at which the parent's attempt times out; null when it never does. */
   readonly timeoutAt: Timestamp | null;
 }
 
@@ -45,7 +45,7 @@ export interface FactCommand extends CommandFields {
   readonly fact: UntimedFact;
 }
 
-/** An audit entry before it is in a transaction, which gives it its time. */
+/** An audit entry before the transaction gives it its time. */
 export type UntimedAuditEntry = Omit<AuditEntry, "organizationId" | "entryId" | "recordedAt">;
 
 /** The outcome of one command. */
@@ -53,9 +53,9 @@ export type Outcome =
   | { readonly type: "done"; readonly answer: JsonObject; readonly job: Job; readonly entries: readonly HistoryEntry[] }
   | { readonly type: "replayed"; readonly answer: JsonObject }
   | { readonly type: "rejected"; readonly error: ServiceError }
-  /** Another transaction holds what the command is about: nothing was done, and it is tried again. */
+  /** Another transaction holds a row that the command needs: nothing was done, and the command is tried again. */
   | { readonly type: "held" }
-  /** Its organization has had its time in this batch: nothing was done, and it goes into a later one. */
+  /** The organization has used its time in this batch: nothing was done, and the command goes into a later batch. */
   | { readonly type: "deferred" }
-  /** A defect: the state machine threw. */
+  /** The state machine threw, which is a defect. */
   | { readonly type: "failed"; readonly error: unknown };

@@ -8,13 +8,13 @@ import { historyText } from "../../store/jobs/jobs.ts";
 import type { OrganizationChanges } from "../../store/jobs/metric-rollups.ts";
 import type { Command } from "./command.ts";
 
-/** A job that the batch changed, as far as it is counted. `before` is undefined for a job that the batch creates. */
+/** A job that the batch changed, with the fields that are counted. `before` is undefined for a job that the batch creates. */
 export interface CountedJob {
   readonly before: Job | undefined;
   readonly job: Job;
   readonly entries: readonly HistoryEntry[];
   readonly values: ValueBook;
-  /** Bytes, about, of the job's row and its events' rows that this batch adds. Outputs are counted with the history or the values. */
+  /** An estimate in bytes of what this batch adds to the job's row and to its events' rows. Outputs are counted with the history or the values. */
   readonly payloadBytes: number;
 }
 
@@ -35,8 +35,8 @@ export class CommitCounts {
   }
 
   /**
-   * Counts what the commit adds to the store for a job, by lengths that are known anyway. Call it once the history and the state are made, which put large values
-   * apart. Updated rows of jobs add nothing, since they are written anew in their place.
+   * Counts what the commit adds to the store for a job, by lengths that are known anyway. Call it after the history and the state are made, because
+   * making them stores large values separately. Updated rows of jobs add nothing, because they replace the old rows.
    */
   countStoredBytes({ job, values, payloadBytes }: CountedJob, history: string, at: Timestamp): void {
     let count = history.length + payloadBytes;
@@ -51,13 +51,13 @@ export class CommitCounts {
   }
 }
 
-/** Answers about how many bytes a command brings to the store with the row of a new job, or with the rows of events that are kept. */
+/** Estimates how many bytes a command adds to the store with the row of a new job, or with the rows of events that are kept. */
 export function payloadBytesOf(command: Command, events: readonly EventChange[]): number {
   if (command.type === "submit") return command.bytes + newJobBytes;
   const keptCount = events.filter(({ type }) => type === "kept").length;
   return keptCount === 0 ? 0 : command.bytes + keptCount * newEventBytes;
 }
 
-/** Bytes, about, that the row of a new job takes beside the input, with its state, and the row of an event beside its payload. */
+/** Estimates, in bytes, for a new job's row without its input but with its state, and for an event's row without its payload. */
 const newJobBytes = 1_000;
 const newEventBytes = 200;

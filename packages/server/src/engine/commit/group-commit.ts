@@ -34,20 +34,20 @@ export interface GroupCommitOptions {
   readonly maxQueuedFacts: number;
   readonly maxQueuedFactsPerOrganization: number;
   readonly commitTimeoutMs: number;
-  /** Left out: every value is read anew. */
+  /** When it is left out, every value is read anew. */
   readonly recentValues?: RecentValues;
   readonly idempotencyHours: number;
   readonly hasRoomForCall: (organizationId: string) => boolean;
   readonly storeFullError: (organizationId: string) => ServiceError | undefined;
-  /** Begins to count the calls of one batch: answers of each in turn whether it will begin at once. */
+  /** Begins to count the calls of one batch. The function that it answers says of each call in turn whether it will begin at once. */
   readonly beginsAtOnce: () => (organizationId: string) => boolean;
-  /** Begins to offer the tasks of one batch to workers that wait on this node. Left out: tasks wait until somebody looks for them. */
+  /** Begins to offer the tasks of one batch to workers that wait on this node. When it is left out, tasks wait until somebody looks for them. */
   readonly offers?: () => TaskOffers;
-  /** This node's, by which it owns the calls that a commit hands to it. */
+  /** This node's lease term, under which it holds the calls that a commit hands to it. */
   readonly leaseTerm: () => number;
   /** Called after each commit, before its callers are answered. Must not throw. */
   readonly onCommitted: (changed: readonly ChangedJob[], stats: CommitStats) => void;
-  /** Called with a caller's command that could not be applied for a reason that is not the caller's: a defect, to be logged. */
+  /** Called with a caller's command that failed because of a defect, so that the defect is logged. */
   readonly onDefect: (error: unknown, command: Command) => void;
 }
 
@@ -55,23 +55,24 @@ export interface CommitStats {
   readonly commandCount: number;
   readonly durationMs: number;
   /**
-   * In which the commit was begun. Whether it landed may be known much later, when the store is back: then others may have taken its calls over.
+   * The lease term in which the commit began. It may take long to learn whether the commit landed, for example during an outage of the store; other
+   * nodes may have taken over its calls by then.
    */
   readonly leaseTerm: number;
 }
 
-/** The outcome that a command is answered with in the end. */
+/** The final outcome of a command. */
 type Answer = Exclude<Outcome, { type: "held" | "deferred" }>;
 
 export type Done = Extract<Outcome, { type: "done" | "replayed" }>;
 
-/** The sender of a command: a caller's command has a deadline, the engine's own facts wait until the store is back. */
+/** The sender of a command. A caller's command has a deadline; the engine's own facts wait until the store is back. */
 export type Sender = "caller" | "engine";
 
 /**
- * The one way in for every durable change of a job. Commands queue up; what is there, up to a bound, is one transaction. When nothing
- * is under way the queue is drained at the end of the same turn of the event loop, so a single caller waits for one commit; under load the
- * batches grow by themselves. Nothing ever waits for a timer.
+ * The only way in for durable changes of jobs. Commands queue up, and the whole queue, up to a bound, becomes one transaction. When no batch is under
+ * way, the queue is drained at the end of the same turn of the event loop, so a single caller waits for one commit. Under load the batches grow by
+ * themselves. No command ever waits for a timer.
  */
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
@@ -86,7 +87,7 @@ export class GroupCommit {
   /** Answers once the change is committed. Throws `ServiceError` when the command was rejected, or when the store is out of reach. */
   async commit(command: Command, sender: Sender = "caller"): Promise<Done> {
     const { organizationId } = command;
-    // The engine's commands that make children can wait where they are.
+    // A command that makes a child can be rejected and tried again later, unlike the engine's other facts, so the bound applies to it too.
     if (sender === "caller" || command.type === "submit") this.#requireRoom(organizationId);
     const deadline = sender === "caller" ? performance.now() + this.#options.commitTimeoutMs : Number.POSITIVE_INFINITY;
     this.#count(organizationId, 1);
@@ -105,7 +106,7 @@ export class GroupCommit {
     return this.#queued;
   }
 
-  /** What one organization may not have any more, others still may: it is told so as a limit of its own. */
+  /** Throws when the queue has no room: RateLimitError when this organization has used its share, UnavailableError when the whole queue is full. */
   #requireRoom(organizationId: string): void {
     const { maxQueuedFacts, maxQueuedFactsPerOrganization } = this.#options;
     const retryAfterSeconds = 1;
@@ -139,15 +140,15 @@ export class GroupCommit {
 interface Waiting {
   readonly command: Command;
   readonly sender: Sender;
-  /** Reading of the monotonic timer past which the caller gets 503. */
+  /** A reading of the monotonic timer after which the caller gets 503. */
   readonly deadline: number;
   readonly resolve: (outcome: Answer) => void;
   readonly reject: (error: unknown) => void;
-  /** Undefined until another transaction was found to hold what the command is about. */
+  /** Undefined until another transaction was found to hold a row that the command needs. */
   readonly held?: Held;
 }
 
-/** The commands of organizations that can change in one transaction. */
+/** The queue of commands for organizations that can change in one transaction. */
 class Group {
   readonly #options: GroupCommitOptions;
   readonly #turns = new Turns();
@@ -178,12 +179,12 @@ class Group {
   }
 
   async #drain(): Promise<void> {
-    // A half-open connection answers nothing and fails nothing: callers must not wait for its timeout.
+    // A half-open connection neither answers nor fails, and callers must not wait for its timeout.
     const watchdog = setInterval(() => this.#dismissOverdue(), watchdogMs);
     while (this.#queue.length > 0) {
       this.#underWay = this.#takeBatch();
       await this.#commitWhole(this.#underWay);
-      // The embedded store answers without a turn of the event loop: let requests in, or every batch would be of one.
+      // The embedded store answers within the same turn of the event loop. This pause lets requests in, or every batch would hold one command.
       await new Promise((resolve) => setImmediate(resolve));
     }
     clearInterval(watchdog);
@@ -197,8 +198,9 @@ class Group {
   }
 
   /**
-   * In the order of arrival, up to the bounds, of each organization as many as it has room for; a second command with the same idempotency key
-   * waits for the next batch. What concerns a job that failed alone goes alone from then on, so that the others' batches need not be cut up for it again.
+   * Takes commands in the order of arrival, up to the bounds, and from each organization as many as it has room for. A second command with the same
+   * idempotency key waits for the next batch. A command for a job that failed alone goes alone from then on, so that other commands are not split off
+   * again because of it.
    */
   #takeBatch(): Waiting[] {
     const batch: Waiting[] = [];
@@ -242,7 +244,7 @@ class Group {
     return batch;
   }
 
-  /** Commits a batch; one that fails is cut up: until the command that it fails on fails alone, or until it is not too much at once. */
+  /** Commits a batch. A batch that fails is split until the command that causes the failure is alone, or until the parts are small enough. */
   async #commitWhole(batch: readonly Waiting[]): Promise<void> {
     if (batch.length === 0) return;
     try {
@@ -256,13 +258,13 @@ class Group {
       }
       const size = error instanceof StatementGivenUpError ? partOfSlow(batch.length) : Math.ceil(batch.length / 2);
       for (let start = 0; start < batch.length; start += size) {
-        // Callers that waited for too long were answered meanwhile.
+        // Callers that waited too long have been answered by now.
         await this.#commitWhole(this.#dismissLate(batch.slice(start, start + size), asError(error)));
       }
     }
   }
 
-  /** Another node holds a row for some milliseconds; a session that somebody forgot may hold it for hours. */
+  /** Tries a command again after a pause. Another node holds a row for a few milliseconds, but a forgotten session may hold it for hours. */
   #tryLater(waiting: Waiting, isWaitedFor: boolean): void {
     const now = performance.now();
     const held = heldAgain(waiting.held, Math.min(waiting.deadline, now + this.#options.commitTimeoutMs), isWaitedFor);
@@ -275,7 +277,7 @@ class Group {
     else waiting.reject(heldByOthers(cause));
   }
 
-  /** Answers a command that failed alone. A fact of the engine parks its job: it would come back at once, and fail again. */
+  /** Answers a command that failed alone. A fact of the engine parks its job, because it would come back at once and fail again. */
   #fail(waiting: Waiting, error: unknown): void {
     const { command, sender, reject } = waiting;
     const { parking } = this.#options.plans;
@@ -284,7 +286,7 @@ class Group {
     else this.#options.onDefect(error, command);
     const parked = isOfJob ? parking.findTrial(command.jobId) : undefined;
     if (parked !== undefined && error instanceof StatementGivenUpError && isOutcome(command)) {
-      // The outcome of a call must not be lost for a shortage that passes.
+      // The outcome of a call must not be lost because of a temporary shortage.
       const { held: _, ...again } = waiting;
       setTimeout(() => this.add(again), parked.retryInMs).unref();
       return;
@@ -293,8 +295,8 @@ class Group {
   }
 
   /**
-   * Goes on while the store is out of reach; callers leave at their deadline. A commit whose answer was lost is looked up before anything
-   * is applied again, also when all its callers have left: its calls may be ours to make.
+   * Retries while the store is out of reach; callers leave at their deadline. When the answer to a COMMIT was lost, the commit is looked up before
+   * anything is applied again, even if all its callers have left, because this node may have to make its calls.
    */
   async #commitUntilKnown(batch: readonly Waiting[]): Promise<void> {
     let waiting = batch;
@@ -349,7 +351,7 @@ class Group {
         attempt = { batch, applied, commitId, startedAt, leaseTerm, offers };
         return attempt;
       };
-      // It cannot pass over an idempotency key that another node claims at this moment.
+      // This transaction cannot skip an idempotency key that another node is claiming at the same time, so it waits for it, but only for a short time.
       return await database.transaction(work, { lockTimeoutMs: shortLockTimeoutMs, isKeyed: true });
     } catch (error) {
       if (attempt !== undefined && error instanceof StoreUnavailableError && error.fate === "unknown") {
@@ -363,7 +365,7 @@ class Group {
   async #hasLanded({ applied, commitId }: Attempt): Promise<boolean> {
     const [changed] = applied.changed;
     const first = changed?.entries[0];
-    // Without a changed job nothing but counters and replays was written: doing that again does no harm.
+    // Without a changed job only counters and replays were written, and writing those again does no harm.
     if (changed === undefined || first === undefined) return false;
     return await hasCommit(this.#options.database, changed.job, first.sequence, commitId);
   }
@@ -406,7 +408,7 @@ interface Attempt {
   readonly offers: TaskOffers | undefined;
 }
 
-/** The connection was lost during COMMIT. */
+/** Thrown when the connection was lost during COMMIT. */
 class FateUnknownError extends Error {
   readonly attempt: Attempt;
 
@@ -420,12 +422,12 @@ function isOfSeveral(batch: readonly Waiting[]): boolean {
   return batch.some(({ command }) => command.organizationId !== batch[0]?.command.organizationId);
 }
 
-/** A statement takes its whole time before it is given up: the one row that it fails on must be found in three rounds. */
+/** Splits a batch whose statement was slow. A statement uses its whole time limit before it is given up, so the failing row must be found in three rounds. */
 function partOfSlow(count: number): number {
   return count > 20 ? Math.ceil(Math.sqrt(count)) : 1;
 }
 
-/** True for the outcome of a call. */
+/** Whether a command is the outcome of a call. */
 function isOutcome(command: Command): boolean {
   return command.type === "fact" && (command.fact.type === "step.succeeded" || command.fact.type === "step.failed");
 }
@@ -440,6 +442,6 @@ function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-/** How long to wait before the store is asked again. */
+/** The pause before the store is tried again. */
 const retryStoreMs = 200;
 const watchdogMs = 250;

@@ -3,14 +3,14 @@ import { shortLockTimeoutMs } from "../../store/home/database.ts";
 
 /** The state of a command whose row another transaction holds. */
 export interface Held {
-  /** Reading of the monotonic timer past which it is not tried again. */
+  /** A reading of the monotonic timer after which the command is not tried again. */
   readonly deadline: number;
   readonly pauseMs: number;
-  /** Whether the batch has to wait for the row before it can pass it over, so that the command goes alone. */
+  /** True when the batch has to wait for the row and cannot skip it, so the command goes alone. */
   readonly isWaitedFor: boolean;
 }
 
-/** The pause grows with each time that the row is still held. The deadline is the one of the first time. */
+/** Makes the state for one more time that the row was held. The pause grows each time; the deadline stays the first one. */
 export function heldAgain(before: Held | undefined, deadline: number, isWaitedFor: boolean): Held {
   const firstPauseMs = isWaitedFor ? shortLockTimeoutMs : passedOverPauseMs;
   return {
@@ -26,5 +26,5 @@ export function heldByOthers(cause: Error): ServiceError {
   return new ServiceError("UnavailableError", message, { retryAfterSeconds: 2, cause });
 }
 
-/** A command whose row was passed over is tried again this soon. */
+/** The first pause before a command whose row was skipped is tried again. */
 const passedOverPauseMs = 5;

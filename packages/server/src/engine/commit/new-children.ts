@@ -13,14 +13,14 @@ export function isChild(command: Command): command is ChildCommand {
   return command.type === "submit" && command.origin !== undefined;
 }
 
-/** The parent's call is over, or another node has taken it over: nothing was made. */
+/** Thrown when the parent's call is over or was taken over by another node. No child was made. */
 export class CallIsOverError extends ServiceError {
   constructor() {
     super("ConflictError", "The call of the parent is over.");
   }
 }
 
-/** The tree of jobs has as many as it may. */
+/** Thrown when the tree of jobs is as large as it may be. */
 export class TooManyChildrenError extends ServiceError {
   constructor(maxDescendants: number) {
     const message = `${maxDescendants} jobs were begun below the first one, in up to ${maxDepth} levels, and more may not be. Begin fewer, or begin them from several jobs.`;
@@ -28,9 +28,9 @@ export class TooManyChildrenError extends ServiceError {
   }
 }
 
-/** The children that one batch makes. No child is made while its parent gives it up: the row of the call is locked for as long as the batch takes. */
+/** The children that one batch makes. The row of the parent's call is locked until the batch ends, so no child is made while its parent gives up the call. */
 export class NewChildren {
-  /** Those whose call, or whose tree, another transaction holds. */
+  /** The commands whose call or tree is locked by another transaction. */
   readonly held: ReadonlySet<Command>;
   readonly #locked: ReadonlySet<Command>;
   readonly #counts: Map<string, number>;
@@ -43,7 +43,7 @@ export class NewChildren {
     this.#counts = counts;
   }
 
-  /** Locks the parents' calls and the counts of the trees; nothing, in a batch that makes no children. */
+  /** Locks the parents' calls and the counts of the trees. It does nothing for a batch that makes no children. */
   static async lock(transaction: Transaction, nodeId: string, commands: readonly ChildCommand[]): Promise<NewChildren> {
     if (commands.length === 0) return new NewChildren(new Set(), new Set(), new Map());
     const roots = new Map(commands.map((command) => [rootNameOf(command), rootKeyOf(command)]));
@@ -65,18 +65,18 @@ export class NewChildren {
     );
   }
 
-  /** Whether the parent's call is still there. `parent` is the parent where the batch changes it too. */
+  /** Whether the parent's call still waits for the child. `parent` is the parent's state if the batch changes the parent too. */
   isWanted(command: ChildCommand, parent: Job | undefined): boolean {
     if (!this.#locked.has(command)) return false;
     return parent === undefined || callingStep(parent.state, command.origin.call) !== undefined;
   }
 
-  /** Whether there is room for one more in the tree. */
+  /** Whether the tree has room for one more job. */
   hasRoom(command: ChildCommand, maxDescendants: number): boolean {
     return (this.#counts.get(rootNameOf(command)) ?? 0) < maxDescendants;
   }
 
-  /** A child was made that there was not. */
+  /** Counts a child that was made now and did not exist before. */
   addMade(command: ChildCommand): void {
     const { organizationId, jobId, origin } = command;
     this.#made.push({ organizationId, jobId, parent: origin.parent });
@@ -84,7 +84,7 @@ export class NewChildren {
     this.#counts.set(root, (this.#counts.get(root) ?? 0) + 1);
   }
 
-  /** The child brings the outcome of the call from now on. */
+  /** Notes that the child will report the outcome of the call from now on. */
   handOver(command: ChildCommand): void {
     const { jobId: childId, origin } = command;
     this.#handedOver.push({ ...callKeyOf(command), childId, timeoutAt: origin.timeoutAt });

@@ -19,14 +19,14 @@ export interface OpenJob extends CountedJob, CallingJob {
   readonly effects: CallEffect[];
   readonly entries: HistoryEntry[];
   readonly events: EventChange[];
-  /** The payloads of its kept events, as far as a wait may read them in this batch. */
+  /** The payloads of those of its kept events that a wait may read in this batch. */
   readonly payloads: Map<number, EventPayload>;
   payloadBytes: number;
-  /** The results of its branches, as far as a list is to be made of it in this batch. */
+  /** The results of its branches, for a list that is to be made of them in this batch. */
   results: BranchResults;
-  /** The notice for its parent, where it has ended. */
+  /** The notice for its parent; undefined when the job has not ended. */
   notice: ChildNotice | undefined;
-  /** The epochs of the calls that were ended by their children. */
+  /** The epochs of the calls that children ended. */
   readonly told: Set<number>;
   notices: readonly JobNotice[];
 }
@@ -35,10 +35,10 @@ export interface OpenJob extends CountedJob, CallingJob {
 export interface ChangedJob {
   readonly job: Job;
   readonly plan: Plan;
-  /** The calls that are owed with this change. Others of the job may be under way already. */
+  /** The calls that the job owes since this change. Other calls of the job may be under way already. */
   readonly calls: readonly NewCall[];
   readonly entries: readonly HistoryEntry[];
-  /** Notices that it owes other jobs now. */
+  /** The notices that the job owes to other jobs since this change. */
   readonly notices: readonly JobNotice[];
 }
 
@@ -61,7 +61,7 @@ export function newlyOpened(job: Job, plan: Plan, values: ValueBook, before?: Jo
   };
 }
 
-/** Its parent is told that it has ended, its children that it does not wait for them any more. */
+/** Makes the notices: the job's parent learns that it has ended, and its children learn that it does not wait for them any more. */
 export function noticesOf({ before, job, plan, notice, told }: OpenJob): JobNotice[] {
   const { organizationId, jobId, parent } = job;
   const notices: JobNotice[] = [];
@@ -76,7 +76,7 @@ export function noticesOf({ before, job, plan, notice, told }: OpenJob): JobNoti
   return notices;
 }
 
-/** The job as its row holds it. Its history is stored before: the state names large values by the entries that brought them. */
+/** Makes the job's row. The history is stored first, because the state names large values by the entries that brought them. */
 export function written({ before, job, values }: OpenJob) {
   const state = values.state(job.state, job.sequence);
   const after: WrittenJob = {

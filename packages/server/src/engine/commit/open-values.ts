@@ -8,8 +8,9 @@ import { type LockedJob, readInputs, TooMuchAtOnceError } from "../../store/jobs
 import { type RecentValue, RecentValues } from "../reading/recent-values.ts";
 
 /**
- * Gives jobs the values that have rows of their own: those whose numbers `neededOf` answers for a job are read, the others stay unread. Throws
- * `TooMuchAtOnceError` when the values of several jobs, or of one where there are several reasons to read them, are more than `maxBytes`.
+ * Gives jobs the values that have rows of their own: the values whose numbers `neededOf` answers are read, the others stay unread. Throws
+ * `TooMuchAtOnceError` when the values are larger than `maxBytes` together and the work can be split: they belong to several jobs, or one job needs
+ * them for several reasons.
  */
 export async function openValues(
   transaction: Transaction,
@@ -56,7 +57,7 @@ export async function openValues(
   return jobs.map((job) => {
     const known = found.get(job.jobId);
     const input = job.input ?? (known?.get(jobInputNumber)?.value as JsonObject | undefined);
-    // They stand in the order of their numbers' places, whether they were read or known.
+    // The values stand in the order of the wanted numbers, whether they were read or known.
     const opened = (wantedOf.get(job.jobId) ?? []).flatMap((valueNumber) => {
       const value = valueNumber === jobInputNumber ? undefined : known?.get(valueNumber);
       return value === undefined ? [] : { valueNumber, ...value };
@@ -65,7 +66,7 @@ export async function openValues(
   });
 }
 
-/** The values of a job that are at hand. */
+/** The values of a job that are in memory already. */
 function knownOf(
   { organizationId, jobId }: LockedJob,
   numbers: readonly number[],
@@ -79,7 +80,7 @@ function knownOf(
   return known;
 }
 
-/** The numbers of the values of these branches, the job's input among them; none where no branch is named. */
+/** The numbers of the values of these branches, including the job's input; empty when no branch is named. */
 export function numbersOf({ state }: LockedJob, branches: ReadonlySet<string>): readonly number[] {
   return branches.size === 0 ? [] : [...new Set([jobInputNumber, ...numbersIn(state, branches)])];
 }

@@ -14,7 +14,7 @@ export interface ReplayContext {
 /** The outcome of each command. */
 export type Replies = Map<Command, Outcome>;
 
-/** Claims the idempotency keys of commands. Answers those commands whose key has been used before, each with what its caller gets. */
+/** Claims the idempotency keys of commands. Answers the commands whose key has been used before, each with the outcome for its caller. */
 export async function replayKnownKeys(
   transaction: Transaction,
   commands: readonly Command[],
@@ -42,7 +42,7 @@ export async function replayKnownKeys(
   return replies;
 }
 
-/** Keeps the first answer under each key that was claimed; the key of a command that was not applied may be used again. */
+/** Keeps the first answer under each claimed key. The key of a command that was not applied may be used again. */
 export async function settleKeys(transaction: Transaction, fresh: readonly Command[], replies: Replies): Promise<void> {
   const answered: { organizationId: string; idempotencyKey: string; answer: JsonObject }[] = [];
   const released: { organizationId: string; idempotencyKey: string }[] = [];
@@ -63,7 +63,7 @@ export function replyTo(replies: Replies, command: Command): Outcome {
   return reply;
 }
 
-/** The first answer again, or a rejection when the key was used for something else. */
+/** Repeats the first answer, or rejects the command when the key was used for a different request. */
 export function replay(
   held: { readonly requestHash: Buffer; readonly answer: unknown },
   requestHash: Buffer,

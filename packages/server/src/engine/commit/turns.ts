@@ -1,16 +1,16 @@
 /**
- * Shares the time of the serving thread between organizations. To decide a command takes some microseconds, but where a large value is held against a
- * schema it may take 50 ms, in which nobody else is answered.
+ * Shares the time of the serving thread between organizations. Deciding a command takes a few microseconds, but checking a large value against a
+ * schema may take 50 ms, during which nobody else is answered.
  */
 export class Turns {
-  /** Readings of the monotonic timer, by organization. */
+  /** Readings of the monotonic timer until which organizations rest, by organization. */
   readonly #restUntil = new Map<string, number>();
-  /** The rooms of organizations whose time ran out in a batch, in commands. */
+  /** The number of commands that the next batch may take, for organizations whose time ran out in a batch. */
   readonly #rooms = new Map<string, number>();
   readonly #now: () => number;
   readonly #cpuMs: () => number;
 
-  /** Both in milliseconds: the monotonic timer, and the processor time that this thread has used. */
+  /** Both functions read milliseconds: the monotonic timer, and the processor time that this thread has used. */
   constructor(now: () => number = () => performance.now(), cpuMs: () => number = threadCpuMs) {
     this.#now = now;
     this.#cpuMs = cpuMs;
@@ -26,14 +26,14 @@ export class Turns {
   }
 
   /**
-   * How many commands of an organization the next batch may take. What a batch takes it loads, and what was loaded for a command that then has no turn
-   * was loaded for nothing: an organization whose time ran out gets as much room as it used, and twice as much each time when that sufficed.
+   * The number of commands of an organization that the next batch may take. A batch loads everything it takes, and loading is wasted for a command
+   * that then has no turn. So an organization whose time ran out gets as much room as it used, and twice as much each time when that sufficed.
    */
   roomOf(organizationId: string): number {
     return this.#rooms.get(organizationId) ?? Number.POSITIVE_INFINITY;
   }
 
-  /** The turn of each organization in one batch. `isShared`: the batch has commands of several. */
+  /** Begins one batch, in which each organization has a turn. `isShared` is true when the batch has commands of several organizations. */
   begin(isShared = false): BatchTurn {
     const turnMs = isShared ? sharedTurnMs : aloneTurnMs;
     const spentMs = new Map<string, number>();
@@ -43,7 +43,7 @@ export class Turns {
     return {
       take: (organizationId, decide) => {
         let spentBefore = spentMs.get(organizationId) ?? 0;
-        // On a busy machine the thread may only have waited for a processor.
+        // On a busy machine the thread may only have waited for a processor, so its processor time is the better measure.
         if (spentBefore > turnMs) spentBefore = Math.min(spentBefore, this.#cpuMs() - begunCpuMs);
         const count = counts.get(organizationId) ?? 0;
         if (spentBefore > turnMs) {
@@ -82,19 +82,19 @@ export class Turns {
 }
 
 export interface BatchTurn {
-  /** Undefined, and nothing done, once the organization has had its time in this batch. */
+  /** Runs `decide`. Answers undefined, without calling it, once the organization has used its time in this batch. */
   take<Decision>(organizationId: string, decide: () => Decision): Decision | undefined;
 }
 
 /**
- * All commands of one organization may take so long in one batch, before the rest goes into the next one. To load and to write what they are about takes
- * about as long again, and where others are in the batch, they wait for all of it.
+ * The longest time that all commands of one organization may take in one batch, in milliseconds; the rest goes into the next batch. Loading and
+ * writing take about as long again, and other organizations in the batch wait for all of it.
  */
 const aloneTurnMs = 20;
 const sharedTurnMs = 2;
-/** An organization that has used more room than this has none set any more. */
+/** The room of an organization is not limited any more once it has used more than this. */
 const maxRoom = 500;
-/** A command that takes longer is followed by a rest of its organization, for so many times as long. */
+/** The organization of a command that takes longer than this rests afterwards, for a multiple of that time. */
 const costlyMs = 5;
 const restFactor = 5;
 const maxResting = 1_000;

@@ -2,8 +2,8 @@ import { pipeline, Readable, Transform } from "node:stream";
 import type { LambdaClient } from "@aws-sdk/client-lambda";
 
 /**
- * Stops reading an answer at `maxBytes`. Lambda itself sends 6 MB at most, but the SDK collects whatever comes, and what stands
- * behind an endpoint need not be Lambda.
+ * Stops reading an answer at `maxBytes`. Lambda itself sends 6 MB at most, but the SDK collects whatever arrives, and the server behind an endpoint
+ * need not be Lambda.
  */
 export function boundAnswers(client: LambdaClient, maxBytes: number): void {
   client.middlewareStack.add(
@@ -13,7 +13,7 @@ export function boundAnswers(client: LambdaClient, maxBytes: number): void {
       if (hasBodyStream(response)) response.body = boundedStream(response.body, maxBytes);
       return result;
     },
-    // Right next to the socket: before the SDK collects the body.
+    // The bound is placed next to the socket, before the SDK collects the body.
     { name: "boundAnswers", step: "deserialize", priority: "low" },
   );
 }
@@ -41,6 +41,6 @@ function boundedStream(body: Readable, maxBytes: number): Readable {
       else done(null, chunk);
     },
   });
-  // A pipeline, and not `pipe`, which would lose the error of a connection that breaks halfway, and leave the socket open.
+  // `pipeline` is used because `pipe` would lose the error of a connection that breaks halfway, and leave the socket open.
   return pipeline(body, bound, () => {});
 }

@@ -7,7 +7,7 @@ import type { CallResult } from "./executor.ts";
 
 type AnswerLimits = Pick<CloudFunctionSettings, "maxOutputBytes" | "maxJsonDepth" | "maxNameLength">;
 
-/** A function that fails answers HTTP 200, too: only `FunctionError` tells. */
+/** Reads the answer to a call. A function that fails also answers HTTP 200: only `FunctionError` tells it apart. */
 export function readAnswer(
   answer: Pick<InvokeCommandOutput, "FunctionError" | "Payload">,
   limits: AnswerLimits,
@@ -19,7 +19,7 @@ export function readAnswer(
   return outputOf(payload, limits.maxJsonDepth);
 }
 
-/** What is wrong with an answer would be wrong again, and the function has done its work: it is not called a second time. */
+/** Parses a function's output. An unusable output is a permanent failure: the function has done its work, and a second call would give the same output. */
 function outputOf(payload: Uint8Array, maxDepth: number): CallResult {
   const text = decode(payload);
   if (text === undefined) return unusable("is not UTF-8");
@@ -33,7 +33,7 @@ function unusable(reason: string): CallResult {
   return failed("permanent", { code: "ExecutorError", message: bounded(`The function's answer ${reason}.`) });
 }
 
-/** The type and message as the function gave them. The stack trace stays behind: it belongs into the function's own log. */
+/** Makes a failure with the type and the message that the function gave. The stack trace is left out: it belongs in the function's own log. */
 function functionFailure(payload: Uint8Array, maxTypeLength: number): CallResult {
   const { errorType, errorMessage } = errorFields(payload);
   const message = bounded(errorMessage ?? "The function failed and gave no message; its log knows more.");
@@ -47,7 +47,7 @@ interface ErrorFields {
   readonly errorMessage?: string | undefined;
 }
 
-/** An unhandled error can be anything that a custom runtime sends. */
+/** Reads the fields of an unhandled error, which can be anything that a custom runtime sends. */
 function errorFields(payload: Uint8Array): ErrorFields {
   try {
     const error: JsonValue = JSON.parse(decode(payload) ?? "null");
@@ -63,7 +63,10 @@ function textOf(value: JsonValue | undefined): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** Lambda's own word that the function ran into its time limit: with a type today, without one formerly, and serverless-offline's. */
+/**
+ * Whether the function ran into its time limit. Lambda reports this with an error type today, and reported it without one earlier; serverless-offline
+ * has a form of its own.
+ */
 function isOutOfTime(errorType: string | undefined, errorMessage = ""): boolean {
   if (errorType === "Sandbox.Timedout") return true;
   if (errorType === undefined) return /Task timed out after [0-9.]+ seconds/.test(errorMessage);

@@ -2,7 +2,7 @@ import type { InvokeCommandInput, InvokeCommandOutput, LambdaClient, LambdaClien
 import { boundAnswers } from "./cloud-function-answer-bound.ts";
 import { type AwsCredentials, roleCredentials } from "./cloud-function-role.ts";
 
-/** Where Lambda is called, and as whom. Calls that agree in all of it share a client. */
+/** The address and the identity with which Lambda is called. Calls that agree in all fields share a client. */
 export interface LambdaAccess {
   readonly region: string;
   readonly endpoint: string | undefined;
@@ -10,10 +10,10 @@ export interface LambdaAccess {
 }
 
 /**
- * - `service`: the service's own credentials, by the SDK's standard chain.
- * - `role`: a role that the service assumes. The organization is part of it, since it is the external id by which the role's
- *   owner knows for whom the service acts: two organizations never share what one of them was let into.
- * - `placeholder`: no credentials of anybody; for emulators. LocalStack takes the account from it.
+ * - `service`: the service's own credentials, found by the SDK's standard chain.
+ * - `role`: a role that the service assumes. The organization is part of it, because it is the external id that tells the role's owner for whom the
+ *   service acts: two organizations never share the access that one of them was given.
+ * - `placeholder`: credentials of nobody, for emulators. LocalStack takes the account from them.
  */
 export type Identity =
   | { readonly type: "service" }
@@ -22,7 +22,7 @@ export type Identity =
 
 export interface ClientLimits {
   readonly maxAnswerBytes: number;
-  /** Some 35 KB and the idle sockets of each. */
+  /** The largest number of clients. Each takes about 35 KB and its idle sockets. */
   readonly maxClients?: number;
 }
 
@@ -32,12 +32,12 @@ export interface InvokeOptions {
 }
 
 /**
- * The clients in use, the latest ones kept for their sockets and credentials. The SDK is loaded with the first call: it takes
- * some 25 MB and 60 ms, which a service that calls no function need not pay.
+ * The clients in use, and the most recently used ones, which keep their sockets and credentials. The SDK is loaded with the first call: it takes
+ * about 25 MB and 60 ms, which a service that calls no function does not pay.
  */
 export class LambdaClients {
   readonly #limits: Required<ClientLimits>;
-  /** By access; the least recently used one first. */
+  /** The clients by access, the least recently used one first. */
   readonly #clients = new Map<string, CachedClient>();
 
   constructor(limits: ClientLimits) {
@@ -97,18 +97,18 @@ interface CachedClient {
   isEvicted: boolean;
 }
 
-/** Not before its last call has ended: destroying a client cuts off the sockets in use, too. */
+/** Destroys an evicted client after its last call has ended: destroying a client also cuts off the sockets in use. */
 function destroyIfDone({ client, callCount, isEvicted }: CachedClient): void {
   if (isEvicted && callCount === 0) client.destroy();
 }
 
 function clientConfig({ region, endpoint, identity }: LambdaAccess): LambdaClientConfig {
-  // The dispatcher bounds the calls under way. The SDK's bound of 50 would be a hidden queue, in which a call's time runs out.
+  // The dispatcher bounds the calls under way. The SDK's own bound of 50 would be a hidden queue in which a call's time runs out.
   const agent = { keepAlive: true, maxSockets: Number.POSITIVE_INFINITY };
   const credentials = credentialsOf(identity, region);
   return {
     region,
-    // The engine tries again, by the step's own policy.
+    // The engine retries, according to the step's own policy.
     maxAttempts: 1,
     requestHandler: {
       connectionTimeout: connectionTimeoutMs,
@@ -123,7 +123,7 @@ function clientConfig({ region, endpoint, identity }: LambdaAccess): LambdaClien
 
 const connectionTimeoutMs = 5_000;
 
-/** Undefined leaves it to the SDK's standard chain. */
+/** Finds the credentials for an identity. Undefined leaves the choice to the SDK's standard chain. */
 function credentialsOf(identity: Identity, region: string): LambdaClientConfig["credentials"] {
   switch (identity.type) {
     case "service":

@@ -4,7 +4,7 @@ import { RoleError } from "./cloud-function-role.ts";
 import type { FunctionTarget } from "./cloud-function-target.ts";
 import type { CallFailure } from "./executor.ts";
 
-/** The call that failed, as far as its message tells of it. */
+/** The details of the failed call that its message may name. */
 export interface FailedCall {
   readonly target: FunctionTarget;
   readonly signal: AbortSignal;
@@ -12,8 +12,8 @@ export interface FailedCall {
 }
 
 /**
- * Turns what the SDK throws into a failure that says what to do. AWS's own words about credentials are not passed on: with a
- * wrong signature they repeat the whole signed request, session token included.
+ * Turns an error of the SDK into a failure that says what to do. AWS's own messages about credentials are not passed on: after a wrong signature they
+ * repeat the whole signed request, including the session token.
  */
 export function failureOf(error: unknown, call: FailedCall): CallFailure {
   if (call.signal.aborted) return abandoned(call);
@@ -33,13 +33,13 @@ export function answerTooLarge(maxBytes: number): CallFailure {
   return failed("permanent", { code: "OutputTooLarge", message });
 }
 
-/** What is worth knowing of whatever was thrown. */
+/** The fields that matter of any value that was thrown. */
 interface Fault {
   readonly name: string;
   readonly message: string;
-  /** Node's code of a system error. */
+  /** The error code that Node.js gives a system error. */
   readonly code: string | undefined;
-  /** Set when a system call failed, and not the SDK's timeout. */
+  /** The name of the system call that failed; undefined for the SDK's own timeout. */
   readonly syscall: string | undefined;
   /** Undefined when no answer came. */
   readonly status: number | undefined;
@@ -51,7 +51,7 @@ function faultOf(error: unknown): Fault {
   };
   return {
     name: bounded(textOf(name) ?? "Error", 100),
-    // The SDK appends advice for its own callers on further lines.
+    // The SDK appends advice for its own callers on further lines, which is cut off.
     message: (textOf(message) ?? String(error)).split("\n", 1)[0] ?? "",
     code: textOf(code),
     syscall: textOf(syscall),
@@ -63,7 +63,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** The dispatcher, whose signal it is, has its own words for what happened; these are for other callers. */
+/** The failure of an aborted call. The dispatcher, which owns the signal, words this outcome itself; this text is for other callers. */
 function abandoned({ signal, timeoutMs }: FailedCall): CallFailure {
   if ((signal.reason as { name?: unknown } | undefined)?.name === "TimeoutError") return timedOut(timeoutMs);
   return failed("ordinary", { code: "ExecutorError", message: "The call was given up before the function answered." });
@@ -94,7 +94,10 @@ function connectionFailure(fault: Fault, { target, timeoutMs }: FailedCall): Cal
   return failed("transient", { code: "ExecutorError", message });
 }
 
-/** The SDK gives broken connections the same name, and a failed connect the same code: only it has both and no system call. */
+/**
+ * Whether the error is the SDK's own timeout. Broken connections have the same name, and failed connects the same code, but only the timeout has both
+ * and no system call.
+ */
 function isRequestTimeout({ name, code, syscall }: Fault): boolean {
   return name === "TimeoutError" && code === "ETIMEDOUT" && syscall === undefined;
 }
@@ -138,7 +141,10 @@ const throttlingNames = new Set([
   "RequestLimitExceeded",
 ]);
 
-/** Of 409 too: the function is being created or updated, and will be ready in a moment. */
+/**
+ * The failure of a call that may succeed later. Status 409 (ResourceConflictException) is one: the function is being created or updated, and will be
+ * ready soon.
+ */
 function temporaryFailure({ name, status = 0, message }: Fault, service: string): CallFailure | undefined {
   if (status === 429 || throttlingNames.has(name))
     return temporary(name, `${service} throttled the call (${name})`, message);

@@ -1,4 +1,4 @@
-/** What the SDK signs with; it asks again shortly before `expiration`. */
+/** The credentials with which the SDK signs requests. It asks for new ones shortly before `expiration`. */
 export interface AwsCredentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
@@ -12,8 +12,8 @@ export interface AssumedRole {
 }
 
 /**
- * Assumes the role with the service's own credentials. The organization is the external id: a role that asks for it cannot be
- * used by another organization that merely learned its name.
+ * Assumes the role with the service's own credentials. The organization is the external id: a role that requires it cannot be used by another
+ * organization that only learned the role's name.
  */
 export async function roleCredentials(role: AssumedRole, region: string): Promise<AwsCredentials> {
   try {
@@ -23,7 +23,7 @@ export async function roleCredentials(role: AssumedRole, region: string): Promis
   }
 }
 
-/** The role could not be assumed; `cause` is the SDK's error. */
+/** Thrown when the role cannot be assumed; `cause` is the SDK's error. */
 export class RoleError extends Error {
   readonly role: AssumedRole;
 
@@ -36,7 +36,7 @@ export class RoleError extends Error {
 
 async function assumeRole({ roleArn, organizationId }: AssumedRole, region: string): Promise<AwsCredentials> {
   const { AssumeRoleCommand, STSClient } = await import("@aws-sdk/client-sts");
-  // One for each time: it is needed once an hour, and its sockets would only idle.
+  // Each use makes a client of its own: one is needed once an hour, and its sockets would only idle.
   const client = new STSClient({ region, requestHandler });
   try {
     const command = new AssumeRoleCommand({
@@ -61,7 +61,7 @@ async function assumeRole({ roleArn, organizationId }: AssumedRole, region: stri
 
 const requestHandler = { connectionTimeout: 5_000, requestTimeout: 10_000, throwOnRequestTimeout: true };
 
-/** Stands in the account's CloudTrail. It names the organization and not the job, because the session serves many jobs. */
+/** Makes the session name that the account's CloudTrail shows. It names the organization and not the job, because one session serves many jobs. */
 function sessionName(organizationId: string): string {
   return `stepwell-${organizationId}`.slice(0, 64);
 }

@@ -4,9 +4,9 @@ import { type Problem, pointerTo } from "../../core/problem.ts";
 import type { Identity, LambdaAccess } from "./cloud-function-clients.ts";
 import type { CloudFunctionSettings } from "./cloud-function-settings.ts";
 
-/** What a step's config and the operator's settings together say of a call: what is called, where, and as whom. */
+/** The target of a call, made from a step's config and the operator's settings: the function, the place and the identity. */
 export interface FunctionTarget {
-  /** For messages, whatever name the endpoint goes by. */
+  /** The function's name in messages, whichever name the endpoint uses. */
   readonly arn: string;
   readonly functionName: string;
   readonly qualifier: string | undefined;
@@ -45,7 +45,7 @@ export const configSchema: JsonObject = {
       pattern: "^arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/-]+$",
       maxLength: 2_048,
     },
-    // No user and password in it: a definition is readable to everybody who may read the workflow.
+    // The URL holds no user and no password, because everybody who may read the workflow can read a definition.
     endpoint: {
       description: "The address to call instead of the region's own.",
       type: "string",
@@ -75,7 +75,7 @@ export function checkConfig(config: JsonObject, settings: CloudFunctionSettings)
     problems.push({ pointer: "/endpoint", detail: "is not an address; give one such as http://localhost:3002" });
   }
   if (typeof roleArn === "string" && roleArn.split(":")[4] !== accountId) {
-    // A role elsewhere would need a policy on the function, too; more likely one of the two numbers is a slip.
+    // A role in another account would also need a policy on the function. More likely, one of the two numbers is a typing error.
     problems.push({
       pointer: "/roleArn",
       detail: "is a role of another account than `accountId`; name one of the function's",
@@ -84,7 +84,7 @@ export function checkConfig(config: JsonObject, settings: CloudFunctionSettings)
   return problems;
 }
 
-/** The fields that the operator has to allow and did not, each with the setting that allows it. */
+/** The config fields that the operator has not allowed, each with the setting that would allow it. */
 export function disallowedConfigFields(settings: CloudFunctionSettings): ReadonlyMap<string, string> {
   const fields = new Map<string, string>();
   if (!settings.allowFunctionEndpoints) fields.set("endpoint", "STEPWELL_ALLOW_FUNCTION_ENDPOINTS");
@@ -92,12 +92,12 @@ export function disallowedConfigFields(settings: CloudFunctionSettings): Readonl
   return fields;
 }
 
-/** The timeout of one attempt, for those who write it beside the function's name. A step has it as `timeoutSeconds`. */
+/** Reads the timeout of one attempt from a config that has it beside the function's name. A step has it as `timeoutSeconds`. */
 export function timeoutMsOf({ timeoutMs }: JsonObject): number | undefined {
   return typeof timeoutMs === "number" ? timeoutMs : undefined;
 }
 
-/** For a config that fits `configSchema` and `checkConfig`. */
+/** Makes the target of a call. The config must fit `configSchema` and have passed `checkConfig`. */
 export function targetOf(config: JsonObject, organizationId: string, settings: CloudFunctionSettings): FunctionTarget {
   const { region, accountId, functionName, qualifier, roleArn, endpoint } = config as JsonObject & FunctionConfig;
   const url = endpoint === undefined ? settings.cloudFunctionEndpoint : new URL(endpoint);
@@ -135,10 +135,9 @@ function partitionOf(region: string): string {
 }
 
 /**
- * Whether an endpoint is Lambda itself, such as a VPC's own entrance to it, or something that plays its part. Emulators find a
- * function by its plain name in the path (serverless-offline knows no other), while AWS, given no account in the name, would
- * take the caller's. And nothing but AWS may see a request signed with the service's credentials: it carries their session
- * token.
+ * Whether an endpoint is Lambda itself, such as a VPC's own endpoint for it, or an emulator. Emulators find a function by its plain name in the path
+ * (serverless-offline accepts no other), while AWS would look in the caller's own account when the name has no account. Also, only AWS may receive a
+ * request that is signed with the service's credentials, because it carries their session token.
  */
 function isLambda({ protocol, hostname }: URL): boolean {
   return protocol === "https:" && lambdaHost.test(hostname);

@@ -31,13 +31,19 @@ export function cloudFunction(settings: CloudFunctionSettings): CallExecutor & E
   };
 }
 
-/** A function's error carries a stack trace and may outgrow a small `maxOutputBytes`; it should still be reported as itself. */
+/**
+ * The bound on an error that a function answers. It carries a stack trace and may be larger than a small `maxOutputBytes`, but should still be
+ * reported as that error.
+ */
 const maxErrorBytes = 256 * 1024;
 
-/** The signal comes first; this is for a caller that sets none, and never cuts an answer off that came just in time. */
+/**
+ * The margin of the SDK's timeout over the attempt's. The signal normally ends the call first; this timeout is for callers that set no signal, and
+ * never cuts off an answer that arrived just in time.
+ */
 const requestTimeoutMarginMs = 200;
 
-/** What Lambda accepts, in base64. */
+/** The largest client context that Lambda accepts, as the length of its base64 text. */
 const maxClientContextLength = 3_583;
 
 async function invoke(
@@ -46,7 +52,7 @@ async function invoke(
   clients: LambdaClients,
   settings: CloudFunctionSettings,
 ): Promise<CallResult> {
-  // Again, because the operator may have withdrawn a permission since the version was registered.
+  // The config is checked again because the operator may have withdrawn a permission since the version was registered.
   const [refusal] = checkConfig(request.config, settings);
   if (refusal !== undefined) return refuse(`In the step's config ${refusal.pointer} ${refusal.detail}.`);
   const clientContext = clientContextOf(request);

@@ -7,7 +7,7 @@ import type { Executor } from "./executor.ts";
 const seconds: JsonObject = { type: "number", minimum: 0, maximum: maxDelaySeconds };
 const until: JsonObject = { type: "string", format: "date-time" };
 
-/** `/service/delay`: sleeps for a time, or until a moment. */
+/** `/service/delay`: sleeps for a duration, or until a point in time. */
 export const delay: Executor = {
   type: "/service/delay",
   title: "Delay",
@@ -37,7 +37,7 @@ function checkConfig(config: JsonObject): Problem[] {
   return "problem" in read ? [{ pointer: read.field === "" ? "" : `/${read.field}`, detail: read.problem }] : [];
 }
 
-/** The time that an expression gives is known only when a job comes to the step; until then a valid one stands in for it. */
+/** Replaces expressions by valid times for the check: their values are known only when a job reaches the step. */
 function stoodIn(config: JsonObject): JsonObject {
   const right: JsonObject = { seconds: 0, until: "2026-01-31T12:00:00Z" };
   return Object.fromEntries(Object.entries(right).filter(([field]) => !isConstant(config[field] ?? null)));

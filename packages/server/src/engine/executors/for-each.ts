@@ -4,7 +4,7 @@ import type { JsonObject } from "../../core/json/json.ts";
 import type { Problem } from "../../core/problem.ts";
 import type { Executor } from "./executor.ts";
 
-/** Enough that short calls overlap, and few enough that what they call is not flooded. */
+/** The default number of items that run at once: large enough that short calls overlap, small enough not to flood the called service. */
 const defaultConcurrency = 10;
 const items: JsonObject = { type: "array", maxItems };
 
@@ -52,7 +52,7 @@ export const forEach: Executor = {
     required: ["items", "step"],
     additionalProperties: false,
   },
-  // How long a list is, few schemas say: a longer one fails the step.
+  // Few schemas bound the length of a list, so a list that is too long fails the step.
   expressionFields: { items: { type: "array" } },
   checkConfig,
   forkRule,

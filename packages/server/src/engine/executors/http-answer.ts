@@ -9,7 +9,7 @@ import { isSuccess, placeOf } from "./http-request.ts";
 import { retryAfterMsOf } from "./http-retry-after.ts";
 import type { HttpSettings } from "./http-settings.ts";
 
-/** The schema that the output of every such step fits. */
+/** The schema of the output of every HTTP step. */
 export const answerSchema: JsonObject = {
   type: "object",
   properties: {
@@ -25,7 +25,7 @@ export const answerSchema: JsonObject = {
   additionalProperties: false,
 };
 
-/** The output of a step whose request succeeded; or how it failed, by the status. */
+/** Reads the output of a step whose request succeeded, or the failure, by the status. */
 export async function readAnswer(answer: HttpAnswer, config: JsonObject, settings: HttpSettings): Promise<CallResult> {
   const { request, response } = answer;
   const { statusCode, headers } = response;
@@ -35,7 +35,7 @@ export async function readAnswer(answer: HttpAnswer, config: JsonObject, setting
   const bytes = await readBody(response, Math.min(maxBytes, settings.maxOutputBytes));
   const body = contentOf(bytes, textOf(headers["content-type"]), settings.maxJsonDepth);
   const output = { status: statusCode, headers: outputHeaders(headers), body };
-  // A character may take six bytes in JSON.
+  // A character may take six bytes in JSON, so the length is checked again.
   if (Buffer.byteLength(JSON.stringify(output)) > settings.maxOutputBytes)
     throw new BodyTooLargeError(settings.maxOutputBytes, "answered with what makes an output");
   return { type: "succeeded", output };
@@ -44,8 +44,8 @@ export async function readAnswer(answer: HttpAnswer, config: JsonObject, setting
 type Headers = HttpAnswer["response"]["headers"];
 
 /**
- * A header that stands several times is one text, as HTTP has it; `set-cookie` alone is a list always, since its values hold commas. `__proto__` is a
- * name that a header may have, and that no JSON of ours has.
+ * Makes the headers of the output. A header that occurs several times is joined into one text, as in HTTP; only `set-cookie` is always a list,
+ * because its values contain commas. `__proto__` is left out: it is a valid header name, but our JSON never has it as a name.
  */
 function outputHeaders(headers: Headers): JsonObject {
   const entries = Object.entries(headers).filter(([name]) => name !== "__proto__");
@@ -58,9 +58,9 @@ function outputHeaders(headers: Headers): JsonObject {
 }
 
 /**
- * - `transient`: the other side says that it did not take the request.
+ * - `transient`: the other side says that it did not accept the request.
  * - `ordinary`: another attempt may succeed; the request may have been carried out.
- * - `permanent`, which is every other status: the same request would get the same answer.
+ * - `permanent` (every other status): the same request would get the same answer.
  */
 const kinds: ReadonlyMap<number, CallFailure["kind"]> = new Map([
   [408, "ordinary"],

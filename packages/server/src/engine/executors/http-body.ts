@@ -4,7 +4,7 @@ import type { Dispatcher } from "undici";
 
 type Answer = Pick<Dispatcher.ResponseData, "headers" | "body">;
 
-/** The bytes of an answer's body, unpacked. Nothing is read or unpacked beyond `maxBytes`: a few bytes may hold gigabytes. */
+/** Reads and unpacks the body of an answer. It never reads or unpacks more than `maxBytes`, because a few bytes may unpack to gigabytes. */
 export async function readBody({ headers, body }: Answer, maxBytes: number): Promise<Buffer> {
   const { bytes, isWhole } = await read(body, maxBytes);
   if (!isWhole) throw new BodyTooLargeError(maxBytes);
@@ -21,20 +21,20 @@ export async function readBody({ headers, body }: Answer, maxBytes: number): Pro
   }
 }
 
-/** The beginning of a body, as much as a message can show. Empty where the body is packed, or breaks off. */
+/** Reads the beginning of a body, as much as a message can show. Empty when the body is packed or breaks off. */
 export async function beginningOf({ headers, body }: Answer): Promise<Buffer> {
   const { bytes } = await read(body, maxShownBytes).catch(() => ({ bytes: Buffer.alloc(0) }));
   return headers["content-encoding"] === undefined ? bytes : Buffer.alloc(0);
 }
 
-/** The message goes on from the address that answered. */
+/** Thrown when a body is too large. The message continues a sentence that begins with the address that answered. */
 export class BodyTooLargeError extends Error {
   constructor(maxBytes: number, what = "answered with a body") {
     super(`${what} larger than ${maxBytes} bytes`);
   }
 }
 
-/** The body came whole, and is not what the headers say of it. The message ends a sentence about it. */
+/** Thrown when the body arrived completely but does not match its headers. The message ends a sentence about the body. */
 export class UnreadableBodyError extends Error {}
 
 const maxShownBytes = 2_048;

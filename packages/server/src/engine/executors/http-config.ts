@@ -52,7 +52,7 @@ export function configSchema(maxOutputBytes: number): JsonObject {
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"] as const;
 export type HttpMethod = (typeof methods)[number];
 
-/** A config that fits `configSchema`, except where expressions gave values: these may be of any kind until `configProblems` has judged them. */
+/** A config that fits `configSchema`. Values that expressions gave may be of any kind until `configProblems` has judged them. */
 export interface HttpConfig {
   readonly url: JsonValue;
   readonly method?: HttpMethod;
@@ -63,7 +63,10 @@ export interface HttpConfig {
   readonly maxBytes?: number;
 }
 
-/** Answers why a config cannot be sent, or may not be called. Only values that `isKnown` takes are judged: all of them once expressions are replaced. */
+/**
+ * Finds the reasons why a config cannot be sent, or its address may not be called. Only values that `isKnown` accepts are judged; once expressions
+ * are replaced, these are all values.
+ */
 export function configProblems(
   config: JsonObject,
   rule: AddressRule,
@@ -112,7 +115,7 @@ function problemsAt(pointer: string, details: readonly (string | undefined)[]): 
 function urlProblem(value: JsonValue, rule: AddressRule): string | undefined {
   if (typeof value !== "string") return "must be a text";
   if (value.length > maxUrlLength) return `is longer than ${maxUrlLength} characters`;
-  // `URL` would drop them in silence.
+  // `URL` would remove these characters silently.
   if (/[\0-\x20\x7f]/.test(value))
     return "holds a space or a control character: percent-encode the values that are put into it";
   const url = URL.parse(value);
@@ -127,7 +130,7 @@ function headerNameProblem(name: string, headers: JsonObject): string | undefine
   return isRepeated ? `stands twice: ${quoted(lowerName)} is the same header in upper and lower case` : undefined;
 }
 
-/** Their values say where a message ends, or to whom it goes. */
+/** Headers that the service sets itself, because their values say where a message ends or to whom it goes. */
 const ownHeaders = new Set([
   "connection",
   "content-length",
@@ -142,7 +145,7 @@ const ownHeaders = new Set([
   "upgrade",
 ]);
 
-/** A line break would begin another header, or the body. */
+/** Refuses a line break, which would begin another header, or the body. */
 function headerValueProblem(value: JsonValue): string | undefined {
   if (!isScalar(value)) return "must be a text, a number, true, false or null";
   if (String(value).length > maxHeaderLength) return `is longer than ${maxHeaderLength} characters`;

@@ -3,7 +3,7 @@ import { type JsonValue, parseJson } from "../../core/json/json.ts";
 import { bounded } from "./call-failure.ts";
 import { UnreadableBodyError } from "./http-body.ts";
 
-/** A body as a JSON value, by its content type: JSON parsed, text as text, all else as `{base64}`. No body at all is null. */
+/** Converts a body to a JSON value, by its content type: JSON is parsed, text stays text, everything else becomes `{base64}`. A missing body becomes null. */
 export function contentOf(bytes: Buffer, contentType: string | undefined, maxJsonDepth: number): JsonValue {
   if (bytes.length === 0) return null;
   const type = mimeTypeOf(contentType);
@@ -16,13 +16,13 @@ export function contentOf(bytes: Buffer, contentType: string | undefined, maxJso
   return kind === "text" ? text : jsonIn(text, maxJsonDepth);
 }
 
-/** A body as text for people, however damaged; empty where it is no text. */
+/** Converts a body to text for people, even when it is damaged; empty when it is not text. */
 export function readableText(bytes: Buffer, contentType: string | undefined): string {
   const type = mimeTypeOf(contentType);
   return type === undefined || kindOf(type) === "binary" ? "" : bytes.toString("utf8");
 }
 
-/** The type that the other side names; undefined where it names none that can be read. */
+/** Parses the content type that the other side sent; undefined when it is missing or cannot be parsed. */
 function mimeTypeOf(contentType: string | undefined): MIMEType | undefined {
   try {
     return contentType === undefined ? undefined : new MIMEType(contentType);
@@ -49,8 +49,8 @@ const textTypes = new Set([
 ]);
 
 /**
- * The text in these bytes. Undefined for bytes that are none of this charset, for a charset that the platform does not know, and for NUL, which the store
- * cannot hold.
+ * Decodes text. Undefined for bytes that are invalid in this charset, for a charset that the platform does not know, and for text with NUL, which the
+ * store cannot hold.
  */
 function textIn(bytes: Buffer, charset: string): string | undefined {
   try {

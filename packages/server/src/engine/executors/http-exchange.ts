@@ -2,7 +2,7 @@ import type { Agent, Dispatcher } from "undici";
 import type { AddressRule } from "../outbound/address-rule.ts";
 import { type HttpRequest, isSuccess } from "./http-request.ts";
 
-/** The answer whose body is still to be read, and the request that it answers, which is not the first one after a redirect. */
+/** An answer whose body is not read yet, and the request that it answers, which is the last one after redirects. */
 export interface HttpAnswer {
   readonly request: HttpRequest;
   readonly response: Dispatcher.ResponseData;
@@ -14,14 +14,14 @@ export interface Surroundings {
   readonly agentOf: () => Promise<Agent>;
 }
 
-/** Sends the request and follows its redirects. Throws what `failureOf` reads. */
+/** Sends the request and follows its redirects. Throws errors that `failureOf` reads. */
 export async function exchange(first: HttpRequest, surroundings: Surroundings): Promise<HttpAnswer> {
   let request = first;
   for (let redirectCount = 0; ; redirectCount++) {
     const response = await send(request, surroundings);
     const location = locationOf(request, response);
     if (location === undefined) return { request, response };
-    // The connection can serve the next request once the rest of this answer is read, if that is short.
+    // The rest of this answer is read if it is short, so that the connection can be used for the next request.
     await response.body.dump({ limit: maxDumpedBytes, signal: surroundings.signal });
     if (redirectCount === maxRedirects)
       throw new RedirectError("TooManyRedirects", `redirected more than ${maxRedirects} times`);
@@ -29,7 +29,7 @@ export async function exchange(first: HttpRequest, surroundings: Surroundings): 
   }
 }
 
-/** The other side redirects to a place to which the service does not follow. */
+/** Thrown when the other side redirects to a place to which the service does not follow. */
 export class RedirectError extends Error {
   readonly type: "TooManyRedirects" | "RedirectRefused";
 
@@ -39,7 +39,7 @@ export class RedirectError extends Error {
   }
 }
 
-/** An interim answer (1xx) after another, which could go on for ever. */
+/** Thrown for a second interim answer (1xx), because such answers could go on forever. */
 export class InterimAnswersError extends Error {}
 
 const maxRedirects = 5;
@@ -64,7 +64,7 @@ async function send(request: HttpRequest, { signal, agentOf }: Surroundings): Pr
   });
 }
 
-/** The place to which an answer redirects; undefined for one that is not followed. Other methods than GET and HEAD are never sent on. */
+/** Finds the place to which an answer redirects; undefined when it is not followed. Only GET and HEAD requests are redirected. */
 function locationOf(
   { method, successStatus }: HttpRequest,
   { statusCode, headers }: Dispatcher.ResponseData,
@@ -75,7 +75,7 @@ function locationOf(
   return isFollowed && typeof location === "string" ? location : undefined;
 }
 
-/** The request that a redirect asks for. */
+/** Makes the request that a redirect asks for. */
 function redirected(request: HttpRequest, location: string, rule: AddressRule): HttpRequest {
   const { method, url } = request;
   const target = URL.parse(location, url.href);
@@ -94,7 +94,7 @@ function redirected(request: HttpRequest, location: string, rule: AddressRule): 
   };
 }
 
-/** Headers that another origin may see. All else could be a credential, whatever it is called. */
+/** The headers that another origin may receive. Any other header could be a credential, whatever its name. */
 const harmlessHeaders = new Set(["accept", "accept-encoding", "accept-language", "user-agent"]);
 
 function redirectProblem(from: URL, to: URL, rule: AddressRule): string | undefined {

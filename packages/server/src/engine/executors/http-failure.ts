@@ -6,7 +6,7 @@ import { BodyTooLargeError, UnreadableBodyError } from "./http-body.ts";
 import { InterimAnswersError, RedirectError } from "./http-exchange.ts";
 import { type HttpRequest, placeOf } from "./http-request.ts";
 
-/** The request that failed, as far as its message tells of it. */
+/** The details of the failed request that its message may name. */
 export interface FailedRequest {
   readonly request: HttpRequest;
   readonly signal: AbortSignal;
@@ -14,8 +14,8 @@ export interface FailedRequest {
 }
 
 /**
- * Turns what was thrown on the way into a failure that says what happened. It names neither the query nor a header, which may hold secrets. A defect of
- * ours is thrown on.
+ * Turns an error of the exchange into a failure that says what happened. It names neither the query nor a header, because both may hold secrets. A
+ * defect of the service is thrown again.
  */
 export function failureOf(error: unknown, call: FailedRequest): CallFailure {
   const place = placeOf(call.request);
@@ -23,7 +23,7 @@ export function failureOf(error: unknown, call: FailedRequest): CallFailure {
     failed(kind, { code: "ExecutorError", message: `${place} ${happened}`, type });
   if (call.signal.aborted) return abandoned(place, call);
   if (error instanceof BodyTooLargeError) return tooLarge(place, error);
-  // The request was carried out, and its answer would be the same again.
+  // The request was carried out, and a second one would get the same answer.
   if (error instanceof UnreadableBodyError)
     return fail("permanent", "UnreadableBody", `answered with a body that ${error.message}.`);
   if (error instanceof RedirectError) return fail("permanent", error.type, `${error.message}.`);
@@ -58,7 +58,7 @@ function unconnected(cause: Error, fail: Fail): CallFailure {
   return fail("transient", "ConnectionFailed", `cannot be reached: there is no connection (${code}).`);
 }
 
-/** The dispatcher, whose signal it is, has its own words for what happened; these are for other callers. */
+/** The failure of an aborted request. The dispatcher, which owns the signal, words this outcome itself; this text is for other callers. */
 function abandoned(place: string, { signal, timeoutMs }: FailedRequest): CallFailure {
   if ((signal.reason as { name?: unknown } | undefined)?.name === "TimeoutError") {
     return failed("ordinary", { code: "Timeout", message: `${place} did not answer within ${timeoutMs / 1000} s.` });
@@ -71,7 +71,7 @@ function tooLarge(place: string, error: BodyTooLargeError): CallFailure {
   return failed("permanent", { code: "OutputTooLarge", message });
 }
 
-/** Whether the same request twice does the same as once, as HTTP defines these methods. */
+/** Whether the method is idempotent, as HTTP defines it: sending the request twice does the same as sending it once. */
 function isRepeatable({ method }: HttpRequest): boolean {
   return method !== "POST" && method !== "PATCH";
 }
@@ -86,19 +86,22 @@ function faultOf(error: unknown): Fault {
   return { name: String(name), code: String(code ?? name) };
 }
 
-/** The library's names for what its parser does not take, headers without an end, and a body of another length than was announced. */
+/**
+ * Whether the answer is invalid: the library's codes for messages that its parser refuses, for headers without an end, and for a body whose length
+ * differs from the announced one.
+ */
 function isInvalid({ name, code }: Fault): boolean {
   return (
     name === "HTTPParserError" || code === "UND_ERR_HEADERS_OVERFLOW" || code === "UND_ERR_RES_CONTENT_LENGTH_MISMATCH"
   );
 }
 
-/** The library's names, the system's (ECONNRESET), and those of TLS. */
+/** Whether the connection broke: codes of the library, of the system (such as ECONNRESET) and of TLS. */
 function isBrokenConnection(code: string): boolean {
   return /^(UND_ERR_(SOCKET|ABORTED|CLOSED|DESTROYED)|E[A-Z0-9]+|ERR_SSL_\w+)$/.test(code);
 }
 
-/** OpenSSL's names for the reasons not to trust a certificate, as Node passes them on. */
+/** Whether a certificate is not trusted: OpenSSL's codes, as Node.js passes them on. */
 function isCertificateProblem(code: string): boolean {
   return /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_|INVALID_(CA|PURPOSE)|HOSTNAME_MISMATCH)/.test(code);
 }

@@ -8,10 +8,10 @@ import type { HttpConfig, HttpMethod } from "./http-config.ts";
 export interface HttpRequest {
   readonly method: HttpMethod;
   readonly url: URL;
-  /** Their names are in lower case. */
+  /** The headers, with their names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
-  /** Statuses by which the step succeeds: a redirect that is among them is the answer. */
+  /** The statuses by which the step succeeds. A redirect status in this list makes the redirect itself the answer. */
   readonly successStatus: readonly (number | string)[];
 }
 
@@ -30,9 +30,9 @@ export function requestOf({ config, idempotencyKey }: CallRequest): HttpRequest 
     url: withQuery(new URL(String(url)), query as JsonObject),
     headers: {
       "user-agent": userAgent,
-      // A packed answer is not asked for, and is unpacked when it comes all the same.
+      // A compressed answer is not requested, but is unpacked if it comes anyway.
       "accept-encoding": "identity",
-      // A step's name may hold any character, and a header may not.
+      // A step's name may hold any character, but a header may not.
       "idempotency-key": encodeURI(idempotencyKey),
       ...(body !== undefined && {
         "content-type": typeof body === "string" ? "text/plain;charset=utf-8" : "application/json",
@@ -48,7 +48,7 @@ export function isSuccess(status: number, successStatus: readonly (number | stri
   return successStatus.includes(status) || successStatus.includes(`${Math.floor(status / 100)}xx`);
 }
 
-/** A request in messages: its query is left out, which may hold secrets. */
+/** Names a request in messages. The query is left out because it may hold secrets. */
 export function placeOf({ method, url }: HttpRequest): string {
   return bounded(`${method} ${url.origin}${url.pathname}`, maxPlaceLength);
 }
@@ -73,8 +73,8 @@ function withQuery(url: URL, query: JsonObject): URL {
     if (value === null) continue;
     for (const one of Array.isArray(value) ? value : [value]) parameters.append(name, String(one));
   }
-  // The url's own query stays as it is written, since a signature may count on that. The others are added all at once: the address would be written
-  // anew with each of them.
+  // The URL's own query stays as it is written, because a signature may depend on it. The other parameters are added at once, because each addition
+  // would rewrite the whole URL.
   if (parameters.size > 0) url.search = url.search === "" ? `${parameters}` : `${url.search}&${parameters}`;
   return url;
 }

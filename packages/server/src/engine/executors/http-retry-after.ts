@@ -1,4 +1,4 @@
-/** The wait that a `Retry-After` header asks for, in seconds or until a date. Undefined for anything else, and for a time that is over. */
+/** Reads the wait that a `Retry-After` header asks for, as seconds or as a date. Undefined for anything else, and for a date in the past. */
 export function retryAfterMsOf(header: string | undefined, now: number): number | undefined {
   const text = header?.trim() ?? "";
   if (/^\d+$/.test(text)) return Number(text) * 1000;
@@ -7,5 +7,5 @@ export function retryAfterMsOf(header: string | undefined, now: number): number 
   return waitMs > 0 ? waitMs : undefined;
 }
 
-/** `Date.parse` alone takes much more, such as -5 for a day in May 2001. */
+/** The format of an HTTP date. `Date.parse` alone accepts much more, such as -5 as a day in May 2001. */
 const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;

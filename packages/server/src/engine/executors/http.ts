@@ -36,7 +36,7 @@ interface Parts {
 }
 
 async function call(request: CallRequest, signal: AbortSignal, { settings, rule, agents }: Parts): Promise<CallResult> {
-  // Again, because only now all values are known, and the operator may have withdrawn an address since the version was registered.
+  // The config is checked again: only now are all its values known, and the operator may have withdrawn an address since the version was registered.
   const [problem] = configProblems(request.config, rule);
   if (problem !== undefined) {
     const message = `In the step's config ${bounded(problem.pointer, maxPointerLength)} ${problem.detail}.`;
@@ -51,5 +51,5 @@ async function call(request: CallRequest, signal: AbortSignal, { settings, rule,
   }
 }
 
-/** The name of a header may have come with the data. */
+/** The longest pointer in a message. The name of a header may come from the data, so it may be long. */
 const maxPointerLength = 200;

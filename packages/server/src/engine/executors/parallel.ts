@@ -41,7 +41,7 @@ export function parallel({ maxNameLength }: { maxNameLength: number }): Executor
   };
 }
 
-/** Two branches cannot begin at one step, since each has steps of its own. */
+/** Refuses two branches that begin at the same step, because each branch has its own steps. */
 function checkConfig(config: JsonObject): Problem[] {
   const seen = new Map<string, string>();
   return startsIn(config).flatMap(({ name, step }) => {

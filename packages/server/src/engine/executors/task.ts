@@ -7,7 +7,7 @@ const queue: JsonObject = { type: "string", pattern: queueNamePattern };
 const priority: JsonObject = { type: "integer", minimum: -maxPriority, maximum: maxPriority };
 const heartbeatSeconds: JsonObject = { type: "integer", minimum: 1, maximum: 86_400 };
 
-/** `/service/task`: gives the step to a worker, a program of the customer's that asks the service for tasks. */
+/** `/service/task`: gives the step to a worker, a program of the customer that asks the service for tasks. */
 export const task: Executor = {
   type: "/service/task",
   title: "Task",
@@ -46,5 +46,5 @@ function taskTerms(config: JsonObject): TaskTerms {
   };
 }
 
-/** Long enough for a worker that sends no heartbeats to do something short. */
+/** The default lease of a worker: long enough for a short task of a worker that sends no heartbeats. */
 const defaultHeartbeatSeconds = 60;

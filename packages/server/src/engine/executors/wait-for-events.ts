@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../core/json/j
 import { type Problem, pointerTo } from "../../core/problem.ts";
 import type { Executor } from "./executor.ts";
 
-/** `/service/waitForEventIds`: waits until all of `eventIds` (or `any`, or a number of them) are here. */
+/** `/service/waitForEventIds`: waits until all of `eventIds`, any of them, or a given number of them have arrived. */
 export function waitForEvents(limits: { maxEventIdsPerStep: number; maxNameLength: number }): Executor {
   return {
     type: "/service/waitForEventIds",
@@ -20,7 +20,7 @@ export function waitForEvents(limits: { maxEventIdsPerStep: number; maxNameLengt
 }
 
 function configSchema(maxEventIds: number, maxLength: number): JsonObject {
-  // An id that SendJobEvent takes: no other could ever come.
+  // The schema of an event id that SendJobEvent accepts: an event with another id could never arrive.
   const eventId = { type: "string", minLength: 1, maxLength, pattern: "^[^\\x00-\\x1f\\x7f-\\x9f]*$" };
   const reference = {
     type: "object",
@@ -68,7 +68,7 @@ function checkConfig(config: JsonObject): Problem[] {
     if (seen.has(eventId)) problems.push({ pointer, detail: `repeats "${eventId}": name each event id once` });
     seen.add(eventId);
   }
-  // How many an expression will list is not known before.
+  // The number of ids that an expression will give is not known before the job runs.
   const isCounted = Array.isArray(config.eventIds);
   if (isCounted && typeof config.match === "number" && config.match > eventIds.length) {
     problems.push({

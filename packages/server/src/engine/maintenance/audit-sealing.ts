@@ -18,14 +18,17 @@ export interface AuditSealingOptions {
   readonly key: Buffer;
 }
 
-/** What is not sealed yet can be changed by whoever has the database: keep that time short. */
+/**
+ * The pause between two rounds, in milliseconds. It is short because an entry that is not sealed yet can be changed by anybody with access to the
+ * database.
+ */
 const everyMs = 5_000;
 const maxOrganizationsAtOnce = 100;
 const maxEntriesPerSeal = 1_000;
 
 /**
- * Seals what was written to the audit trails since it last came. Apart from the changes themselves, so that no two of them wait for each other
- * over whose hash comes first.
+ * Seals the entries that were written to the audit trails since the last round. Sealing is separate from the changes themselves, so that two changes
+ * never wait for each other over the order of their hashes.
  */
 export function auditSealingDuty(options: AuditSealingOptions): Duty {
   return {
@@ -49,8 +52,9 @@ async function sealAll(options: AuditSealingOptions, organizationId: string): Pr
 }
 
 /**
- * Makes the next seal, and answers how many entries it covers; 0 when there is nothing to cover, or when another node was first. The newest
- * seal is read before the entries: what that other node sealed after this look has the number that this one is about to take.
+ * Makes the next seal, and answers how many entries it covers; 0 when there is nothing to cover, or when another node was first. The newest seal is
+ * read before the entries: if another node seals entries after this read, its seal has the number that this one would take, and this one is not
+ * written.
  */
 async function sealBatch({ database, now, key }: AuditSealingOptions, organizationId: string): Promise<number> {
   return await database.transaction(async (transaction) => {
@@ -70,8 +74,8 @@ async function sealBatch({ database, now, key }: AuditSealingOptions, organizati
 }
 
 /**
- * The next entries to seal. What stands on the list but is gone, or is sealed already, was tampered with: it stays there for a verification to
- * find, and keeps nothing else from being sealed.
+ * Finds the next entries to seal. An entry on the list that is missing, or is sealed already, was tampered with: it stays on the list for a
+ * verification to find, and does not stop other entries from being sealed.
  */
 async function findUnsealed(transaction: Transaction, organizationId: string): Promise<EntryText[]> {
   let entryIds: readonly string[] = [];

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Something that must be done again and again. `runOnce` does it once and may say how soon to come back (default: `everyMs`). */
+/** Work that must be done again and again. `runOnce` does it once and may say how soon it should run again (default: `everyMs`). */
 export interface Duty {
   readonly name: string;
   readonly everyMs: number;
   runOnce(): Promise<{ readonly againInMs: number } | undefined>;
 }
 
-/** Runs duties, each in its own rhythm and never twice at once, until stopped. What fails is told and tried again in its time. */
+/** Runs duties until stopped, each at its own interval and never twice at once. A failure is reported, and the duty runs again at its next time. */
 export class DutyRoster {
   readonly #onFailure: (duty: string, error: unknown) => void;
   readonly #shifts = new Map<Duty, Shift>();
@@ -22,7 +22,7 @@ export class DutyRoster {
     this.hurry(duty, duty.everyMs);
   }
 
-  /** Comes back to a duty in `inMs` at the latest, whatever its rhythm. */
+  /** Runs a duty again in `inMs` at the latest, whatever its interval. */
   hurry(duty: Duty, inMs: number): void {
     const shift = this.#shifts.get(duty);
     const dueAt = performance.now() + Math.max(0, inMs);
@@ -31,7 +31,7 @@ export class DutyRoster {
     if (shift.running === undefined) this.#setTimer(duty, shift);
   }
 
-  /** Begins nothing more, and waits for what is under way up to `graceMs`: it may be waiting for a store that is out of reach. */
+  /** Begins nothing more, and waits for running duties up to `graceMs`, because one of them may be waiting for a store that is out of reach. */
   async stop(graceMs: number): Promise<void> {
     this.#isStopped = true;
     for (const shift of this.#shifts.values()) clearTimeout(shift.timer);
@@ -58,14 +58,14 @@ export class DutyRoster {
       this.#onFailure(duty.name, error);
     }
     shift.running = undefined;
-    // Somebody may have hurried it meanwhile, for something that this run did not see.
+    // The duty may have been hurried during this run, for something that the run did not see.
     shift.dueAt = Math.min(shift.dueAt, performance.now() + againInMs);
     if (!this.#isStopped) this.#setTimer(duty, shift);
   }
 }
 
 interface Shift {
-  /** By the monotonic timer; infinite while no run is planned. */
+  /** The time of the next run by the monotonic timer; infinite while no run is planned. */
   dueAt: number;
   timer: NodeJS.Timeout | undefined;
   running: Promise<void> | undefined;

@@ -11,32 +11,33 @@ export interface JobNoticesOptions {
   readonly database: Database;
   readonly nodeId: string;
   readonly everyMs: number;
-  /** How long a notice is left to the node that wrote it. */
+  /** The time in milliseconds for which a notice is left to the node that wrote it. */
   readonly lateMs: number;
-  /** Bounds the notices that are read at once. */
+  /** The bound on the notices that are read at once, in bytes. */
   readonly maxBytes: number;
-  /** After so long a round ends where it has told a job, and the next one looks for what came meanwhile. */
+  /** The time after which a round ends once it has told a job; the next round looks for notices that came meanwhile. */
   readonly maxRoundMs: number;
-  /** Tells a job a fact. Throws `ServiceError` where the job takes none. */
+  /** Tells a job a fact. Throws `ServiceError` when the job does not accept it. */
   readonly report: (key: JobKey, fact: UntimedFact) => Promise<unknown>;
-  /** From 0 up to 1, for the jitter of the next attempt. */
+  /** A random number from 0 up to 1 (exclusive), for the jitter of the next attempt. */
   readonly random: () => number;
 }
 
 const maxNoticesAtOnce = 500;
-/** Children of one job end together, and each commit writes the whole state of their parent: so many of its notices go into one. */
+/** The largest number of notices of one job in one commit. Children of a job end together, and each commit writes the whole state of their parent. */
 const maxToldAtOnce = 250;
 const maxOrganizationsInTurn = 100;
 const shareInTurn = 20;
-/** A job that this node cannot go on with is left to others for so long. */
+/** The time for which a job that this node cannot go on with is left to other nodes. */
 const restMs = 5_000;
 
 /**
- * Delivers what jobs owe each other: to parents that a child has ended, to children that their parent has left them. Polling is the truth; the hint of the node that
- * wrote a notice only makes the poll come at once. A notice that is delivered twice changes nothing the second time: it names the call that it is about.
+ * Delivers the notices between jobs: to a parent that its child has ended, to a child that its parent does not wait for it any more. The poll finds
+ * every notice; the hint from the node that wrote it only makes the poll come at once. A notice that is delivered twice changes nothing the second
+ * time, because it names the call that it is about.
  *
- * Where one round does not take all notices there are, it takes some of each organization besides the oldest, and the jobs of each organization are told by themselves:
- * an organization that cancels a tree of a hundred thousand jobs keeps no other one's jobs from their children.
+ * When one round cannot take all notices, it takes some of each organization in addition to the oldest ones, and tells the jobs of each organization
+ * separately. So an organization that cancels a tree of a hundred thousand jobs does not delay the notices of the others.
  */
 export function jobNoticesDuty(options: JobNoticesOptions): Duty {
   const { database, everyMs, maxRoundMs } = options;
@@ -48,7 +49,7 @@ export function jobNoticesDuty(options: JobNoticesOptions): Duty {
     name: "job-notices",
     everyMs,
     async runOnce() {
-      // The order matters: what an organization that is not busy was told is deleted before its notices are looked for again.
+      // The order matters: the notices of an organization that is not busy are deleted before they are looked for again.
       const busy = telling.busy();
       await delivery.forget(database);
       const search = { ...options, leftOutJobIds: delivery.restingJobIds(), limit: maxNoticesAtOnce };
@@ -72,7 +73,7 @@ export function jobNoticesDuty(options: JobNoticesOptions): Duty {
   };
 }
 
-/** Tells jobs what they are owed, and deletes what was said. */
+/** Delivers notices to jobs, and deletes the delivered ones. */
 class Delivery {
   readonly #options: JobNoticesOptions;
   readonly #restingUntil = new Map<string, number>();
@@ -83,12 +84,12 @@ class Delivery {
     this.#options = options;
   }
 
-  /** Answers whether the notice is over. */
+  /** Answers whether the notice can be deleted. */
   async deliver(notice: JobNotice): Promise<boolean> {
     try {
       await this.#options.report(notice, factOf(notice, this.#options.random));
     } catch (error) {
-      // A child that was never made, or a parent that is no more, needs no notice.
+      // A child that was never made, or a parent that does not exist any more, needs no notice.
       if (!(error instanceof ServiceError && error.code === "NotFoundError")) {
         if (error instanceof ServiceError) this.#restingUntil.set(notice.jobId, performance.now() + restMs);
         else this.#failures.push(error);
@@ -105,7 +106,7 @@ class Delivery {
     if (delivered.length > 0) await deleteNotices(database, delivered);
   }
 
-  /** A job that cannot be told keeps no other from being told: what went wrong is thrown once all had their turn. */
+  /** Throws the first error after all jobs had their turn, so that a job that cannot be told does not stop the others. */
   throwFailure(): void {
     const [failure] = this.#failures.splice(0);
     if (failure !== undefined) throw failure;
@@ -118,7 +119,7 @@ class Delivery {
   }
 }
 
-/** Where the next turn goes on; undefined when every organization had its turn. */
+/** The organization after which the next turn continues; undefined when every organization had its turn. */
 function lastOf(inTurn: readonly JobNotice[]): string | undefined {
   const organizationIds = [...new Set(inTurn.map(({ organizationId }) => organizationId))].sort();
   return organizationIds.at(-1);

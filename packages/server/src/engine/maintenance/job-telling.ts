@@ -1,17 +1,17 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** So many jobs as one commit writes in a few milliseconds: what others ask for meanwhile goes into the commits in between. */
+/** The number of jobs that one commit writes in a few milliseconds. Requests of others go into the commits in between. */
 const maxToldAtOnce = 30;
 
 export interface Told {
   readonly isAnyChanged: boolean;
-  /** The time was over before all had their turn. */
+  /** True when the time was over before all jobs had their turn. */
   readonly isCutShort: boolean;
 }
 
 /**
- * Tells jobs what a duty found, those of each organization by themselves: where the jobs of one take long, the others are told theirs, and the duty comes back
- * to them without waiting for that one.
+ * Tells jobs what a duty found, separately for each organization: when the jobs of one organization take long, the others are still told, and the
+ * duty continues with them without waiting for the slow one.
  */
 export class JobTelling<Found extends { readonly organizationId: string }> {
   readonly #busy = new Set<string>();
@@ -24,14 +24,17 @@ export class JobTelling<Found extends { readonly organizationId: string }> {
     this.#maxAtOnce = maxAtOnce;
   }
 
-  /** The organizations whose jobs an earlier round still tells. Jobs for the next one are looked for when that is over: both would tell the same. */
+  /**
+   * The organizations whose jobs an earlier round is still telling. The next jobs of such an organization are looked for afterwards, because both
+   * rounds would tell the same jobs.
+   */
   busy(): ReadonlySet<string> {
     return new Set(this.#busy);
   }
 
   /**
-   * Tells jobs of organizations that are not busy, in their order, until the reading `endMs` of `performance.now()`. `tell` answers whether that changed
-   * its job. Jobs that cannot be changed are no reason to end: they would be the first of the next round again.
+   * Tells the jobs of organizations that are not busy, in their order, until `endMs` (a reading of `performance.now()`). `tell` answers whether it
+   * changed its job. Jobs that cannot be changed do not end the round, because they would be first in the next round again.
    */
   async tell(
     found: readonly Found[],
@@ -79,7 +82,7 @@ export class JobTelling<Found extends { readonly organizationId: string }> {
   }
 }
 
-/** Waits for work, or until the reading `endMs` of `performance.now()`. */
+/** Waits for work to end, or until `endMs` (a reading of `performance.now()`). */
 async function untilOver(work: Promise<unknown>, endMs: number): Promise<void> {
   if (endMs === Number.POSITIVE_INFINITY) return void (await work);
   const end = new AbortController();

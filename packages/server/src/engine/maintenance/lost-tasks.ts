@@ -16,17 +16,17 @@ export interface LostTasksOptions {
   readonly plans: Plans;
   /** Tells a job a fact, and answers whether that changed it. */
   readonly report: (key: JobKey, fact: UntimedFact) => Promise<boolean>;
-  /** Told how many leases had run out. */
+  /** Receives the number of leases that had run out. */
   readonly onLost: (count: number) => void;
-  /** From 0 up to 1, for the jitter of the next attempt. */
+  /** A random number from 0 up to 1 (exclusive), for the jitter of the next attempt. */
   readonly random: () => number;
 }
 
 const maxTasksAtOnce = 500;
 
 /**
- * Ends the leases of workers that were not heard of in time, so that others get their tasks, and the attempts whose whole time is up. A node that dies after it
- * took a task over is followed by another one, as for any call that a dead node held.
+ * Ends the leases of workers that sent no heartbeat in time, so that other workers get their tasks, and ends attempts whose whole time is up. When a
+ * node dies after it took a task over, another node continues, as for any call of a dead node.
  */
 export function lostTasksDuty(options: LostTasksOptions): Duty {
   const { database, everyMs, plans, report, random } = options;
@@ -48,14 +48,14 @@ export function lostTasksDuty(options: LostTasksOptions): Duty {
   };
 }
 
-/** A job with which this node cannot go on is left to a node that can. */
+/** The tasks whose jobs this node can go on with; the others are left to other nodes. */
 async function readableOf(plans: Plans, database: Database, tasks: readonly FoundTask[]): Promise<FoundTask[]> {
   if (tasks.length === 0) return [];
   const readable = await plans.findReadable(database, tasks);
   return tasks.filter(({ versionId }) => readable.has(versionId));
 }
 
-/** Answers how many were taken. */
+/** Takes tasks over, and answers how many were taken. */
 async function takeOver(options: LostTasksOptions, tasks: readonly FoundTask[]): Promise<number> {
   const { database, nodeId, plans, report, onLost } = options;
   let count = 0;

@@ -28,17 +28,20 @@ import type { Duty } from "./duty.ts";
 
 const everyMs = 2_000;
 const maxOrganizationsAtOnce = 100;
-/** Bounds one transaction: a change has a few sums, but one of a slice of history may have thousands. */
+/** The bound on the changes in one transaction. A change has a few sums, but a change from a slice of history may have thousands. */
 const maxChangesAtOnce = 50;
-/** Some 10 ms of the embedded store, which does nothing else meanwhile. */
+/** The bound on the rows that are counted at once. They take about 10 ms of the embedded store, which does nothing else meanwhile. */
 const maxRowsAtOnce = 250;
-/** Slices that are counted one after the other are folded together: jobs of one hour change the same sums. */
+/**
+ * The pause before changes from the backlog are folded. Slices that are counted one after the other are folded together, because jobs of one hour
+ * change the same sums.
+ */
 const backlogMs = 150;
 
 /**
- * Folds what commits added to metrics into the rollups. Whatever is committed is there to be folded, however late it was committed: a change is
- * a row of its own, and no time or number says from where on there can be no more. It leaves in the transaction that adds it to the
- * rollups, so it counts once, whoever folds and however often that is tried. Readers add both in one statement, and so see it always.
+ * Folds the metric changes of commits into the rollups. Each change is a row of its own, so a change is folded however late it was committed; no time
+ * or number has to mark the end of the changes. The transaction that adds a change to the rollups also deletes its row, so it counts once, whichever
+ * node folds and however often that is tried. Readers add both in one statement, so they always see every change.
  */
 export function metricRollupsDuty(database: Database): Duty {
   return {
@@ -58,7 +61,7 @@ export function metricRollupsDuty(database: Database): Duty {
         [backlog] = await listBacklogs(database, 1);
       }
       if (!hasBacklog && uncounted.length < maxRowsAtOnce) return undefined;
-      // The pause is as long as the work: history that waited for years need not take the store from anybody.
+      // The pause is as long as the work: history that waited for years need not slow down the store.
       return { againInMs: performance.now() - begun };
     },
   };
@@ -70,14 +73,14 @@ async function foldAll(database: Database): Promise<void> {
   do {
     found = await findChangedOrganizations(database, last, maxOrganizationsAtOnce);
     for (const organizationId of found) {
-      // Changes that are added meanwhile wait for the next run: an organization that commits without a pause would keep this one for ever.
+      // Changes that are added meanwhile wait for the next run: an organization that commits without a pause would otherwise keep this run going forever.
       while ((await database.transaction((transaction) => fold(transaction, organizationId))) === maxChangesAtOnce);
     }
     last = found.at(-1) ?? null;
   } while (found.length === maxOrganizationsAtOnce);
 }
 
-/** Answers how many changes it folded. */
+/** Folds changes, and answers how many. */
 async function fold(transaction: Transaction, organizationId: string): Promise<number> {
   const changes = await takeMetricChanges(transaction, organizationId, maxChangesAtOnce);
   await addToRollups(transaction, organizationId, rollUp(changes));
@@ -92,14 +95,17 @@ async function countUncounted(
   const rows = await readUncounted(database, organizationId, positions);
   const changes = await changesOfRows(database, organizationId, rows);
   await unlessTaken(database, async (transaction) => {
-    // Rows whose job is gone add nothing, and are not asked for again.
+    // Rows whose job is gone add nothing, and are not read again.
     const marked = await markCounted(transaction, organizationId, positions);
     if (marked !== positions.length) throw new TakenByAnotherNode();
     await insertMetricChanges(transaction, randomUUID(), [{ organizationId, changes }]);
   });
 }
 
-/** One slice. How far it came is kept in the transaction that adds it, so that a restart goes on there, and of two nodes one adds it. */
+/**
+ * Counts one slice of a backlog. The transaction that adds the counts also stores the progress, so that a restart continues there, and of two nodes
+ * only one adds them.
+ */
 async function countBacklog(database: Database, backlog: Backlog): Promise<void> {
   const { organizationId } = backlog;
   const rows = await readBacklog(database, backlog, maxRowsAtOnce);
@@ -110,7 +116,7 @@ async function countBacklog(database: Database, backlog: Backlog): Promise<void>
   });
 }
 
-/** Another node counted the same rows at the same time, and was first. */
+/** Thrown when another node counted the same rows at the same time and was first. */
 class TakenByAnotherNode extends Error {}
 
 async function unlessTaken(database: Database, work: (transaction: Transaction) => Promise<void>): Promise<void> {
@@ -139,7 +145,7 @@ async function changesOfRows(database: Database, organizationId: string, rows: r
   return sum.changes;
 }
 
-/** Runs of steps that succeed in the row and began in an earlier one. */
+/** The runs of steps that succeed in this row and began in an earlier one. */
 function runsFromBefore({ jobId, firstSequence, entries }: UncountedRow): RunOfRow[] {
   const begun = new Set(entries.flatMap((entry) => (entry.type === "step.started" ? runKeyOf(runOf(entry)) : [])));
   return entries.flatMap((entry) =>

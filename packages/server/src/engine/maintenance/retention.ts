@@ -7,7 +7,7 @@ import type { Duty } from "./duty.ts";
 const hourMs = 3_600_000;
 const maxRowsAtOnce = 5_000;
 
-/** Forgets idempotency keys whose life is over, a bounded number at a time. */
+/** Deletes expired idempotency keys, a bounded number at a time. */
 export function retentionDuty(options: { database: Database; now: () => Timestamp; idempotencyHours: number }): Duty {
   return {
     name: "retention",

@@ -14,20 +14,20 @@ const maxOrganizationsAtOnce = 200;
 const bytesPerMb = 1_000_000;
 
 /**
- * Knows which organizations store as much as they may. A submit only looks that up in memory; a duty reads the sums of the organizations that submitted
- * since, so an organization goes beyond its maximum by what it submits in some seconds.
+ * Knows which organizations have reached their maximum of stored bytes. A submit only looks this up in memory; a duty reads the sums of the
+ * organizations that submitted recently. So an organization can exceed its maximum by what it submits in a few seconds.
  */
 export class StoredBytes {
   readonly #options: StoredBytesOptions;
   readonly #asked = new Set<string>();
-  /** Organization id → its maximum. */
+  /** The maximums of the organizations that have reached them, by organization id. */
   readonly #full = new Map<string, number>();
 
   constructor(options: StoredBytesOptions) {
     this.#options = options;
   }
 
-  /** The error for what would add to the store; undefined while there is room. */
+  /** The error for a request that would add to the store; undefined while there is room. */
   fullError(organizationId: string): ServiceError | undefined {
     this.#asked.add(organizationId);
     const maximumMb = this.#full.get(organizationId);
@@ -63,7 +63,7 @@ export function isFull(storedBytes: number, maximumMb: number): boolean {
   return storedBytes >= maximumMb * bytesPerMb;
 }
 
-/** Rounds up: something that is stored is not shown as nothing. */
+/** Rounds up, so that stored data is never shown as 0. */
 export function megabytesOf(storedBytes: number): number {
   return Math.ceil(storedBytes / bytesPerMb);
 }

@@ -61,9 +61,9 @@ export function takeoverDuty(options: TakeoverOptions): Duty {
 }
 
 /**
- * A call that this node holds by its row but does not know: a defect or a lost answer in between must not leave a job
- * standing while its node lives. Each round looks at the next ones of the calls that the node holds, in the order of their jobs, and answers where it
- * stopped: most of them go on, and however many these are they hide no other.
+ * Takes back calls that this node holds by their rows but does not know: neither a defect nor a lost answer may leave a job standing while its node
+ * lives. Each round looks at the next calls that the node holds, in the order of their jobs, and answers where it stopped, so that many calls that
+ * are under way hide no other.
  */
 async function takeBackForgotten(
   options: TakeoverOptions,
@@ -82,7 +82,7 @@ async function takeBackForgotten(
   return held.length === maxCallsAtOnce ? held.at(-1) : undefined;
 }
 
-/** Takes calls over together; one whose row the database cannot write is parked with its job, and keeps no other from being taken. */
+/** Takes calls over together. A call whose row the database cannot write is parked with its job, and does not stop the others from being taken. */
 async function takeOver(
   options: TakeoverOptions,
   untold: UntoldDeaths,
@@ -96,7 +96,7 @@ async function takeOver(
     });
   const groups = Map.groupBy(calls, (call) => database.groupOf(call.organizationId));
   for (const group of groups.values()) {
-    // Each part is one statement: of several, those that landed before one that failed would not be known.
+    // Each part is one statement: after a failure among several statements it would be unknown which of them landed.
     for (const part of partsOf(group, everyPairJoined)) {
       const isNodeDead = holderId !== nodeId;
       if (isNodeDead) untold.add(part);
@@ -112,8 +112,8 @@ async function takeOver(
 }
 
 /**
- * Calls that this node takes from a dead node and has not told their jobs so yet. When the takeover's answer is lost or the report fails, a later round
- * finds the call among this node's own, where it would look like one that a living node forgot.
+ * The calls that this node has taken from a dead node and has not yet told their jobs about. When the takeover's answer is lost or the report fails,
+ * a later round finds the call among this node's own calls, where it would look like a call that a living node forgot.
  */
 class UntoldDeaths {
   readonly #calls = new Set<string>();
@@ -126,7 +126,7 @@ class UntoldDeaths {
     }
   }
 
-  /** Forgets those of `calls` that were not taken. */
+  /** Forgets the `calls` that were not taken. */
   keep(calls: readonly CallKey[], taken: readonly CallKey[]): void {
     const kept = new Set(taken.map(textOf));
     for (const call of calls) if (!kept.has(textOf(call))) this.delete(call);
@@ -141,15 +141,15 @@ class UntoldDeaths {
   }
 }
 
-/** No two calls of a job have the same epoch. */
+/** Names a call in a set. No two calls of a job have the same epoch. */
 function textOf({ jobId, epoch }: CallKey): string {
   return `${jobId} ${epoch}`;
 }
 
-/** Calls whose jobs went on elsewhere, or were cancelled, are never told: the oldest make room. */
+/** The bound on the untold deaths in memory; the oldest make room. Calls whose jobs went on elsewhere, or were cancelled, are never told. */
 const maxUntoldDeaths = 10_000;
 
-/** A call that waited for its turn was not interrupted: it is innocent of its node's death, and any node may take it. */
+/** The fact for a taken call. A call that waited for its turn was not interrupted: it did not cause the death of its node, and any node may take it. */
 function factOf(call: TakenCall, isNodeDead: boolean): UntimedFact {
   return call.hadBegun
     ? { type: "step.interrupted", ...callNameOf(call), isNodeDead }

@@ -19,16 +19,16 @@ export interface TimersOptions {
   readonly database: Database;
   readonly clock: Pick<DatabaseClock, "now">;
   readonly everyMs: number;
-  /** A round that has taken so long leaves the rest to the next one. */
+  /** The time after which a round leaves the rest to the next one. */
   readonly maxRoundMs: number;
   readonly parking: Parking;
   /** Tells a job that its timer is due, and answers whether that changed it. */
   readonly wake: (key: JobKey) => Promise<boolean>;
-  /** How many more calls may wait on this node: jobs beyond that stay for a node that has room. */
+  /** The number of calls for which this node has room. Jobs beyond that are left to a node with room. */
   readonly roomCount: () => number;
-  /** Organizations with calls that wait here. Each other one may always add a call: a backlog is no reason to hold up anybody else. */
+  /** The organizations with calls that wait here. Every other organization may always add a call, so that a backlog delays nobody else. */
   readonly crowdedOrganizations: () => readonly string[];
-  /** Begins to count the calls of one round: answers of each in turn whether it will begin at once. */
+  /** Begins to count the calls of one round. The function that it answers says of each call in turn whether it will begin at once. */
   readonly beginsAtOnce: () => (organizationId: string) => boolean;
 }
 
@@ -37,12 +37,13 @@ const maxVersionsAtOnce = 500;
 const minShare = 20;
 
 /**
- * Wakes what is due: pending jobs, next attempts, timeouts of waits and of whole jobs. Polling is the truth; a hint of the node that set a timer only makes the
- * poll come at the right moment. Two nodes may see the same job: the second finds nothing due under the row's lock.
+ * Wakes what is due: pending jobs, next attempts, timeouts of waits and of whole jobs. The poll finds every timer; the hint from the node that set a
+ * timer only makes the poll come at the right time. Two nodes may find the same job: the second one finds nothing due once it has the lock of the
+ * row.
  *
- * While fewer jobs are due than one round takes, they are all that there are. Otherwise, and after a round that was cut short, the round goes by turns besides,
- * from where the last one stopped, and the jobs of each organization are told by themselves: so the jobs of one organization, however many and however long each takes, and those that
- * are parked keep no other from its turn.
+ * While fewer jobs are due than one round takes, the search finds all of them. Otherwise, and after a round that was cut short, the round also takes
+ * jobs by turns, from where the last one stopped, and tells the jobs of each organization separately. So neither the many or slow jobs of one
+ * organization nor parked jobs keep another organization from its turn.
  */
 export function timersDuty(options: TimersOptions): Duty {
   const { database, clock, everyMs, maxRoundMs, parking, wake } = options;
@@ -71,7 +72,7 @@ export function timersDuty(options: TimersOptions): Duty {
       const told = await telling.tell(free, wake, performance.now() + maxRoundMs);
       wasCutShort = told.isCutShort || busy.size > 0;
       if (wasCutShort) return { againInMs: 0 };
-      // Jobs that cannot be taken are no reason to come back at once.
+      // Jobs that cannot be taken are no reason to run again at once.
       const isMore = isBacklog || timedOut.length === maxDueJobs;
       if (isMore && (told.isAnyChanged || after !== undefined)) return { againInMs: 0 };
       const next = await findNextWake(database, now);
@@ -80,7 +81,7 @@ export function timersDuty(options: TimersOptions): Duty {
   };
 }
 
-/** One round goes by this from its beginning to its end. */
+/** The search of one round, fixed from its beginning to its end. */
 interface Round {
   readonly now: Timestamp;
   readonly leftOut: LeftOutJobs;
@@ -90,7 +91,7 @@ interface Round {
 
 interface Turn {
   readonly due: readonly DueJob[];
-  /** Where the next turn goes on; undefined when every version had its turn. */
+  /** The version after which the next turn continues; undefined when every version had its turn. */
   readonly last: VersionKey | undefined;
 }
 
@@ -110,7 +111,7 @@ async function takeTurn(
   return { due, last: listed.length === maxVersionsAtOnce ? listed.at(-1) : undefined };
 }
 
-/** Chooses the jobs that this round takes: not parked, and with room for their call, up to its bound. */
+/** Chooses the jobs that this round takes, up to its bound: jobs that are not parked, and for whose call there is room. */
 function choose(
   candidates: readonly DueJob[],
   round: Round,

@@ -7,7 +7,7 @@ export interface FailureDetectorOptions {
   readonly heartbeatMs: number;
 }
 
-/** How long a node may go without a look or a beat of its own, and still judge the others. */
+/** The longest time that a node may spend without a look or a heartbeat of its own and still judge the others. */
 export function longestGapMs({
   leaseMs,
   heartbeatMs,
@@ -21,9 +21,9 @@ export interface Heartbeat {
 }
 
 /**
- * Tells which nodes are dead, as leases do in Kubernetes: a node is dead when this one has seen its heartbeat unchanged for a whole lease of its
- * own monotonic timer, while the store answered. The age of a heartbeat says nothing: while the store is away no node can beat, and all of
- * them would look dead when it is back.
+ * Tells which nodes are dead, as leases do in Kubernetes: a node is dead when this one has seen its heartbeat unchanged for a whole lease of its own
+ * monotonic timer, while the store answered. The age of a heartbeat is no evidence: during an outage of the store no node can beat, and all of them
+ * would look dead when it is back.
  */
 export class FailureDetector {
   readonly #options: FailureDetectorOptions;
@@ -34,7 +34,7 @@ export class FailureDetector {
     this.#options = options;
   }
 
-  /** Reads the heartbeats of all nodes. Answers them with the ids of those that are dead. */
+  /** Reads the heartbeats of all nodes. Answers them with the ids of the dead ones. */
   async look<Row extends Heartbeat>(
     read: () => Promise<readonly Row[]>,
   ): Promise<{ readonly nodes: readonly Row[]; readonly deadNodeIds: ReadonlySet<string> }> {
@@ -46,7 +46,7 @@ export class FailureDetector {
     return { nodes, deadNodeIds: this.#judge(nodes, askedAt) };
   }
 
-  /** Begins to watch all nodes anew: the store did not answer, so that the others may have been unable to beat. */
+  /** Begins to watch all nodes anew. It is called after the store did not answer, because the other nodes may have been unable to beat. */
   restart(): void {
     this.#seen.clear();
   }
@@ -55,7 +55,7 @@ export class FailureDetector {
     const { clock, leaseMs } = this.#options;
     const lastLook = this.#lastLook;
     this.#lastLook = clock.moment();
-    // Nobody watched meanwhile: this process was stopped, or the machine slept, and the others perhaps with it.
+    // This node did not watch meanwhile, because its process was stopped or the machine slept, and the same may be true of the others.
     if (lastLook !== undefined && clock.elapsedMs(lastLook) > longestGapMs(this.#options)) this.restart();
     const listed = new Set(nodes.map(({ nodeId }) => nodeId));
     for (const nodeId of this.#seen.keys()) if (!listed.has(nodeId)) this.#seen.delete(nodeId);

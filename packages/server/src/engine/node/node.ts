@@ -3,7 +3,7 @@ import { beat, listNodes, type NodeRow, removeNode } from "../../store/jobs/node
 import type { DatabaseClock, Moment } from "./clock.ts";
 import { FailureDetector, longestGapMs } from "./failure-detector.ts";
 
-/** A heartbeat may come late on a busy node: that alone is no outage. */
+/** The least time without an answer that counts as an outage of the store. A heartbeat may be late on a busy node. */
 const leastReachMs = 2_500;
 
 export interface NodeOptions {
@@ -13,12 +13,12 @@ export interface NodeOptions {
   readonly name: string;
   readonly leaseMs: number;
   readonly heartbeatMs: number;
-  /** True on a store that one process alone can open: any other node is gone. */
+  /** True on a store that only one process can open: no other node can be alive. */
   readonly isAlone: boolean;
 }
 
 export interface Neighbourhood {
-  /** The ids of the nodes that may own jobs, this one's first. */
+  /** The ids of the nodes that may own jobs, this node's id first. */
   readonly livingNodeIds: readonly string[];
   readonly deadNodes: readonly NodeRow[];
 }
@@ -36,7 +36,7 @@ export class Node {
     this.#detector = new FailureDetector(options);
   }
 
-  /** Renews the heartbeat, sets the clock by the database's, and looks who else is there. */
+  /** Renews the heartbeat, sets the clock by the database's clock, and looks for the other nodes. */
   async runOnce(): Promise<void> {
     const { database, clock, nodeId, name, leaseMs } = this.#options;
     const before = clock.moment();
@@ -46,16 +46,16 @@ export class Node {
     });
     clock.adjust(databaseNow, before.monotonicMs, clock.moment().monotonicMs);
     if (clock.elapsedMs(this.#lastBeat) >= leaseMs) this.#leaseTerm += 1;
-    // The time is taken before the statement: it may have waited, and the lease must never be thought longer than it is.
+    // The time is read before the statement, because the statement may have waited, and the lease must never seem longer than it is.
     this.#lastBeat = before;
     await this.lookAround();
     if (database.isFull()) await database.lookForRoom();
   }
 
-  /** Looks which nodes are there. To be called at least twice in a lease, since a node that nobody watches is not found dead. */
+  /** Looks for the other nodes. Call it at least twice in a lease, because a node that nobody watches is not found dead. */
   async lookAround(): Promise<Neighbourhood> {
     const { database, clock, nodeId, leaseMs, isAlone } = this.#options;
-    // Where this node cannot beat although the store answers, perhaps none can.
+    // When this node cannot beat although the store answers, perhaps no node can.
     if (clock.elapsedMs(this.#lastBeat) > longestGapMs(this.#options)) this.#detector.restart();
     const { nodes, deadNodeIds } = await this.#detector.look(() => listNodes(database, leaseMs));
     const others = nodes.filter((node) => node.nodeId !== nodeId);
@@ -65,7 +65,7 @@ export class Node {
     return { livingNodeIds: [nodeId, ...living.map((node) => node.nodeId)], deadNodes };
   }
 
-  /** When false, others may have taken this node's jobs. Counts the time in which the process was stopped or the machine slept. */
+  /** False when other nodes may have taken this node's jobs. It also counts the time while the process was stopped or the machine slept. */
   isLeaseValid(): boolean {
     return this.#options.clock.elapsedMs(this.#lastBeat) < this.#options.leaseMs;
   }
@@ -75,19 +75,22 @@ export class Node {
     return this.#leaseTerm;
   }
 
-  /** Whether the store has answered of late, and takes what is to be written. It turns false sooner than the lease ends: a load balancer should know within seconds. */
+  /**
+   * Whether the store has answered recently and accepts writes. It becomes false sooner than the lease ends, because a load balancer should know
+   * within seconds.
+   */
   isStoreInReach(): boolean {
     const { clock, heartbeatMs, database } = this.#options;
     if (database.isFull()) return false;
     return clock.moment().monotonicMs - this.#lastBeat.monotonicMs < Math.max(3 * heartbeatMs, leastReachMs);
   }
 
-  /** Whether jobs may change without this node knowing. */
+  /** Whether other nodes may change jobs without this node's knowledge. */
   hasOthers(): boolean {
     return this.#livingCount > 1;
   }
 
-  /** How many nodes are alive, this one included. */
+  /** The number of nodes that are alive, this one included. */
   livingCount(): number {
     return this.#livingCount;
   }

@@ -1,8 +1,9 @@
 import { BlockList, isIPv4, isIPv6 } from "node:net";
 
 /**
- * The rule about which addresses the service may call for somebody who is not its operator: all public ones, and those that the operator lists. It is
- * held against the address that a connection really has (`guarded-connector.ts`). Its judgement of a URL beforehand is there for an early and clear message.
+ * The rule about the addresses that the service may call for somebody who is not its operator: all public addresses, and those that the operator
+ * lists. The rule is applied to the address that a connection really has (`guarded-connector.ts`). The earlier check of a URL only serves an early
+ * and clear message.
  */
 export class AddressRule {
   readonly #allowed = new BlockList();
@@ -20,7 +21,7 @@ export class AddressRule {
     this.#allowedHosts = new Set(hosts);
   }
 
-  /** Whether the operator lists this name. It may then be called at whatever address it has. */
+  /** Whether the operator lists this name. The service may then call it at any address. */
   allowsHost(hostname: string): boolean {
     return this.#allowedHosts.has(withoutRootDot(hostname));
   }
@@ -49,18 +50,18 @@ export class AddressRule {
   }
 }
 
-/** The end of a message about an address that the rule refuses. It says nothing of where a name leads, which may be nobody's business outside. */
+/** The end of a message about an address that the rule refuses. It does not say to which address a name leads, because that may be private. */
 export const refusal =
   "steps may not call: it is not public. The operator of the service can allow it with STEPWELL_HTTP_STEP_ALLOWED_ADDRESSES";
 
-/** The address that a URL's host is; undefined for a name. The platform's `URL` has already turned 0x7f.1, 2130706433 and the like into 127.0.0.1. */
+/** The address that a URL has as its host; undefined for a name. The platform's `URL` has already turned 0x7f.1, 2130706433 and the like into 127.0.0.1. */
 export function addressOf(hostname: string): string | undefined {
   if (isIPv4(hostname)) return hostname;
   const inBrackets = hostname.replace(/^\[(.*)\]$/, "$1");
   return isIPv6(inBrackets) ? inBrackets : undefined;
 }
 
-/** The ports below 1024 belong to other protocols, mail among them: a body could be written so that such a server takes it for commands. */
+/** Whether a port may be called. The ports below 1024 belong to other protocols, such as mail, whose server could take a prepared body for commands. */
 function isCallablePort(port: string): boolean {
   return port === "" || port === "80" || port === "443" || Number(port) >= 1024;
 }
@@ -70,8 +71,8 @@ function withoutRootDot(hostname: string): string {
 }
 
 /**
- * The IPv4 address that an IPv6 address stands for, mapped (::ffff:0:0/96) or through NAT64 (64:ff9b::/96), which is how a machine without IPv4 reaches
- * public servers. The other ways to embed one (6to4, Teredo, IPv4-compatible) are out of use, and refused below as a whole.
+ * Finds the IPv4 address that an IPv6 address stands for: mapped (::ffff:0:0/96), or through NAT64 (64:ff9b::/96), with which a machine without IPv4
+ * reaches public servers. The other embeddings (6to4, Teredo, IPv4-compatible) are out of use, and are refused below as a whole.
  */
 function embeddedIpv4(address: string): string | undefined {
   const hostname = URL.parse(`http://[${address}]`)?.hostname ?? "";
@@ -85,11 +86,11 @@ function embeddedIpv4(address: string): string | undefined {
   return bytes.join(".");
 }
 
-/** IPv6 gives out global addresses from this network alone; what lies beside it is local, reserved or embeds another address. */
+/** The only network from which global IPv6 addresses are given out. Addresses outside it are local, reserved, or embed another address. */
 const global = new BlockList();
 global.addSubnet("2000::", 3, "ipv6");
 
-/** The special-purpose addresses of IANA's registries that are not globally reachable, and addresses that lead into a cloud's own services. */
+/** The special-purpose addresses of IANA's registries that are not globally reachable, and addresses that lead to a cloud's own services. */
 const internal = new BlockList();
 for (const [network, bits] of [
   ["0.0.0.0", 8], // this network; 0.0.0.0 reaches this machine

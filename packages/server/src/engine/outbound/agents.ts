@@ -3,10 +3,10 @@ import type { AddressRule } from "./address-rule.ts";
 import { guardedConnector, type ResolveHost } from "./guarded-connector.ts";
 
 /**
- * The connections of each organization, kept open for its next call. No organization uses another's: what one of them sent over a connection must not be
- * able to reach the answer of the next. How many connections there are is bounded by the calls under way (`maxCalls`).
+ * The connections of each organization, kept open for its next call. Organizations never share a connection: what one organization sent over it must
+ * not be able to affect the answer that another one gets. The calls under way (`maxCalls`) bound the number of connections.
  *
- * The library is loaded with the first call: it takes some 25 MB, which a service that calls nothing need not pay.
+ * The library is loaded with the first call: it takes about 25 MB, which a service that makes no calls does not pay.
  */
 export class Agents {
   readonly #rule: AddressRule;
@@ -43,7 +43,7 @@ export class Agents {
       connect: guardedConnector(undici.buildConnector, this.#rule, this.#resolve),
       allowH2: false,
       maxHeaderSize: maxHeaderBytes,
-      // The call's own signal bounds it as a whole.
+      // The call's own signal bounds the whole exchange.
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveMaxTimeout: maxIdleMs,
@@ -54,7 +54,7 @@ export class Agents {
     for (const [organizationId, agent] of this.#agents) {
       if (this.#agents.size <= maxAgents) return;
       this.#agents.delete(organizationId);
-      // It ends once the calls that are under way on it have ended.
+      // The agent closes after the calls that are under way on it have ended.
       void agent.close();
     }
   }
@@ -62,5 +62,5 @@ export class Agents {
 
 const maxAgents = 200;
 const maxHeaderBytes = 32 * 1024;
-/** An idle connection is kept no longer, whatever the other side offers. */
+/** The longest time for which an idle connection is kept, whatever the other side offers. */
 const maxIdleMs = 30_000;

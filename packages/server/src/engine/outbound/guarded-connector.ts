@@ -3,12 +3,12 @@ import type { LookupFunction } from "node:net";
 import type { buildConnector } from "undici";
 import { type AddressRule, addressOf } from "./address-rule.ts";
 
-/** The addresses of a name, IPv4 first; throws when it has none. */
+/** Resolves a name to its addresses, IPv4 first. Throws when it has none. */
 export type ResolveHost = (hostname: string) => Promise<readonly string[]>;
 
 /**
- * Connects to addresses that the rule allows, and to no other. A name is resolved once for each connection, and the connection goes to one of just those
- * addresses, so an answer that is another one the next time (DNS rebinding) changes nothing. TLS goes on to check the certificate against the name.
+ * Connects only to addresses that the rule allows. A name is resolved once for each connection, and the connection goes to one of exactly those
+ * addresses, so a different answer at the next look-up (DNS rebinding) changes nothing. TLS still checks the certificate against the name.
  */
 export function guardedConnector(
   build: typeof buildConnector,
@@ -25,7 +25,7 @@ export function guardedConnector(
   });
   return (options, callback) => {
     const { hostname } = options;
-    // An address is not looked up, so the look-up's rule does not see it.
+    // An address as the host is not looked up, so the check in the look-up does not see it.
     const literal = addressOf(hostname);
     if (literal !== undefined && !rule.allowsAddress(literal)) {
       callback(new NotConnectedError(new RefusedAddressError()), null);
@@ -36,7 +36,7 @@ export function guardedConnector(
         callback(new NotConnectedError(error), null);
         return;
       }
-      // The second lock on the same door: what was really connected to.
+      // This second check looks at the address of the open connection.
       if (!rule.allowsHost(hostname) && !rule.allowsAddress(socket.remoteAddress ?? "")) {
         socket.destroy();
         callback(new NotConnectedError(new RefusedAddressError()), null);
@@ -47,7 +47,7 @@ export function guardedConnector(
   };
 }
 
-/** No connection came about, so nothing was sent. `cause` says why. */
+/** Thrown when no connection was made, so nothing was sent. `cause` says why. */
 export class NotConnectedError extends Error {
   override readonly cause: Error;
 
@@ -60,7 +60,7 @@ export class NotConnectedError extends Error {
 
 export class RefusedAddressError extends Error {}
 
-/** The name has no address now. `code` is the resolver's, such as ENOTFOUND. */
+/** Thrown when the name has no address now. `code` is the resolver's code, such as ENOTFOUND. */
 export class UnresolvedNameError extends Error {
   readonly code: string;
 
@@ -71,10 +71,10 @@ export class UnresolvedNameError extends Error {
 }
 
 const connectTimeoutMs = 10_000;
-/** The time for one of several addresses before the next one is tried. The platform's own is shorter than a connection around the world may take. */
+/** The time for one of several addresses before the next one is tried. The platform's default is shorter than a connection around the world may take. */
 const attemptTimeoutMs = 2_000;
 
-/** Answers all addresses of a name that the rule allows: with `autoSelectFamily` the platform asks for all, and tries one after the other. */
+/** Answers all addresses of a name that the rule allows. With `autoSelectFamily` the platform asks for all of them, and tries one after the other. */
 function guardedLookup(rule: AddressRule, resolve: ResolveHost): LookupFunction {
   return (hostname, _options, callback) => {
     resolve(hostname).then(
@@ -92,9 +92,9 @@ function guardedLookup(rule: AddressRule, resolve: ResolveHost): LookupFunction 
 }
 
 /**
- * Names that the operator lists are resolved by the system: /etc/hosts and search domains count. Others ask the name servers directly. The system's
- * look-up holds a thread of the process for as long as a name server takes, and strangers' slow names would hold up everybody's. The name servers are
- * those of the system unless others are given.
+ * Resolves names. For names that the operator lists it uses the system's resolver, with /etc/hosts and search domains. For other names it asks the
+ * name servers directly: the system's resolver holds a thread of the process while it waits, so slow names of strangers would delay everybody's. The
+ * name servers are the system's unless others are given.
  */
 export function hostResolver(rule: AddressRule, nameServers?: readonly string[]): ResolveHost {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });

@@ -8,18 +8,18 @@ import { definitionLimits } from "./definition-limits.ts";
 /** The findings about a new definition: it is valid when there are no problems. */
 export interface DefinitionFindings {
   readonly problems: PlacedProblem[];
-  /** Things that may go wrong when a job runs. */
+  /** Problems that may occur when a job runs. */
   readonly warnings: PlacedProblem[];
 }
 
-/** A definition that is to be checked, and where it is to be registered. */
+/** A definition to check, and the place where it is to be registered. */
 export interface DefinitionToCheck {
   readonly text: string;
-  /** The name of the workflow of which it is to be a version; undefined where none is known. */
+  /** The name of the workflow that is to get the version; undefined when it is not known. */
   readonly nameOfWorkflow?: string | undefined;
 }
 
-/** The check of new definitions as these settings have it, in the thread that calls it. */
+/** Makes the check of new definitions under these settings. The check runs in the calling thread. */
 export function definitionCheck(config: Config): (toCheck: DefinitionToCheck) => DefinitionFindings {
   const executors = executorCatalog(config);
   const limits = definitionLimits(config);

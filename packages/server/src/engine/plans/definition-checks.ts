@@ -8,17 +8,18 @@ import type { DefinitionFindings, DefinitionToCheck } from "./definition-check.t
 export interface DefinitionCheckOptions {
   readonly config: Config;
   readonly onFailure: (error: unknown) => void;
-  /** How long one check may take. */
+  /** The time limit of one check. */
   readonly deadlineMs?: number;
-  /** The memory that one check may take. */
+  /** The memory limit of one check. */
   readonly maxMemoryMb?: number;
 }
 
 /**
- * Checks new definitions in a thread of its own, since the largest take 0.2 s of computing (`npm run bench -- definitions`). They are checked one by one; organizations take turns.
+ * Checks new definitions in a separate thread, because the largest take 0.2 s of computing (`npm run bench -- definitions`). The checks run one by
+ * one, and organizations take turns.
  *
- * A definition is judged by deterministic bounds alone, and the same on every node. The deadline is for what those bounds overlook: then nothing
- * is judged, the thread is ended, and the caller gets 503. The next check begins with a new thread.
+ * Only deterministic bounds decide about a definition, so every node decides the same. The deadline covers cases that those bounds miss: then nothing
+ * is decided, the thread is ended, and the caller gets 503. The next check begins with a new thread.
  */
 export class DefinitionChecks {
   readonly #options: DefinitionCheckOptions;
@@ -34,7 +35,7 @@ export class DefinitionChecks {
     this.#deadlineMs = options.deadlineMs ?? usualDeadlineMs;
   }
 
-  /** Throws `ServiceError` (RateLimitError, UnavailableError) when it was not checked. */
+  /** Throws `ServiceError` (RateLimitError, UnavailableError) when the definition was not checked. */
   async check(organizationId: string, toCheck: DefinitionToCheck): Promise<DefinitionFindings> {
     if (this.#isClosed) throw leaving();
     const waiting = this.#waitingByOrganization.get(organizationId) ?? 0;
@@ -53,7 +54,7 @@ export class DefinitionChecks {
     }
   }
 
-  /** Ends the thread. Whoever waits gets 503. */
+  /** Ends the thread. Callers that wait get 503. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const worker = this.#worker;
@@ -76,7 +77,7 @@ export class DefinitionChecks {
       this.#worker ??= this.#startWorker();
       this.#worker.postMessage(check.toCheck);
     } catch (error) {
-      // The system may have no thread to give.
+      // The system may be unable to start another thread.
       this.#options.onFailure(error);
       this.#giveUp(broken(error));
     }
@@ -92,10 +93,10 @@ export class DefinitionChecks {
       env: {},
       execArgv: [],
     });
-    // A service that has nothing else to do may end.
+    // The thread must not keep a service from ending that has nothing else to do.
     worker.unref();
     worker.on("message", (findings: DefinitionFindings) => {
-      // One that was given up may have been about to answer.
+      // A thread that was given up may still send its answer, which is ignored.
       if (worker === this.#worker) this.#end(({ resolve }) => resolve(findings));
     });
     const died = (error: unknown) => {
@@ -108,7 +109,7 @@ export class DefinitionChecks {
     return worker;
   }
 
-  /** The thread is let go at once: nobody waits for what it does now. */
+  /** The thread is ended at once, because nobody waits for its result any more. */
   #giveUp(error: ServiceError): void {
     void this.#worker?.terminate();
     this.#worker = undefined;
@@ -134,17 +135,17 @@ interface Check {
   readonly timer?: NodeJS.Timeout;
 }
 
-/** The largest definitions take 0.2 s of computing, and a new thread 0.3 s: time for a machine that has much else to do. */
+/** The default deadline. The largest definitions take 0.2 s of computing and a new thread takes 0.3 s, so this leaves time on a busy machine. */
 const usualDeadlineMs = 10_000;
-/** Each holds a definition in memory; people register one after the other, and so do deployments. */
+/** The bound on waiting checks of one organization. Each holds a definition in memory; people and deployments register one definition after the other. */
 const maxPerOrganization = 10;
 const maxWaiting = 100;
-/** Some five times what the largest definitions take. */
+/** The default memory limit, about five times what the largest definitions take. */
 const usualMemoryMb = 256;
-/** The stack is no deeper than that of the thread on which jobs run: what passes here passes there. */
+/** The stack is no larger than that of the thread on which jobs run, so a definition that passes here also passes there. */
 const resourceLimits = { maxYoungGenerationSizeMb: 32, stackSizeMb: 1 };
 
-/** Addresses are no data that a thread can be handed. */
+/** Converts the settings to plain data, because a `URL` cannot be passed to a thread. */
 function toWorkerData(settings: object): { readonly settings: object; readonly urls: object } {
   const entries = Object.entries(settings);
   return {

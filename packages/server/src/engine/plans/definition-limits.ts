@@ -1,7 +1,7 @@
 import type { Config } from "../../config.ts";
 import type { DefinitionLimits } from "../../core/definition/definition.ts";
 
-/** The limits for new definitions. Registered ones are not held against them. */
+/** The limits for new definitions. Registered definitions are not checked against them. */
 export function definitionLimits(config: Config): DefinitionLimits {
   return {
     maxDefinitionBytes: config.maxDefinitionBytes,

@@ -5,14 +5,14 @@ import type { VersionKey } from "../../store/workflows/versions.ts";
 export interface ParkingOptions {
   /** Reads the monotonic timer, in milliseconds. */
   readonly now?: () => number;
-  /** Called each time that something is parked, with the error that it is parked for. */
+  /** Called each time something is parked, with the error that caused it. */
   readonly onParked?: (what: ParkedThing, error: unknown) => void;
   readonly onReleased?: (what: ParkedThing) => void;
 }
 
 export type ParkedThing = VersionKey | JobKey;
 
-/** A version whose definition this node does not understand. The message may be shown to whoever may read the version. */
+/** Thrown for a version whose definition this node does not understand. The message may be shown to everybody who may read the version. */
 export class UnreadableVersionError extends Error {
   constructor(detail: string) {
     super(detail);
@@ -22,16 +22,16 @@ export class UnreadableVersionError extends Error {
 
 /** Something that this node leaves alone for a while. */
 export interface Parked {
-  /** Why, as part of a sentence; undefined for an error of our own, which only the log may show. */
+  /** The reason, as part of a sentence; undefined for an internal error, which only the log may show. */
   readonly reason: string | undefined;
   readonly parkedForMs: number;
   readonly retryInMs: number;
 }
 
 /**
- * Parks what this node cannot go on with: versions that it cannot compile, and jobs on which a fact of the engine failed alone. Searches leave
- * them out, so that they hold up nobody else; each is tried again after a pause that doubles. Only this node's memory holds it: other nodes, which
- * may run a program that can go on with them, are not told.
+ * Parks what this node cannot go on with: versions that it cannot compile, and jobs on which a fact of the engine failed alone. Searches leave them
+ * out, so that they delay nobody else; each is tried again after a pause that doubles. Only this node's memory holds them: other nodes may run a
+ * program that can go on with them, so they are not told.
  */
 export class Parking {
   readonly #versions: ParkingLot;
@@ -60,12 +60,12 @@ export class Parking {
     return this.#jobs.find(jobId);
   }
 
-  /** The job as parked, also when it is time to try it again; undefined once it has gone on. */
+  /** The job's entry while it is parked, even when it is time to try it again; undefined once the job has gone on. */
   findTrial(jobId: string): Parked | undefined {
     return this.#jobs.findTrial(jobId);
   }
 
-  /** Whether the job was parked and has not gone on since, though it may be time to try it again. */
+  /** Whether the job was parked and has not gone on since. It may be time to try it again. */
   isOnTrial(jobId: string): boolean {
     return this.#jobs.has(jobId);
   }
@@ -92,13 +92,13 @@ export class Parking {
   }
 }
 
-/** The answer to a caller whose request needs a version that this node cannot compile. */
+/** The error for a caller whose request needs a version that this node cannot compile. */
 export function versionUnreadable({ reason, retryInMs }: Parked): ServiceError {
   const detail = `The node that answers cannot read the version of the workflow that this is about${reason === undefined ? "" : ` (${reason})`}. Nothing was changed. Send the request again: another node may be able to. If every node answers this, the operator has to update the service to the release under which the version was registered.`;
   return new ServiceError("UnavailableError", detail, { retryAfterSeconds: secondsOf(retryInMs) });
 }
 
-/** The answer to a caller whose request fails on a job with which this node cannot go on. */
+/** The error for a caller whose request fails on a job with which this node cannot go on. */
 export function jobParked({ retryInMs }: Parked, cause: unknown): ServiceError {
   const detail =
     "The node that answers cannot go on with this job because of an error of its own, and has parked it. Nothing was changed. Send the request again: another node may be able to. The operator finds the error in the log of the node.";
@@ -117,7 +117,7 @@ interface Place {
   readonly until: number;
 }
 
-/** The parked things of one kind, the one that was parked longest ago first. */
+/** The parked things of one kind, beginning with the one parked longest ago. */
 class ParkingLot {
   readonly #places = new Map<string, Place>();
   readonly #now: () => number;
@@ -137,7 +137,7 @@ class ParkingLot {
   park(id: string, thing: ParkedThing, error: unknown): void {
     const now = this.#now();
     const before = this.#places.get(id);
-    // Several facts of one batch may fail for the same reason.
+    // Several facts of one batch may fail for the same reason, and count as one failure.
     if (before !== undefined && now < before.until) return;
     const pauseMs = before === undefined ? firstPauseMs : Math.min(before.pauseMs * 2, maxPauseMs);
     const reason = error instanceof UnreadableVersionError ? error.message : undefined;
@@ -160,7 +160,7 @@ class ParkingLot {
   }
 
   has(id: string): boolean {
-    // Asked of every command, and mostly nothing is parked: to look an id up costs more than to see that.
+    // Every command asks this, and mostly nothing is parked: checking the size is cheaper than looking up an id.
     return this.#places.size > 0 && this.#places.has(id);
   }
 
@@ -183,7 +183,7 @@ class ParkingLot {
     return this.#places.size;
   }
 
-  /** A thing that nobody has tried again for long went on elsewhere, or has ended. */
+  /** Forgets things that nobody has tried again for long: they went on elsewhere, or have ended. */
   #forgetOld(now: number): void {
     for (const [id, { until }] of this.#places) {
       if (this.#places.size <= maxParked && now < until + forgetAfterMs) return;

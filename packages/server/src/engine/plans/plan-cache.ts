@@ -4,17 +4,17 @@ export interface CachedPlan {
   readonly versionId: string;
   readonly organizationId: string;
   readonly plan: Plan;
-  /** An estimate. */
+  /** The estimated size of the plan in memory. */
   readonly bytes: number;
 }
 
 /**
- * Keeps the plans that were used last, up to a number of bytes in all, and up to half of it for one organization, so that one with many large
- * definitions drives out its own. One plan alone is kept whatever its size.
+ * Keeps the most recently used plans, up to a total number of bytes. One organization may use half of it, so that an organization with many large
+ * definitions displaces only its own plans. A single plan is kept whatever its size.
  */
 export class PlanCache {
   readonly #maxBytes: number;
-  /** A Map keeps the order of insertion: the first key is the one used longest ago. */
+  /** A Map keeps the order of insertion, so the first key is the one used longest ago. */
   readonly #plans = new Map<string, CachedPlan>();
   readonly #bytesByOrganization = new Map<string, number>();
   #bytes = 0;
@@ -37,7 +37,7 @@ export class PlanCache {
     if (before !== undefined) this.#drop(before);
     this.#plans.set(versionId, added);
     this.#count(added, added.bytes);
-    // The organization's own plans go first, until it has only its half again.
+    // The organization's own plans go first, until it is within its half again.
     for (const one of this.#plans.values()) {
       if (this.bytesOf(organizationId) <= this.#maxBytes / 2) break;
       if (one !== added && one.organizationId === organizationId) this.#drop(one);

@@ -12,9 +12,9 @@ import { definitionLimits } from "./definition-limits.ts";
 import { type Parked, Parking, UnreadableVersionError } from "./parking.ts";
 import { PlanCache } from "./plan-cache.ts";
 
-/** The compiled plans of versions, loaded when first needed. A version never changes, so its plan is compiled once while it is in use. */
+/** The compiled plans of versions, loaded when they are first needed. A version never changes, so its plan is compiled once while it is in use. */
 export class Plans {
-  /** Has the versions that could not be compiled. */
+  /** Holds the versions that could not be compiled. */
   readonly parking: Parking;
   readonly #executors: ExecutorCatalog;
   readonly #limits: DefinitionLimits;
@@ -30,8 +30,8 @@ export class Plans {
   }
 
   /**
-   * Answers for each version either its plan or why there is none: one that fails keeps no other from its plan. Throws `TooMuchAtOnceError` for
-   * several whose plans are larger together than the cache may be.
+   * Loads, for each version, its plan or the reason why there is none. A version that fails does not keep the others from their plans. Throws
+   * `TooMuchAtOnceError` for several versions whose plans together are larger than the cache may be.
    */
   async load(db: Queryable, versions: readonly VersionKey[]): Promise<LoadedPlans> {
     const plans = new Map<string, Plan>();
@@ -59,15 +59,15 @@ export class Plans {
         const failure = this.parking.findVersion(versionId);
         if (failure !== undefined) parked.set(versionId, failure);
       }
-      // The batch that asked holds all of them until it is done, whatever the cache drops meanwhile.
+      // The batch holds all of these plans until it is done, whatever the cache drops meanwhile, so their total is bounded.
       if (plans.size > 1 && bytes > this.#maxBytes) throw new TooMuchAtOnceError(plans.size, bytes, "plans");
-      // A batch may need hundreds of plans, as after a start: what else is due comes in between.
+      // A batch may need hundreds of plans, for example after a start. The pause lets other work run in between.
       if ((loaded?.definition.length ?? 0) > longDefinition) await nextTurn();
     }
     return { plans, parked };
   }
 
-  /** The ids of those versions that this node can compile, however many they are. */
+  /** Answers the ids of the versions that this node can compile, for any number of versions. */
   async findReadable(db: Queryable, versions: readonly VersionKey[]): Promise<ReadonlySet<string>> {
     const readable = new Set<string>();
     for (const version of new Map(versions.map((version) => [version.versionId, version])).values()) {
@@ -77,7 +77,7 @@ export class Plans {
     return readable;
   }
 
-  /** Answers about how many bytes of memory the organization's plans take on this node. */
+  /** Estimates how many bytes of memory the organization's plans take on this node. */
   bytesOf(organizationId: string): number {
     return this.#cached.bytesOf(organizationId);
   }
@@ -85,7 +85,7 @@ export class Plans {
   #compile({ definition: text, language }: LoadedDefinition): { readonly plan: Plan; readonly bytes: number } {
     const parsed = parseDefinition(text, this.#executors, this.#limits, language);
     if ("problems" in parsed) {
-      // It was valid when it was registered, so this node is older than the one that took it.
+      // The definition was valid when it was registered, so this node runs an older release than the node that accepted it.
       const [problem] = parsed.problems;
       throw new UnreadableVersionError(`${problem?.pointer} ${problem?.detail}`.trim());
     }
@@ -96,11 +96,11 @@ export class Plans {
 /** The plans and the failures of some versions, by version id. */
 export interface LoadedPlans {
   readonly plans: ReadonlyMap<string, Plan>;
-  /** The versions that cannot be compiled here, or that the store does not have. */
+  /** The versions that this node cannot compile, or that are not in the store. */
   readonly parked: ReadonlyMap<string, Parked>;
 }
 
-/** The versions with their texts, undefined where the store has none. Few are read at a time: a text may have half a megabyte. */
+/** Yields the versions with their texts; the text is undefined when the store has none. Few are read at a time, because a text may have half a megabyte. */
 async function* definitionsOf(
   db: Queryable,
   versions: readonly VersionKey[],
@@ -115,14 +115,14 @@ async function* definitionsOf(
 const textsAtOnce = 50;
 
 /**
- * An estimate of what a plan takes of the heap, measured on the definitions that make most of each: up to 15 bytes for one of their text (19 where it is all expressions), and 75
- * for a name. Compiled patterns are kept apart (`core/schema/matcher.ts`).
+ * Estimates how much of the heap a plan takes. The factors were measured on definitions that are extreme in one respect: up to 15 bytes per character
+ * of text (19 when all of it is expressions), and 75 bytes per name. Compiled patterns are kept separately (`core/schema/matcher.ts`).
  */
 function bytesOf(text: string, { steps }: Definition): number {
   return bytesPerPlan + text.length * 20 + nameCountOf(steps, maxCountedNames) * 80;
 }
 
-/** In characters: less than that is compiled in a millisecond. */
+/** The length in characters above which a definition counts as long. A shorter one is compiled in less than a millisecond. */
 const longDefinition = 10_000;
 const bytesPerPlan = 4 * 1024;
 const maxCountedNames = 10_000_000;

@@ -22,18 +22,18 @@ import type { JobKey } from "../../store/jobs/jobs.ts";
 /** A fold of a history into the branches of a step. */
 export interface BranchFold {
   readonly folder: BranchFolder;
-  /** The sequence of the last entry that is in it. */
+  /** The sequence of the last entry in the fold. */
   reached: number;
 }
 
 /** A part of a list that is read in order. */
 export interface Portion<Row> {
   readonly rows: readonly Row[];
-  /** There is more after the entry with this sequence, though `rows` are fewer than were asked for. */
+  /** The sequence of an entry after which there are more rows, although `rows` has fewer than were asked for. */
   readonly moreAfter?: number;
 }
 
-/** The entries after `after`: `limit` at most, and fewer where their values are large together. */
+/** Reads the entries after `after`: at most `limit`, and fewer where their values are large together. */
 export async function readEntries(
   db: Queryable,
   key: JobKey,
@@ -55,12 +55,12 @@ export async function readEntries(
 }
 
 export interface RunSearch {
-  /** The sequence of the run after which to begin; 0 begins with the first. */
+  /** The sequence of the run after which the search begins; 0 begins with the first run. */
   readonly after: number;
   readonly limit: number;
-  /** Only runs of this status; undefined: all. */
+  /** Restricts the search to runs of this status; undefined for all. */
   readonly status: StepRunStatus | undefined;
-  /** Only runs in this branch, or in a branch of its forks; undefined: all. */
+  /** Restricts the search to runs in this branch or in a branch of its forks; undefined for all. */
   readonly branch?: string | undefined;
 }
 
@@ -70,10 +70,10 @@ function isMeant({ status, branch }: RunSearch, run: StepRun<ValuePlace>): boole
   return isThere && (status === undefined || run.status === status);
 }
 
-/** A job may hold tens of thousands of entries: who looks for a status that few runs have gets an answer in between. */
+/** The bound on the entries of one search. A job may hold tens of thousands, so a search for a rare status answers a part of the result in between. */
 const maxScannedEntries = 20_000;
 
-/** Step runs in the order of their start. */
+/** Reads step runs in the order of their start. */
 export async function readRuns(db: Queryable, key: JobKey, search: RunSearch): Promise<Portion<StepRun<ValuePlace>>> {
   const page = new RunPage(search);
   for await (const entries of slicesAfter(db, key, search.after, maxCommitsAtOnce)) {
@@ -84,7 +84,7 @@ export async function readRuns(db: Queryable, key: JobKey, search: RunSearch): P
   return page.portion;
 }
 
-/** Goes on with a fold to the end of the history, slice by slice. */
+/** Continues a fold to the end of the history, slice by slice. */
 export async function foldBranches(db: Queryable, key: JobKey, fold: BranchFold): Promise<void> {
   for await (const entries of slicesAfter(db, key, fold.reached, maxCommitsAtOnce)) {
     for (const entry of entries) fold.folder.add(entry);
@@ -92,7 +92,7 @@ export async function foldBranches(db: Queryable, key: JobKey, fold: BranchFold)
   }
 }
 
-/** Collects the runs of a page. One branch after the other may say something of a run, so that a page is read on until its runs are over. */
+/** Collects the runs of a page. Entries of several branches are mixed in the history, so reading continues until all runs of the page are over. */
 class RunPage {
   readonly #search: RunSearch;
   readonly #folder = new StepFolder<ValuePlace>();
@@ -106,12 +106,12 @@ class RunPage {
     this.#search = search;
   }
 
-  /** Takes an entry; false where nothing that follows concerns the page. */
+  /** Takes an entry. Answers false when no later entry concerns the page. */
   takes(entry: PlacedEntry): boolean {
     this.#scannedCount += 1;
     if (entry.type === "step.forked" || ("branch" in entry && entry.branch !== undefined)) this.#hasBranches = true;
     if (entry.type === "step.started") {
-      // Without branches, a run that starts ends what is said of the one before.
+      // On a job without branches, a run that starts is the end of the one before.
       this.#isClosed ||= this.#isFull();
       if (this.#isClosed && (!this.#hasBranches || this.#folder.runs.every(({ status }) => status === "success")))
         return false;
@@ -137,7 +137,7 @@ class RunPage {
     return this.#isClosed && rows.length < limit ? cutAfter(rows, last) : { rows };
   }
 
-  /** Whether the runs so far are enough. Which of them will have the status is known only of a run that is over. */
+  /** Whether the page has enough runs. Only a run that is over has its final status. */
   #isFull(): boolean {
     const run = this.#folder.runs.at(-1);
     if (run === undefined) return false;
@@ -154,14 +154,14 @@ function cutAfter<Row>(rows: readonly Row[], last: { readonly sequence: number }
 }
 
 export interface NewestRuns {
-  /** The entries that were read, in their order: the whole history, or at least those of `runs`. */
+  /** The entries that were read, in their order: the whole history, or at least the entries of `runs`. */
   readonly entries: readonly PlacedEntry[];
   readonly runs: readonly StepRun<ValuePlace>[];
-  /** How many runs of a step there were before those in `runs`, by the step's name. */
+  /** The number of runs of a step before those in `runs`, by the step's name. */
   readonly earlierCounts: ReadonlyMap<string, number>;
 }
 
-/** Reads back from the end of the history until `maxRuns` step runs are there. The newest values come first, as far as they fit into one answer. */
+/** Reads back from the end of the history until it has `maxRuns` step runs. The newest values are included first, as many as fit into one answer. */
 export async function readNewestRuns(db: Queryable, job: Job, maxRuns: number): Promise<NewestRuns> {
   const newestFirst: UnplacedEntry[][] = [];
   let runCount = 0;
@@ -189,8 +189,8 @@ type UnplacedEntry = Parameters<ReturnType<typeof entryPlacer>>[0];
 type Visit = Pick<StepRun, "name" | "visit" | "branch">;
 
 /**
- * On the main line visits count on, so that the first of a step that is shown tells how many there were before. Those in branches are counted: `before` has
- * the visits of all.
+ * Counts the visits before those that are shown. On the main line visits are numbered through, so the first visit shown gives the count. In branches
+ * they are counted from `before`, which has the visits of all branches.
  */
 function countEarlier(shown: readonly Visit[], before: readonly Visit[], earlier: readonly Visit[]) {
   const counts = new Map(before.map(({ name, visit }) => [name, visit]));
@@ -206,7 +206,7 @@ function countEarlier(shown: readonly Visit[], before: readonly Visit[], earlier
   return new Map(counts.entries().filter(([, count]) => count > 0));
 }
 
-/** The latest visit of each step, which is the count of its visits, as the job's state has it. */
+/** The latest visit of each step according to the job's state. Its number is the count of the step's visits. */
 async function visitsBefore(db: Queryable, job: Job, entries: readonly PlacedEntry[]): Promise<Visit[]> {
   const { state } = job;
   const visits =
@@ -214,7 +214,7 @@ async function visitsBefore(db: Queryable, job: Job, entries: readonly PlacedEnt
       ? state.visits
       : { ...state.cursors[0].carried.visits, ...state.progress.branchVisits };
   if (visits !== undefined) return Object.entries(visits).map(([name, visit]) => ({ name, visit }));
-  // A job that succeeded under an earlier release kept no counts.
+  // A job that succeeded under an earlier release has no counts.
   const found: Visit[] = [];
   for await (const commit of commitsBefore(db, job, entries[0]?.sequence ?? 1)) {
     for (const entry of commit.entries) {
@@ -226,7 +226,7 @@ async function visitsBefore(db: Queryable, job: Job, entries: readonly PlacedEnt
 
 const maxCommitsAtOnce = 500;
 
-/** The entries after one, slice by slice: no statement reads a whole history. */
+/** Yields the entries after a given one, slice by slice, so that no statement reads a whole history. */
 async function* slicesAfter(
   db: Queryable,
   key: JobKey,
@@ -247,7 +247,7 @@ async function* slicesAfter(
   }
 }
 
-/** The input of the step that the job was in before this entry. Earlier releases named it across commits. */
+/** Finds the input of the step that the job was in before this entry. Earlier releases referred to it across commits. */
 async function inputBefore(db: Queryable, key: JobKey, before: number): Promise<ValuePlace | undefined> {
   for await (const { entries } of commitsBefore(db, key, before)) {
     const started = entries.map(entryPlacer()).findLast((entry) => entry.type === "step.started");

@@ -38,11 +38,11 @@ import { TurnReads } from "./turn-reads.ts";
 export interface JobReaderOptions {
   readonly database: Pick<Database, "requests" | "reader">;
   readonly recent: RecentJobs;
-  /** True when no other process can write: what this node saw last is then what the store has. */
+  /** True when no other process can write, so that the state this node saw last is the state in the store. */
   readonly isAlone: boolean;
 }
 
-/** Reads jobs and their histories: small jobs together and whole, large ones alone and in slices. */
+/** Reads jobs and their histories: small jobs whole and several at once, large jobs one by one and in slices. */
 export class JobReader {
   readonly #options: JobReaderOptions;
   readonly #standings: TurnReads<JobStanding>;
@@ -56,13 +56,13 @@ export class JobReader {
     this.#smallJobs = new TurnReads((keys) => readSmallJobs(db, keys));
   }
 
-  /** How far the job has come, which costs next to nothing. Undefined when there is no such job. */
+  /** Reads how far the job has come, at very little cost. Undefined when the job does not exist. */
   async standing(key: JobKey): Promise<JobStanding | undefined> {
     const known = this.#options.isAlone ? this.#recall(key) : undefined;
     return known === undefined ? await this.#standings.read(key) : standingOf(known.job);
   }
 
-  /** How far the job has come, and all of it where one question tells both. Undefined when there is no such job. */
+  /** Reads how far the job has come, and the whole job if one query gives both. Undefined when the job does not exist. */
   async look(key: JobKey): Promise<Look | undefined> {
     const found = this.#recall(key) === undefined ? await this.#smallJobs.read(key) : undefined;
     const whole = found && wholeSmallJob(found);
@@ -71,7 +71,7 @@ export class JobReader {
     return standing && { standing };
   }
 
-  /** `known` is the job's standing, where it was just read. Without values the runs say that theirs are left out. */
+  /** Reads the whole job. `known` is its standing if it was just read. Without values, the runs say that their values are left out. */
   async read(
     key: JobKey,
     { known, withValues = true }: { readonly known?: JobStanding; readonly withValues?: boolean } = {},
@@ -87,7 +87,7 @@ export class JobReader {
     return job && (await readLarge(reader, { ...job, state: unreadState(job) }, withValues));
   }
 
-  /** The entries after a sequence, in order. Undefined when there is no such job. */
+  /** Reads the entries after a sequence, in order. Undefined when the job does not exist. */
   async readHistory(key: JobKey, after: number, limit: number): Promise<Portion<PlainEntry> | undefined> {
     const standing = await this.standing(key);
     if (standing === undefined) return undefined;
@@ -111,7 +111,7 @@ export class JobReader {
     });
   }
 
-  /** Step runs in the order of their start; none when there is no such job. */
+  /** Reads step runs in the order of their start. The portion is empty when the job does not exist. */
   async readSteps(key: JobKey, search: RunSearch): Promise<Portion<StepRun>> {
     const reader = this.#readerFor(key);
     const found = await readRuns(reader, key, search);
@@ -119,7 +119,7 @@ export class JobReader {
       reader,
       key,
       found.rows.flatMap(({ input, output }) => [input, output]),
-      // The first run of a page is shown with both of its values, however large: otherwise no page could get past it.
+      // The first run of a page is shown with both of its values, however large; otherwise no page could get past it.
       { freeCount: 2 },
     );
     return cutAtUnread(found, (run) => {
@@ -128,7 +128,7 @@ export class JobReader {
     });
   }
 
-  /** The branches of a visit of a fork; undefined where there is none, or no such job. */
+  /** Reads the branches of a visit of a fork; undefined when there is none, or when the job does not exist. */
   async readBranches(key: JobKey, plan: Plan, search: ForkSearch): Promise<ForkRun | undefined> {
     const snapshot = await this.#newest(key, undefined);
     if (snapshot === undefined) return await this.#recentForks.read(this.#readerFor(key), key, plan, search);
@@ -137,7 +137,7 @@ export class JobReader {
     return folder.run;
   }
 
-  /** The job as this node saw it last, if that is still the newest. */
+  /** The job as this node saw it last; undefined when that may not be the newest state. */
   async #newest(key: JobKey, known: JobStanding | undefined): Promise<JobSnapshot | undefined> {
     if (this.#recall(key) === undefined) return undefined;
     const standing = this.#options.isAlone ? undefined : (known ?? (await this.#standings.read(key)));
@@ -145,7 +145,7 @@ export class JobReader {
     return this.#options.isAlone || snapshot?.job.sequence === standing?.sequence ? snapshot : undefined;
   }
 
-  /** Histories and large jobs are read beside the small reads, in turns with other organizations. */
+  /** Histories and large jobs are read in a lane of their own, in which organizations take turns. */
   #readerFor({ organizationId }: JobKey): Reader {
     return this.#options.database.reader(organizationId);
   }
@@ -161,7 +161,7 @@ export interface Look {
   readonly whole?: WholeJob;
 }
 
-/** Undefined for a large job. */
+/** Makes the whole job; undefined for a large job. */
 function wholeSmallJob({ commits, state, input, ...row }: SmallJob): WholeJob | undefined {
   const entries = commits?.flat();
   if (!entries?.every(isWhole) || state === null || input === null) return undefined;
@@ -178,7 +178,7 @@ async function readLarge(db: Queryable, job: Job, withValues: boolean): Promise<
   return { job, steps, output, isLarge: true, entries, earlierRunCounts: earlierCounts };
 }
 
-/** Reads the values at these places, the first ones first, as many as fit into one answer. */
+/** Reads the values at these places, in this order, as many as fit into one answer. */
 async function valuesAt(
   db: Queryable,
   key: JobKey,
@@ -209,13 +209,13 @@ export function standingOf({ organizationId, jobId, sequence, state }: Job): Job
   return { organizationId, jobId, sequence, status: state.status, isWaiting: awaitedEventIds(state) !== null };
 }
 
-/** `entries` is the whole history of a job that this node has in its memory, or that the store has read as a small one. */
+/** Makes the whole job. `entries` is its whole history, from this node's memory or read from the store for a small job. */
 export function wholeJob(job: Job, entries: readonly HistoryEntry[]): WholeJob {
   const steps = foldSteps(job.input, entries);
   return { job, steps, output: outputOf(job, steps), isLarge: false, entries, earlierRunCounts: new Map() };
 }
 
-/** The output of the step that ended a job with branches. It may have started before all the runs that are shown. */
+/** The place of the output of the step that ended a job with branches. That step may have started before all the runs that are shown. */
 function outputPlace({ state }: Job, entries: readonly PlacedEntry[]): ValuePlace | undefined {
   if (state.status !== "SUCCEEDED") return undefined;
   const last = entries.findLast((entry) => entry.type === "step.succeeded" && entry.branch === undefined);
@@ -226,7 +226,7 @@ function outputOf({ state }: Job, steps: readonly StepRun[]): ShownValue | undef
   return state.status === "SUCCEEDED" ? steps.findLast(({ branch }) => branch === undefined)?.output : undefined;
 }
 
-/** The value at a place; undefined for one that was not read. */
+/** Finds the value at a place; undefined for a value that was not read. */
 type ReadValues = (place: ValuePlace) => ShownValue | undefined;
 
 function isWhole(entry: HistoryEntry): boolean {
@@ -234,7 +234,7 @@ function isWhole(entry: HistoryEntry): boolean {
   return stored === undefined || !("stored" in stored) || stored.stored === jobInputNumber;
 }
 
-/** The rows up to the first whose values were not read, which begins the next portion. */
+/** Cuts the rows before the first one whose values were not read. That row begins the next portion. */
 function cutAtUnread<Row extends { readonly sequence: number }, Shown>(
   { rows, ...more }: Portion<Row>,
   show: (row: Row) => Shown | undefined,
@@ -252,7 +252,7 @@ function cutAtUnread<Row extends { readonly sequence: number }, Shown>(
   return { rows: shown, ...more };
 }
 
-/** The run with its values, or without both where one of them was not read. */
+/** The run with its values. Both values are left out when one of them was not read. */
 function shownRun(run: StepRun<ValuePlace>, values: ReadValues): StepRun {
   const { input: inputPlace, output: outputPlace, ...facts } = run;
   const input = values(inputPlace);

@@ -4,7 +4,7 @@ import { type JobKey, readStandings } from "../../store/jobs/jobs.ts";
 import type { Duty } from "../maintenance/duty.ts";
 import type { WaitingPlaces } from "./waiting-places.ts";
 
-/** Tells who waits for a job that it changed: at once for changes of this node, by polling for those of others. */
+/** Tells requests that wait for a job that it changed: at once for changes of this node, by polling for changes of other nodes. */
 export class JobWatch {
   readonly #db: Queryable;
   readonly #places: WaitingPlaces;
@@ -16,7 +16,7 @@ export class JobWatch {
     this.#places = places;
   }
 
-  /** Throws `ServiceError` when too many wait already (`WaitingPlaces`) or the node leaves. */
+  /** Throws `ServiceError` when too many requests wait already (`WaitingPlaces`) or the node leaves. */
   add(key: JobKey, onChange: () => void): () => void {
     if (this.#isClosed)
       throw new ServiceError("UnavailableError", "This node is shutting down. Ask again.", { retryAfterSeconds: 1 });
@@ -56,7 +56,7 @@ export class JobWatch {
     };
   }
 
-  /** Wakes everybody: they look at their job once more and answer. */
+  /** Wakes all waiting requests: they read their job once more and answer. */
   close(): void {
     this.#isClosed = true;
     for (const watched of [...this.#watched.values()]) ring(watched);
@@ -70,11 +70,11 @@ export class JobWatch {
 interface Watched {
   readonly key: JobKey;
   readonly listeners: Set<() => void>;
-  /** As last seen by the poll. */
+  /** The job's sequence when the poll last saw it; undefined before the first poll. */
   sequence: number | undefined;
 }
 
-/** With its organization: who asks for another organization's job must not stand in the way of those whose it is. */
+/** The name includes the organization: a request with the wrong organization for a job must not affect the requests of its owner. */
 function nameOf({ organizationId, jobId }: JobKey): string {
   return `${organizationId} ${jobId}`;
 }

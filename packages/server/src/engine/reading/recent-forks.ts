@@ -4,12 +4,12 @@ import type { Queryable } from "../../store/home/database.ts";
 import type { JobKey } from "../../store/jobs/jobs.ts";
 import { type BranchFold, foldBranches } from "./job-history.ts";
 
-/** Each may hold 10,000 branches, in some 2 MB. */
+/** The bound on the folds in memory. Each may hold 10,000 branches, in about 2 MB. */
 const maxFolds = 8;
 
 /**
- * The steps of long jobs whose branches were asked for last. A history only grows: the next page of a list, and the same page while the job moves, read what has
- * come since, and not all of it again.
+ * The folded branches of steps of long jobs that were asked for last. A history only grows: the next page of a list, or the same page while the job
+ * moves, reads only the new entries instead of all of them.
  */
 export class RecentForks {
   readonly #folds = new Map<string, BranchFold & { turn: Promise<unknown> }>();
@@ -22,7 +22,7 @@ export class RecentForks {
       reached: 0,
       turn: Promise.resolve(),
     };
-    // The Map keeps the order of insertion, so that the first is the one that was asked for longest ago.
+    // The Map keeps the order of insertion, so the first key is the one that was asked for longest ago.
     this.#folds.delete(name);
     this.#folds.set(name, fold);
     const [oldest = name] = this.#folds.keys();

@@ -9,14 +9,14 @@ export interface JobSnapshot {
 }
 
 const maxJobs = 6_000;
-/** In characters and members, roughly: of one job, so that a large one is read from the store, and of all together. */
+/** The bounds on the size of one job, above which it is read from the store, and of all jobs together. The unit is roughly characters and members. */
 const maxSize = 8_000;
 const maxTotalSize = 12_000_000;
 const droppedAtOnce = 50;
 
 /**
- * The small jobs that this node saw change last: who submits a job or sends it an event mostly asks for it next. Whoever reads it must know whether
- * others write, and if so ask the store whether the snapshot is still the newest.
+ * The small jobs that this node saw change last. A client that submits a job or sends it an event mostly asks for it next. If other nodes write too,
+ * the reader must ask the store whether the snapshot is still the newest.
  */
 export class RecentJobs {
   readonly #snapshots = new Map<string, JobSnapshot & { readonly size: number }>();
@@ -26,18 +26,18 @@ export class RecentJobs {
     return this.#snapshots.get(jobId);
   }
 
-  /** Takes note of a committed change; `entries` are those of this commit. */
+  /** Takes note of a committed change; `entries` are the entries of this commit. */
   follow(job: Job, entries: readonly HistoryEntry[]): void {
     const isNew = entries[0]?.sequence === 1;
     const known = this.#snapshots.get(job.jobId);
     const before = isNew ? [] : known?.entries;
     const sizeBefore = isNew ? sizeOfJson(job.input, maxSize) : (known?.size ?? 0);
     this.#drop(job.jobId);
-    // Without the beginning, or with a gap that another node filled, there is nothing whole to keep.
+    // A history without its beginning, or with a gap that another node filled, is not complete and is not kept.
     if (before === undefined || before.length + entries.length !== job.sequence) return;
     const size = sizeBefore + entries.reduce((sum, entry) => sum + sizeOfEntry(entry), 0);
     if (size > maxSize) return;
-    // The input never changes, and is not read with each commit.
+    // The input never changes, and not every commit reads it.
     const input = known === undefined || isNew ? job.input : known.job.input;
     this.#snapshots.set(job.jobId, { job: { ...job, input }, entries: [...before, ...entries], size });
     this.#totalSize += size;
@@ -45,8 +45,8 @@ export class RecentJobs {
   }
 
   /**
-   * A Map keeps the order of insertion: the first are those that changed longest ago. Some are dropped at once, since a Map passes over all that was
-   * deleted at its beginning to find the first.
+   * Drops the jobs that changed longest ago, which come first because a Map keeps the order of insertion. Several are dropped at once, because
+   * finding the first key takes a Map past all the deleted ones at its beginning.
    */
   #dropOldest(): void {
     for (const oldest of this.#snapshots.keys().take(droppedAtOnce)) this.#drop(oldest);
@@ -58,7 +58,7 @@ export class RecentJobs {
   }
 }
 
-/** What an entry is worth without the value that some carry. */
+/** The size that an entry counts as without the value that some entries carry. */
 const plainEntrySize = 100;
 
 function sizeOfEntry(entry: HistoryEntry): number {

@@ -4,13 +4,13 @@ import type { ValueKey } from "../../store/jobs/job-values.ts";
 
 export interface RecentValue {
   readonly value: JsonValue;
-  /** Undefined for the input of a job, which has a column. */
+  /** The length of the value in its row; undefined for the input of a job, which has a column instead. */
   readonly bytes: number | undefined;
 }
 
 /**
- * The larger values of jobs that this node read last. A value never changes once it is written, and a job with branches needs the list of its items in each of thousands of
- * commits: without this, each of them would read and parse it again.
+ * The larger values of jobs that this node read last. A value never changes once it is written, and a job with branches needs the list of its items
+ * in each of thousands of commits: without this cache, each commit would read and parse it again.
  */
 export class RecentValues {
   readonly #values = new Map<string, RecentValue & { readonly size: number }>();
@@ -20,13 +20,13 @@ export class RecentValues {
     const name = nameOf(key);
     const known = this.#values.get(name);
     if (known === undefined) return undefined;
-    // The first of a Map are those that were asked for longest ago.
+    // The first keys of the Map are those that were asked for longest ago.
     this.#values.delete(name);
     this.#values.set(name, known);
     return known;
   }
 
-  /** Only for values that are committed. */
+  /** Adds a value, which must be committed. */
   add(key: ValueKey, { value, bytes }: RecentValue): void {
     const name = nameOf(key);
     const size = sizeOfJson(value, maxSize);
@@ -41,10 +41,10 @@ export class RecentValues {
   }
 }
 
-/** In characters and members, roughly. A smaller value is read about as quickly as it is found here. */
+/** The least size of a value that is kept, roughly in characters and members. Reading a smaller one takes about as long as finding it here. */
 const minSize = 4_000;
 const maxSize = 2_000_000;
-/** Some ten megabytes of text, and a few times as much in memory. */
+/** The bound on all values together: about ten megabytes of text, and a few times as much in memory. */
 const maxTotalSize = 8_000_000;
 
 function nameOf({ organizationId, jobId, valueNumber }: ValueKey): string {

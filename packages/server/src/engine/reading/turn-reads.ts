@@ -1,7 +1,7 @@
 import { isStoreAway } from "../../store/home/database.ts";
 import type { JobKey } from "../../store/jobs/jobs.ts";
 
-/** Reads of single jobs; those that arrive in one turn of the event loop share a statement. */
+/** Groups reads of single jobs: reads that arrive in one turn of the event loop share a statement. */
 export class TurnReads<Found extends JobKey> {
   readonly #readAll: (keys: readonly JobKey[]) => Promise<readonly Found[]>;
   #waiting: Waiting<Found>[] = [];
@@ -32,7 +32,7 @@ export class TurnReads<Found extends JobKey> {
       const found = new Map(rows.map((row) => [row.jobId, row]));
       for (const { key, resolve } of waiting) {
         const row = found.get(key.jobId);
-        // Job ids are unique, but only together with its organization does an id give access.
+        // Job ids are unique, but an id gives access only together with its organization.
         resolve(row?.organizationId === key.organizationId ? row : undefined);
       }
     } catch (error) {
@@ -40,7 +40,10 @@ export class TurnReads<Found extends JobKey> {
     }
   }
 
-  /** One job that cannot be read must not fail the others. A store that is out of reach fails all of them. */
+  /**
+   * Answers each read separately after a shared one failed, so that one job that cannot be read does not fail the others. A store that is out of
+   * reach fails all of them.
+   */
   async #answerApart(waiting: readonly Waiting<Found>[], error: unknown): Promise<void> {
     if (waiting.length === 1 || isStoreAway(error)) {
       for (const { reject } of waiting) reject(error);

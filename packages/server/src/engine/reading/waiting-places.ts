@@ -2,16 +2,16 @@ import { settings } from "../../config.ts";
 import { ServiceError } from "../../core/service-error.ts";
 
 export interface WaitingPlacesOptions {
-  /** The places of this node. */
+  /** The number of places on this node. */
   readonly maxCount: number;
-  /** How many of them one organization may have at most. */
+  /** The largest number of places that one organization may have. */
   readonly maxCountOf: (organizationId: string) => number;
 }
 
 /**
- * The places for requests and streams that wait on this node. An organization gets as many as its maximum allows, and never more than are free after
- * it: alone it has half of the node, and a crowd of organizations has ever smaller shares, so whoever comes next finds a place. Nobody who waits is
- * sent away for the sake of another.
+ * The places for requests and streams that wait on this node. An organization gets as many as its maximum allows, but never more than would then be
+ * left free. Alone it gets half of the node; with many organizations each share gets smaller, so a newcomer always finds a place. No waiting request
+ * is sent away because of another.
  */
 export class WaitingPlaces {
   readonly #options: WaitingPlacesOptions;
@@ -22,7 +22,10 @@ export class WaitingPlaces {
     this.#options = options;
   }
 
-  /** Answers the function that gives the place back. Throws `ServiceError`: RateLimitError at the organization's bound, UnavailableError at the node's. */
+  /**
+   * Takes a place and answers the function that gives it back. Throws `ServiceError`: RateLimitError at the organization's bound, UnavailableError at
+   * the node's bound.
+   */
   take(organizationId: string): () => void {
     const { maxCount, maxCountOf } = this.#options;
     const own = this.countOf(organizationId);

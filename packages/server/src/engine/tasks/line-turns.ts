@@ -1,12 +1,12 @@
 /**
- * Gives each workflow its turn in a queue, so that one with few tasks does not wait for all the tasks of another. Which workflow comes next is known to this node
- * alone and until it stops: in the long run every node is fair by itself.
+ * Gives the workflows of a queue turns, so that a workflow with few tasks does not wait for all the tasks of another. Each node keeps the turns in
+ * its own memory until it stops; because every node is fair by itself, the service is fair in the long run.
  */
 export class LineTurns {
   /** The workflow that had the last turn, by queue. */
   readonly #last = new Map<string, string>();
 
-  /** The workflow after which the next one has its turn; undefined where none had one yet. */
+  /** The workflow that had the last turn; undefined when none had one yet. */
   lastOf(queue: string): string | undefined {
     return this.#last.get(queue);
   }
@@ -19,5 +19,5 @@ export class LineTurns {
   }
 }
 
-/** Beyond these, the queue that nobody asked for the longest begins anew. */
+/** The bound on the queues in memory. Beyond it, the queue that was asked for longest ago loses its turn order. */
 const maxQueues = 10_000;

@@ -3,11 +3,11 @@ import type { Database } from "../../store/home/database.ts";
 import { deleteIdleQueues, deleteOldWorkers, noteWorkers, type SeenWorker } from "../../store/jobs/task-queues.ts";
 import type { Duty } from "../maintenance/duty.ts";
 
-/** Remembers which workers asked, and writes it down off the path of their requests. */
+/** Remembers which workers asked for tasks, and writes that to the store later, so that their requests do not wait for it. */
 export class SeenWorkers {
   readonly #database: Database;
   readonly #now: () => Timestamp;
-  /** By organization. */
+  /** The workers by organization. */
   #seen = new Map<string, Map<string, SeenWorker>>();
 
   constructor(database: Database, now: () => Timestamp) {
@@ -15,14 +15,14 @@ export class SeenWorkers {
     this.#now = now;
   }
 
-  /** Beyond a bound, names of an organization are forgotten: it may make up as many as it likes. */
+  /** Notes that a worker asked. Beyond a bound, further workers of an organization are ignored, because it may invent any number of names. */
   note({ organizationId, queue, worker }: SeenWorker): void {
     const ofOrganization = this.#seen.get(organizationId) ?? new Map<string, SeenWorker>();
     if (ofOrganization.size >= maxWorkersOfOne) return;
     this.#seen.set(organizationId, ofOrganization.set(`${queue} ${worker}`, { organizationId, queue, worker }));
   }
 
-  /** `waiting` are those that wait now, however long ago they asked. */
+  /** Makes the duty that writes the workers down. `waiting` lists the workers that wait now, however long ago they asked. */
   duty(everyMs: number, waiting: () => Iterable<SeenWorker>): Duty {
     return {
       name: "seen-workers",

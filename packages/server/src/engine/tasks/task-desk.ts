@@ -22,15 +22,15 @@ export interface TaskDeskOptions extends TaskInputsOptions {
 export interface Poll extends QueueKey {
   readonly worker: string;
   readonly maxTasks: number;
-  /** A reading of `performance.now()` until which it waits for a task. */
+  /** A reading of `performance.now()` until which the worker waits for a task. */
   readonly deadline: number;
-  /** Aborted when nobody waits for the answer any more. */
+  /** A signal that is aborted when nobody waits for the answer any more. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Hands tasks out to the workers that ask this node. Everything durable is in the store: a poll lives in memory only, and what becomes due while
- * none is here waits in its row. A commit of this node that puts a task into a queue rings; what other nodes put there is looked for.
+ * Hands tasks out to the workers that ask this node. All durable data is in the store: a poll lives in memory only, and a task that becomes due while
+ * no worker waits stays in its row. A commit of this node that puts a task into a queue calls `ring`; tasks from other nodes are found by polling.
  */
 export class TaskDesk {
   readonly #options: TaskDeskOptions;
@@ -43,8 +43,8 @@ export class TaskDesk {
   }
 
   /**
-   * Answers as soon as there is a task, with those that are there; none at the deadline. Throws `ServiceError` when too many wait already (`WaitingPlaces`) or the node
-   * leaves.
+   * Answers as soon as there are tasks, or with none at the deadline. Throws `ServiceError` when too many requests wait already (`WaitingPlaces`) or
+   * the node leaves.
    */
   async poll(poll: Poll): Promise<readonly Task[]> {
     if (this.#isClosed)
@@ -70,13 +70,13 @@ export class TaskDesk {
     }
   }
 
-  /** A task may wait in this queue. */
+  /** Notes that a task may wait in this queue. */
   ring(key: QueueKey): void {
     const counter = this.#counters.get(nameOf(key));
     if (counter !== undefined) void this.#serve(counter);
   }
 
-  /** Offers the tasks of a commit to those that wait here. */
+  /** Offers the tasks of a commit to the workers that wait here. */
   offers(): TaskOffers {
     return new WaiterOffers<Waiter>({
       reserve: (key, count) => this.#reserve(key, count),
@@ -84,7 +84,7 @@ export class TaskDesk {
     });
   }
 
-  /** Those that wait here. */
+  /** Lists the polls that wait here. */
   *waiting(): Iterable<Poll> {
     for (const { waiters } of this.#counters.values()) yield* waiters;
   }
@@ -95,7 +95,7 @@ export class TaskDesk {
     for (const { organizationId, queue } of tasks) this.ring({ organizationId, queue });
   }
 
-  /** Looks for tasks that other nodes have put into queues, and for queues that they let go on. */
+  /** Looks for tasks that other nodes have put into queues, and for queues that they have resumed. */
   pollDuty(everyMs: number, hasOthers: () => boolean): Duty {
     return {
       name: "task-desk",
@@ -109,7 +109,7 @@ export class TaskDesk {
     };
   }
 
-  /** Answers everybody who waits: with what there is. */
+  /** Answers every waiting poll with what there is. */
   close(): void {
     this.#isClosed = true;
     for (const counter of [...this.#counters.values()]) {
@@ -128,7 +128,7 @@ export class TaskDesk {
     return counter;
   }
 
-  /** One at a time for each queue: those who come meanwhile are dealt to next. */
+  /** Serves one round at a time for each queue; polls that come meanwhile are served in the next round. */
   async #serve(counter: Counter): Promise<void> {
     counter.isRung = true;
     if (counter.isBusy) return;
@@ -147,7 +147,7 @@ export class TaskDesk {
     }
   }
 
-  /** Hands out once. Answers whether there may be more for those who still wait. */
+  /** Hands out tasks once. Answers whether there may be more for the polls that still wait. */
   async #handOut(counter: Counter): Promise<boolean> {
     const dealt = deal(freeOf(counter));
     if (dealt.length === 0) return false;
@@ -155,15 +155,15 @@ export class TaskDesk {
       counter.key,
       dealt.map(({ worker }) => worker),
     );
-    // The database answers them in any order.
+    // The database answers the rows in any order.
     const inOrder = taken.toSorted((one, other) => one.place - other.place);
     const left = this.#give(counter, dealt, await readTasks(this.#options, inOrder));
     if (left.length > 0) await putTasksBack(this.#options.database, left);
-    // A task that could not be given to one may be for another.
+    // A task that could not be given to one worker may go to another.
     return taken.length === dealt.length || left.length > 0;
   }
 
-  /** Gives tasks to those to whom they were dealt. Answers the tasks that nobody was given. */
+  /** Gives tasks to the polls to which they were dealt. Answers the tasks that were not given. */
   #give(counter: Counter, dealt: readonly Waiter[], { read, unread }: ReadTasks): readonly TakenTask[] {
     const byWaiter = Map.groupBy(
       read.toSorted((one, other) => one.place - other.place),
@@ -171,7 +171,7 @@ export class TaskDesk {
     );
     const left: TakenTask[] = [...unread];
     for (const [waiter, ofWaiter] of byWaiter) {
-      // It may have been answered meanwhile: since its time was up, or the store was out of reach.
+      // The poll may have been answered meanwhile, because its time was up or the store was out of reach.
       if (waiter === undefined || waiter.signal.aborted || !counter.waiters.has(waiter)) {
         left.push(...ofWaiter);
         continue;
@@ -184,7 +184,7 @@ export class TaskDesk {
     return left;
   }
 
-  /** While tasks are being handed out, it is not known who will still wait. */
+  /** Reserves polls for the tasks of a commit. It reserves none while tasks are being handed out, because it is not known then which polls will still wait. */
   #reserve(key: QueueKey, count: number): readonly Waiter[] {
     const counter = this.#counters.get(nameOf(key));
     if (counter === undefined || counter.isBusy || this.#isClosed) return [];
@@ -203,7 +203,7 @@ export class TaskDesk {
     for (const waiter of waiters) {
       waiter.isReserved = false;
       const counter = this.#counters.get(nameOf(waiter));
-      // One who waits on was not given the tasks that came into the queue meanwhile.
+      // A poll that was reserved missed the tasks that came into the queue meanwhile.
       if (counter?.waiters.has(waiter)) void this.#serve(counter);
     }
   }
@@ -220,14 +220,14 @@ export class TaskDesk {
       if (counter?.isBusy === false) this.#dismissLate(counter);
       if (left.length > 0) await this.putBack(left);
     } catch (error) {
-      // The tasks come again after their leases.
+      // The workers never got these tasks, which return to the queue when their leases end.
       this.#options.onFailure(error);
     } finally {
       this.#release(dealt);
     }
   }
 
-  /** Takes a task for each of these places, as far as there are tasks. */
+  /** Takes tasks for these workers, one for each place, as long as there are tasks. */
   async #take(key: QueueKey, workers: readonly string[]): Promise<readonly TakenTask[]> {
     const { database } = this.#options;
     const taken: TakenTask[] = [];
@@ -238,12 +238,12 @@ export class TaskDesk {
       const last = chosen.at(-1);
       if (last === undefined) break;
       this.#turns.note(nameOf(key), last.workflowId);
-      // Each line gives an equal share: the next round takes the rest, from the line that follows.
+      // Each line gives an equal share. The next round takes the rest, beginning with the line that follows.
       const share = Math.floor(left.length / chosen.length);
       const portion = await takeTasks(database, key, chosen, share, left);
       const before = taken.length;
       taken.push(...portion.map((task) => ({ ...task, place: task.place + before })));
-      // Another node may hold those that are left. A single line was taken to its end.
+      // An empty portion means that another node may hold the tasks that are left; a single line was taken to its end.
       if (portion.length === 0 || lines.length === 1) break;
     }
     return taken;
@@ -266,7 +266,7 @@ interface Counter {
   readonly waiters: Set<Waiter>;
   /** Whether tasks are being handed out now. */
   isBusy: boolean;
-  /** Whether there is reason to look once more. */
+  /** Whether another round is needed. */
   isRung: boolean;
 }
 
@@ -278,12 +278,12 @@ interface Waiter extends Poll {
   readonly reject: (error: unknown) => void;
 }
 
-/** Those to whom tasks may be given. */
+/** The polls that may be given tasks. */
 function freeOf({ waiters }: Counter): Waiter[] {
   return [...waiters].filter(({ signal, isReserved }) => !signal.aborted && !isReserved);
 }
 
-/** One place to each in turn, so that few tasks are spread over all who wait, up to what each asks for. */
+/** Deals one place to each poll in turn, up to the number that it asks for, so that few tasks are spread over all polls. */
 function deal(waiters: readonly Waiter[]): Waiter[] {
   const dealt: Waiter[] = [];
   for (let round = 0; dealt.length < maxTasksAtOnce; round += 1) {
@@ -294,7 +294,7 @@ function deal(waiters: readonly Waiter[]): Waiter[] {
   return dealt.slice(0, maxTasksAtOnce);
 }
 
-/** The first task, and those after it that fit into one answer with it; and the others. */
+/** Splits the tasks into those that fit into one answer (always including the first) and the others. */
 function cutAtSize(tasks: readonly Task[]): [given: Task[], left: Task[]] {
   let size = 0;
   const isWithin = tasks.map(({ stand }, index) => {
@@ -308,9 +308,12 @@ function nameOf({ organizationId, queue }: QueueKey): string {
   return `${organizationId} ${queue}`;
 }
 
-/** One statement takes so many at most; the rest comes with the next one. */
+/** The largest number of tasks that one statement takes; the next statement takes the rest. */
 const maxTasksAtOnce = 500;
-/** In characters and members, roughly: an answer of some megabytes. */
+/** The bound on one answer, roughly in characters and members: a few megabytes. */
 const maxAnswerSize = 4_000_000;
-/** A node alone has put every task there is into its queue itself, but for those that were there before it started, or whose commit it does not know of. */
+/**
+ * The factor by which a node that is alone polls less often. It has put nearly every task into its queue itself, except tasks from before it started
+ * and tasks of commits that it does not know of.
+ */
 const aloneFactor = 10;

@@ -11,7 +11,7 @@ import { inHalves } from "../in-halves.ts";
 import type { RecentJobs } from "../reading/recent-jobs.ts";
 import type { RecentValues } from "../reading/recent-values.ts";
 
-/** A task with everything that its worker is told. */
+/** A task with all the data that its worker receives. */
 export interface Task extends TakenTask {
   readonly job: Job;
   readonly stand: CallingStep;
@@ -20,22 +20,22 @@ export interface Task extends TakenTask {
 export interface TaskInputsOptions {
   readonly database: Database;
   readonly recent: RecentJobs;
-  /** Left out: every value is read anew. */
+  /** When it is left out, every value is read anew. */
   readonly recentValues?: RecentValues;
-  /** Bounds what one read brings of several jobs. */
+  /** The bound in bytes on one read of several jobs. */
   readonly maxBytes: number;
   readonly onFailure: (error: unknown) => void;
 }
 
 export interface ReadTasks {
   readonly read: readonly Task[];
-  /** Those that are too much at once. */
+  /** The tasks that were not read because they are too large together. */
   readonly unread: readonly TakenTask[];
 }
 
 /**
- * Adds to tasks what their jobs say of them, of as many as one node may well hold in memory. A task whose job goes on without it by now is left out. So is one
- * that cannot be read, as if its worker had been lost: it comes again after its lease.
+ * Adds the data of their jobs to tasks, for as many tasks as one node may hold in memory. A task whose job has gone on without it is left out. So is
+ * a task that cannot be read: it comes back after its lease, as if its worker had been lost.
  */
 export async function readTasks(
   options: TaskInputsOptions,
@@ -43,8 +43,8 @@ export async function readTasks(
   knownJob: (task: TakenTask) => Job | undefined = () => undefined,
 ): Promise<ReadTasks> {
   const { recent, onFailure } = options;
-  // A call never changes while it keeps its epoch, so it does not matter whether the snapshot is the newest. A commit that only noted something has not read
-  // what the call receives.
+  // A call never changes while it keeps its epoch, so the snapshot need not be the newest. A snapshot may lack the input of the call, because the
+  // commit that made it had not read it.
   const read = taken
     .flatMap((task) => {
       const job = knownJob(task) ?? recent.get(task.jobId)?.job;
@@ -67,9 +67,12 @@ export async function readTasks(
   return { read, unread: [] };
 }
 
-/** Inputs of up to a megabyte each. */
+/** The largest number of tasks that are read at once. Their inputs may have up to a megabyte each. */
 const maxReadAtOnce = 32;
-/** In characters and members: enough for the answers of some workers. Five polls for a hundred tasks would otherwise bring 500 MB into memory, of which most goes back into the queue. */
+/**
+ * The bound on all inputs that are read, in characters and members: enough for the answers of some workers. Without it, five polls for a hundred
+ * tasks would bring 500 MB into memory, most of which goes back into the queue.
+ */
 const maxReadSize = 8_000_000;
 
 async function readFromStore(
@@ -79,7 +82,7 @@ async function readFromStore(
   const byJob = Map.groupBy(tasks, ({ jobId }) => jobId);
   const keys = [...byJob.values()].flatMap(([task]) => task ?? []);
   const rows = await readUnlockedJobs(database, keys, maxBytes);
-  // The other branches of a job with a thousand are not looked into.
+  // Only the branches of these tasks are looked into, because a job may have a thousand branches.
   const inputsOf = ({ jobId, state }: LockedJob) =>
     inputNumbersIn(state, new Set(byJob.get(jobId)?.map(({ branch }) => branch)));
   const opened = await openValues(database, rows, inputsOf, { maxBytes, reasonCount: tasks.length }, recentValues);

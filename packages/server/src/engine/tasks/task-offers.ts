@@ -6,35 +6,35 @@ import type { QueueKey, TakenTask } from "../../store/jobs/tasks.ts";
 export type NewTask = Omit<TakenTask, "place" | "leaseUntil"> & { readonly job: Job };
 
 /**
- * Offers the tasks that one attempt of a commit makes to workers that wait on this node. They hold their tasks from the beginning: the commit that makes a task is then all that it
- * waits for, where it would otherwise be looked for and taken by statements of their own.
+ * Offers the tasks that one attempt of a commit makes to workers that wait on this node. The workers hold their tasks from the beginning, so a task
+ * waits only for the commit that makes it. Otherwise statements of their own would have to find and take the tasks.
  */
 export interface TaskOffers {
   /**
-   * Answers for each task the name of the worker to which it is offered. Either all tasks of a queue are offered or none: which of them come first is
-   * decided where all that wait are known.
+   * Answers for each task the name of the worker to which it is offered. Either all tasks of a queue are offered or none, because only the store can
+   * decide which of its waiting tasks come first.
    */
   offer(tasks: readonly NewTask[]): readonly (string | undefined)[];
   /** Notes which of the tasks the workers hold once this attempt is committed. */
   note(handed: readonly HandedTask[]): void;
-  /** To be called once it is known what became of the attempt. */
+  /** Ends the offers. Call it once the outcome of the attempt is known. */
   end(isCommitted: boolean): void;
 }
 
-/** A task that a worker holds from its beginning, since it waited for one. */
+/** A task that a worker holds from the beginning, because it was waiting for one. */
 export interface HandedOver<Waiter> {
   readonly waiter: Waiter;
   readonly task: NewTask & Pick<HandedTask, "leaseUntil">;
 }
 
 export interface WaiterOffersOptions<Waiter extends { readonly worker: string }> {
-  /** Reserves places of workers that wait for tasks of a queue, one for each of `count` tasks; none where there are fewer. */
+  /** Reserves places of workers that wait for tasks of a queue, one for each of `count` tasks; none when there are fewer places. */
   readonly reserve: (key: QueueKey, count: number) => readonly Waiter[];
-  /** Called once for those that were reserved: hands tasks over, and lets everybody else wait on. */
+  /** Ends all reservations at once: hands the tasks over, and lets the other polls wait on. */
   readonly end: (reserved: ReadonlySet<Waiter>, handed: readonly HandedOver<Waiter>[]) => void;
 }
 
-/** Offers tasks to those who wait at the desk of a node. */
+/** Offers tasks to the workers that wait at the desk of a node. */
 export class WaiterOffers<Waiter extends { readonly worker: string }> implements TaskOffers {
   readonly #options: WaiterOffersOptions<Waiter>;
   readonly #reserved = new Set<Waiter>();

@@ -6,7 +6,7 @@ import type { RenamedRole } from "./members.ts";
 export interface Invitation {
   readonly organizationId: string;
   readonly invitationId: string;
-  /** Who it is for; null: for whoever has the link. */
+  /** The e-mail address of the invited person; null when anybody with the link may accept. */
   readonly email: string | null;
   readonly roles: readonly string[];
   readonly createdBy: Actor;
@@ -44,7 +44,7 @@ const insertInvitationRow = statement<never>(
    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
 );
 
-/** Newest first, from before `beforeInvitationId`. Revoked ones are gone. */
+/** Lists invitations, newest first, from before `beforeInvitationId`. Revoked invitations are not listed. */
 export async function listInvitations(
   db: Queryable,
   organizationId: string,
@@ -82,7 +82,7 @@ const findInvitationRow = statement<Invitation>(
    WHERE organization_id = $1 AND invitation_id = $2 AND revoked_at IS NULL`,
 );
 
-/** The invitation that a link leads to, unless it was revoked. Its expiry is for the caller to judge. */
+/** Finds the invitation of a link, unless it was revoked. The caller checks whether it has expired. */
 export async function findInvitationByLink(
   db: Queryable,
   organizationId: string,
@@ -100,7 +100,7 @@ const findInvitationByLinkRow = statement<Invitation>(
    WHERE organization_id = $1 AND link_hash = $2 AND revoked_at IS NULL`,
 );
 
-/** Renames the role in every invitation that gives it, used up or not. */
+/** Renames the role in every invitation that gives it, including accepted ones. */
 export async function renameRoleInInvitations(transaction: Transaction, renamed: RenamedRole): Promise<void> {
   await transaction.query(renameRoleInInvitationRows, [renamed.organizationId, renamed.from, renamed.to]);
 }
@@ -113,7 +113,7 @@ const renameRoleInInvitationRows = statement<never>(
    WHERE organization_id = $1 AND $2 = ANY(roles)`,
 );
 
-/** Those that can still be accepted. */
+/** Counts the invitations that can still be accepted. */
 export async function countOpenInvitations(db: Queryable, organizationId: string, now: Timestamp): Promise<number> {
   const [row] = await db.query(countOpenInvitationRows, [organizationId, new Date(now).toISOString()]);
   return row?.invitationCount ?? 0;
@@ -127,7 +127,7 @@ const countOpenInvitationRows = statement<{ invitationCount: number }>(
    WHERE organization_id = $1 AND revoked_at IS NULL AND accepted_at IS NULL AND expires_at > $2`,
 );
 
-/** Whether one that can still be accepted grants this role. */
+/** Whether an invitation that can still be accepted grants this role. */
 export async function hasOpenInvitationWithRole(
   db: Queryable,
   organizationId: string,
@@ -147,7 +147,7 @@ const findOpenInvitationWithRole = statement<{ found: number }>(
    LIMIT 1`,
 );
 
-/** The organization's lock (`lockOrganization`) keeps two from accepting the same one. */
+/** Accepts an invitation. The caller holds the organization's lock (`lockOrganization`), so that it is accepted only once. */
 export async function acceptInvitation(
   transaction: Transaction,
   { organizationId, invitationId }: Invitation,
@@ -182,7 +182,7 @@ const revokeInvitationRow = statement<never>(
    WHERE organization_id = $1 AND invitation_id = $2 AND accepted_at IS NULL AND revoked_at IS NULL`,
 );
 
-/** Deletes invitations that expired before, whatever became of them; at most `limit`. Answers how many it found. */
+/** Deletes invitations that expired before a time, accepted or not; at most `limit`. Answers how many it found. */
 export async function deleteInvitationsExpiredBefore(
   db: Database,
   expiredBefore: Timestamp,

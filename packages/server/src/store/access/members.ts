@@ -10,7 +10,7 @@ export interface Member {
   readonly createdAt: Timestamp;
 }
 
-/** In both tables: the organization's own, and the one that leads from a user to their organizations. */
+/** Inserts a member into both tables: the organization's own, and the one that leads from a user to their organizations. */
 export async function insertMember(transaction: Transaction, member: Member): Promise<void> {
   const { organizationId, userId, roles, createdAt } = member;
   await transaction.query(insertMemberRow, [organizationId, userId, roles, new Date(createdAt).toISOString()]);
@@ -29,16 +29,16 @@ const insertUserOrganization = statement<never>(
   "INSERT INTO user_organization (user_id, organization_id) VALUES ($1, $2)",
 );
 
-/** A user's roles in an organization, with all that those of them permit that the organization made itself. */
+/** A user's roles in an organization, with the permissions of those roles that the organization made itself. */
 export interface Membership {
   readonly organizationId: string;
   readonly roles: readonly string[];
   readonly ownRolePermissions: readonly string[];
-  /** The organization demands a second factor of its members. */
+  /** True when the organization requires a second factor of its members. */
   readonly requiresSecondFactor: boolean;
 }
 
-/** Of these organizations those in which the user is a member and that are not deleted. */
+/** Finds the user's memberships in these organizations, except deleted ones. */
 export async function findMemberships(
   db: Queryable,
   userId: string,
@@ -53,7 +53,7 @@ export async function findMemberships(
   return memberships;
 }
 
-/** One row for each role that the organization made itself, or one without any. */
+/** One row for each role that the organization made itself, or one row without a role. */
 interface MembershipRow extends Omit<Membership, "ownRolePermissions"> {
   readonly permissions: readonly string[] | null;
 }
@@ -99,11 +99,11 @@ const countMemberRows = statement<{ memberCount: number }>(
 export interface MemberPage {
   readonly afterUserId: string | null;
   readonly limit: number;
-  /** Only who has this role; null: everybody. */
+  /** Restricts the list to members with this role; null for all members. */
   readonly role: string | null;
 }
 
-/** By user id. */
+/** Lists members in the order of their user ids. */
 export async function listMembers(
   db: Queryable,
   organizationId: string,
@@ -123,7 +123,7 @@ const listMemberRows = statement<Member>(
   "each-time",
 );
 
-/** Whether anybody has the role; of those the one left out of account does not count. */
+/** Whether any member has the role, apart from the one who is left out. */
 export async function hasMemberWithRole(
   db: Queryable,
   organizationId: string,
@@ -153,7 +153,7 @@ const updateMemberRolesRow = statement<never>(
   "UPDATE member SET roles = $3 WHERE organization_id = $1 AND user_id = $2",
 );
 
-/** Renames the role of every member who has it, whether a member or an identity provider's mapping gave it. */
+/** Renames the role for every member who has it, whether it came from a member or from an identity provider's mapping. */
 export async function renameRoleOfMembers(transaction: Transaction, renamed: RenamedRole): Promise<void> {
   await transaction.query(renameRoleOfMemberRows, [renamed.organizationId, renamed.from, renamed.to]);
 }
@@ -172,13 +172,13 @@ const renameRoleOfMemberRows = statement<never>(
    WHERE organization_id = $1 AND ($2 = ANY(roles) OR $2 = ANY(provider_roles))`,
 );
 
-/** Deletes a member from both tables, with the clients that they agreed to, and ends their sessions in the organization's clients. */
+/** Deletes a member from both tables, together with their consents, and ends their sessions in the organization's clients. */
 export async function deleteMember(
   transaction: Transaction,
   { organizationId, userId }: Pick<Member, "organizationId" | "userId">,
   at: Timestamp,
 ): Promise<void> {
-  // The sessions come before the consents, as in every change that writes both, so that no two wait for each other.
+  // Sessions are written before consents, as in every change that writes both, so that two changes never wait for each other.
   await endClientSessions(transaction, { organizationId, userId }, at);
   await deleteOAuthConsents(transaction, organizationId, userId);
   await transaction.query(deleteMemberRow, [organizationId, userId]);

@@ -46,7 +46,7 @@ export interface FoundOAuthClient extends OAuthClient {
   readonly organizationName: string;
 }
 
-/** Finds a client. Undefined also when its organization is deleted. */
+/** Finds a client. Undefined when it does not exist or its organization is deleted. */
 export async function findOAuthClient(
   db: Queryable,
   organizationId: string,
@@ -66,7 +66,7 @@ const findOAuthClientRow = statement<FoundOAuthClient>(
      AND organization.deleted_at IS NULL`,
 );
 
-/** Lists clients, newest first, from before `beforeClientId`: the ids are in the order in which they were made. */
+/** Lists clients, newest first, from before `beforeClientId`. The order of ids is the order in which clients were made. */
 export async function listOAuthClients(
   db: Queryable,
   organizationId: string,
@@ -98,7 +98,7 @@ const countOAuthClientRows = statement<{ clientCount: number }>(
   `SELECT count(*)::integer AS "clientCount" FROM oauth_client WHERE organization_id = $1`,
 );
 
-/** Deletes a client with all that members agreed to. */
+/** Deletes a client with its consents. */
 export async function deleteOAuthClient(
   transaction: Transaction,
   organizationId: string,
@@ -203,7 +203,7 @@ const deleteOAuthConsentRow = statement<never>(
   "DELETE FROM oauth_consent WHERE organization_id = $1 AND client_id = $2 AND user_id = $3",
 );
 
-/** Takes back all that a member agreed to. */
+/** Deletes the consents of a member. */
 export async function deleteOAuthConsents(
   transaction: Transaction,
   organizationId: string,

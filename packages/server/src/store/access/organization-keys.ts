@@ -1,8 +1,8 @@
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
 
 /**
- * Gives the organization the first of these keys that is free, and answers the key that it has from now on; undefined when all are taken. An
- * organization that has a key keeps it. Waits for another transaction that is about to take the same key.
+ * Gives the organization the first of these keys that is free, and answers its key; undefined when all are taken. An organization that has a key
+ * keeps it. Waits for another transaction that is taking the same key.
  */
 export async function claimOrganizationKey(
   transaction: Transaction,
@@ -51,7 +51,7 @@ const countOrganizationsCreatedByRow = statement<{ organizationCount: number }>(
   `SELECT count(*)::integer AS "organizationCount" FROM organization_key WHERE created_by = $1`,
 );
 
-/** Organization id → key. */
+/** Finds the keys of organizations, by organization id. */
 export async function findOrganizationKeys(
   db: Queryable,
   organizationIds: readonly string[],

@@ -1,12 +1,12 @@
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { type Queryable, statement } from "../home/database.ts";
 
-/** Limits of one organization that the operator set. */
+/** The limits of one organization that the operator set. */
 export interface OrganizationLimits {
   readonly organizationId: string;
-  /** Maximums by their names; the configuration has those that are left out. */
+  /** The maximums by name. A maximum that is missing here has the configured value. */
   readonly maximums: Readonly<Record<string, number>>;
-  /** Null: as the configuration has it. Zero: no limit. */
+  /** The limit on requests per minute. Null means the configured value, 0 means no limit. */
   readonly requestsPerMinute: number | null;
   readonly submitsPerMinute: number | null;
 }
@@ -32,7 +32,8 @@ const findOrganizationLimitsRow = statement<OrganizationLimits>(
 );
 
 /**
- * Answers when they were set: at the database's time, by which the nodes find what changed; to the millisecond, which is all that they can see of it.
+ * Stores limits and answers when, by the database's clock. Nodes find changed limits by this time, so it has milliseconds, the precision in which
+ * they read it.
  */
 export async function setOrganizationLimits(db: Queryable, limits: OrganizationLimits): Promise<Timestamp> {
   const { organizationId, requestsPerMinute, submitsPerMinute, maximums } = limits;
@@ -57,7 +58,7 @@ export interface ChangedLimits extends OrganizationLimits {
   readonly updatedAt: Timestamp;
 }
 
-/** Those that were set after this moment, in the order in which they were, from after the named organization on. */
+/** Lists limits that were set after this time, in the order in which they were set, beginning after the named organization. */
 export async function listChangedLimits(
   db: Queryable,
   after: { readonly updatedAt: Timestamp; readonly organizationId: string },

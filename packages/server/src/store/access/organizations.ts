@@ -6,7 +6,7 @@ export interface Organization {
   readonly name: string;
   readonly displayName: string;
   readonly createdAt: Timestamp;
-  /** Members without a second factor are refused. */
+  /** True when members without a second factor are refused. */
   readonly requiresSecondFactor: boolean;
 }
 
@@ -46,7 +46,7 @@ const findOrganizationRow = statement<Organization>(
    WHERE organization_id = $1 AND deleted_at IS NULL`,
 );
 
-/** The ids of the organizations in which the user is a member, newest first. Deleted ones may still be among them. */
+/** Lists the ids of the organizations in which the user is a member, newest first. Deleted organizations may be among them. */
 export async function listOrganizationIdsOfUser(
   db: Queryable,
   userId: string,
@@ -68,7 +68,7 @@ const listOrganizationIdRows = statement<{ organizationId: string }>(
   "each-time",
 );
 
-/** Of these organizations those that are not deleted, newest first. */
+/** Finds those of these organizations that are not deleted, newest first. */
 export async function findOrganizations(db: Queryable, organizationIds: readonly string[]): Promise<Organization[]> {
   if (organizationIds.length === 0) return [];
   return await db.query(findOrganizationRows, [organizationIds]);
@@ -83,7 +83,7 @@ const findOrganizationRows = statement<Organization>(
    ORDER BY organization_id DESC`,
 );
 
-/** Against other changes of the organization itself; what is in it can change meanwhile. */
+/** Locks the organization against other changes of itself. Things that belong to it can change meanwhile. */
 export async function lockOrganization(
   transaction: Transaction,
   organizationId: string,
@@ -101,7 +101,7 @@ const lockOrganizationRow = statement<Organization>(
    FOR NO KEY UPDATE`,
 );
 
-/** Writes what can be changed of a locked organization. */
+/** Writes the fields of a locked organization that can change. */
 export async function updateOrganization(
   transaction: Transaction,
   { organizationId, name, displayName, requiresSecondFactor }: Organization,
@@ -120,8 +120,8 @@ const updateOrganizationRow = statement<never>(
 );
 
 /**
- * Waits for the transactions that submit or resume a job of the organization at this moment, and lets no other begin until this one ends. False when
- * there is no such organization.
+ * Waits for the transactions that are submitting or resuming a job of the organization, and lets no other one begin until this transaction ends.
+ * Answers false when the organization does not exist.
  */
 export async function claimOrganization(transaction: Transaction, organizationId: string): Promise<boolean> {
   const rows = await transaction.query(claimOrganizationRow, [organizationId]);
@@ -134,7 +134,7 @@ const claimOrganizationRow = statement<{ found: number }>(
   "SELECT 1 AS found FROM organization WHERE organization_id = $1 AND deleted_at IS NULL FOR UPDATE",
 );
 
-/** Hides a claimed organization and all that is in it. Its workflows go with it, so that no job can be submitted any more. */
+/** Hides a claimed organization and everything in it. Its workflows are deleted too, so that no job can be submitted any more. */
 export async function deleteOrganization(
   transaction: Transaction,
   organizationId: string,
@@ -146,13 +146,13 @@ export async function deleteOrganization(
 }
 
 export interface HeldOrganizations {
-  /** Those that are not deleted. They cannot be claimed, until the transaction ends. */
+  /** The organizations that are not deleted. They cannot be claimed until the transaction ends. */
   readonly living: ReadonlySet<string>;
-  /** Those that another transaction has claimed: whether they live will be known when it ends. */
+  /** The organizations that another transaction has claimed: whether they are deleted is known only when it ends. */
   readonly claimed: ReadonlySet<string>;
 }
 
-/** Waits for no other transaction, as `lockJobs` does not. */
+/** Holds organizations. It waits for no other transaction, like `lockJobs`. */
 export async function holdOrganizations(
   transaction: Transaction,
   organizationIds: readonly string[],

@@ -1,14 +1,14 @@
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
 
-/** A user's place in an organization, as an issuer outside keeps it up to date. */
+/** A user's membership in an organization, which an external issuer keeps up to date. */
 export interface ProvidedMember {
-  /** Undefined: no member. */
+  /** The roles of the member; undefined when the user is not a member. */
   readonly roles: readonly string[] | undefined;
-  /** Those of the roles that the issuer gave. */
+  /** The roles that the issuer gave, a part of `roles`. */
   readonly providerRoles: readonly string[];
 }
 
-/** Undefined when there is no such organization (any more). */
+/** Finds the membership. Undefined when the organization does not exist or is deleted. */
 export async function findProvidedMember(
   db: Queryable,
   organizationId: string,
@@ -40,7 +40,7 @@ export interface ProvidedRoles {
   readonly providerRoles: readonly string[];
 }
 
-/** The organization's table alone: `insertMember` made the row. */
+/** Updates the organization's own table only, because `insertMember` has already written both. */
 export async function updateProvidedMember(
   transaction: Transaction,
   { organizationId, userId, roles, providerRoles }: ProvidedRoles,

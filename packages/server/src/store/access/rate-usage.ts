@@ -2,7 +2,7 @@ import type { Timestamp } from "../../core/job/job-state.ts";
 import { type Queryable, statement } from "../home/database.ts";
 
 export interface UsageChange {
-  /** Of what the requests are counted. */
+  /** The name of the counter: the owner and the kind of its requests. */
   readonly subject: string;
   readonly change: number;
 }
@@ -12,7 +12,7 @@ export interface UsageTotal {
   readonly usedCount: number;
 }
 
-/** Adds to the counts of one minute, and answers what all nodes together have added by then. */
+/** Adds to the counters of one minute, and answers what all nodes together have added so far. */
 export async function addUsage(
   db: Queryable,
   minute: Timestamp,
@@ -23,7 +23,7 @@ export async function addUsage(
   return await db.query(addUsageRows, [new Date(minute).toISOString(), subjects, changes.map(({ change }) => change)]);
 }
 
-// In one order, or two nodes would lock each other out.
+// The rows are written in one order, so that two nodes cannot deadlock.
 const addUsageRows = statement<UsageTotal>(
   "add_rate_usage",
   "global",
@@ -35,7 +35,7 @@ const addUsageRows = statement<UsageTotal>(
    RETURNING subject, used_count AS "usedCount"`,
 );
 
-/** What all nodes together have added in this minute; those of which nobody did are left out. */
+/** Reads what all nodes together have added in this minute. Subjects without any use are left out. */
 export async function readUsage(db: Queryable, minute: Timestamp, subjects: readonly string[]): Promise<UsageTotal[]> {
   return await db.query(findUsageRows, [new Date(minute).toISOString(), subjects]);
 }
@@ -48,7 +48,7 @@ const findUsageRows = statement<UsageTotal>(
    WHERE minute = $1 AND subject = ANY($2::text[])`,
 );
 
-/** Forgets the minutes before this one. */
+/** Deletes the counters of the minutes before this one. */
 export async function deleteUsageBefore(db: Queryable, minute: Timestamp): Promise<void> {
   await db.query(deleteOldUsage, [new Date(minute).toISOString()]);
 }

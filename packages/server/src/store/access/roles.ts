@@ -4,10 +4,10 @@ import { type Queryable, statement, type Transaction } from "../home/database.ts
 /** A role that an organization made itself. */
 export interface Role {
   readonly organizationId: string;
-  /** Stays when the role is renamed. */
+  /** The id, which stays the same when the role is renamed. */
   readonly roleId: string;
   readonly name: string;
-  /** The names that it had before, the newest last. */
+  /** The earlier names of the role, the newest last. */
   readonly formerNames: readonly string[];
   readonly description: string;
   readonly permissions: readonly string[];
@@ -37,7 +37,7 @@ const insertRoleRow = statement<never>(
    VALUES ($1, $2, $3, $4, $5, $6, $6)`,
 );
 
-/** Those of these names that are roles which the organization made itself. */
+/** Finds the organization's own roles with these names. */
 export async function findRoles(db: Queryable, organizationId: string, names: readonly string[]): Promise<Role[]> {
   if (names.length === 0) return [];
   return await db.query(findRoleRows, [organizationId, names]);
@@ -51,7 +51,7 @@ const findRoleRows = statement<Role>(
    WHERE organization_id = $1 AND name = ANY($2::text[])`,
 );
 
-/** The organization's own role with this name or this id. */
+/** Finds the organization's own role with this name or this id. */
 export async function findRole(db: Queryable, organizationId: string, nameOrId: string): Promise<Role | undefined> {
   const [row] = await db.query(findRoleRow, [organizationId, nameOrId]);
   return row;
@@ -67,7 +67,7 @@ const findRoleRow = statement<Role>(
    LIMIT 1`,
 );
 
-/** The organization's own roles that have one of these names, or had it before they were renamed. */
+/** Finds the organization's own roles that have one of these names now, or had it before they were renamed. */
 export async function findRolesEverNamed(
   db: Queryable,
   organizationId: string,
@@ -85,7 +85,7 @@ const findRoleRowsEverNamed = statement<Role>(
    WHERE organization_id = $1 AND (name = ANY($2::text[]) OR former_names && $2::text[])`,
 );
 
-/** By name, in the order of its bytes. */
+/** Lists roles in the order of their names, compared byte by byte. */
 export async function listRoles(
   db: Queryable,
   organizationId: string,
@@ -117,7 +117,7 @@ const countRoleRows = statement<{ roleCount: number }>(
   `SELECT count(*)::integer AS "roleCount" FROM role WHERE organization_id = $1`,
 );
 
-/** A new name must reach members and invitations in the same transaction: `renameRoleOfMembers`, `renameRoleInInvitations`. */
+/** Updates a role. A new name must reach members and invitations in the same transaction (`renameRoleOfMembers`, `renameRoleInInvitations`). */
 export async function updateRole(transaction: Transaction, role: Role): Promise<void> {
   await transaction.query(updateRoleRow, [
     role.organizationId,

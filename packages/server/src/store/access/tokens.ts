@@ -2,11 +2,11 @@ import type { Actor, Timestamp } from "../../core/job/job-state.ts";
 import { type Queryable, statement } from "../home/database.ts";
 import { askInParts, everyPairJoined } from "../jobs/key-parts.ts";
 
-/** What a token is bound to, beside its permissions; null: not in this respect. */
+/** The restrictions of a token in addition to its permissions. Null means that there is no such restriction. */
 export interface BoundTo {
   readonly workflowIds: readonly string[] | null;
   readonly tags: readonly string[] | null;
-  /** Both or neither. */
+  /** The job and the event are either both set or both null. */
   readonly boundJobId: string | null;
   readonly boundEventId: string | null;
 }
@@ -22,9 +22,9 @@ export interface ApiToken extends BoundTo {
   readonly updatedAt: Timestamp;
   readonly expiresAt: Timestamp | null;
   readonly lastUsedAt: Timestamp | null;
-  /** When it got the secret that it has now, where that is not its first. */
+  /** The time at which the token got its present secret; null while it has its first one. */
   readonly rotatedAt: Timestamp | null;
-  /** Until when the secret before that one holds. */
+  /** The time until which the previous secret is valid. */
   readonly previousExpiresAt: Timestamp | null;
 }
 
@@ -68,13 +68,13 @@ export interface TokenIdentity extends BoundTo {
   readonly permissions: readonly string[];
   readonly expiresAt: Timestamp | null;
   readonly lastUsedAt: Timestamp | null;
-  /** Of a secret that was rotated away, when it ends; null for the token's own. */
+  /** The time at which a replaced secret ends; null when the request carries the token's present secret. */
   readonly overlapEndsAt: Timestamp | null;
 }
 
 /**
- * The token that a request carries, by its secret or by the one before, unless it was revoked or its organization was deleted. Its expiry is for
- * the caller to judge.
+ * Finds the token that a request carries, by its present secret or the previous one, unless it was revoked or its organization was deleted. The
+ * caller checks whether it has expired.
  */
 export async function findApiTokenByHash(
   db: Queryable,
@@ -110,7 +110,7 @@ const countApiTokenRows = statement<{ tokenCount: number }>(
   `SELECT count(*)::integer AS "tokenCount" FROM api_token WHERE organization_id = $1 AND revoked_at IS NULL`,
 );
 
-/** Newest first, from before `beforeTokenId`. Revoked tokens are gone. */
+/** Lists tokens, newest first, from before `beforeTokenId`. Revoked tokens are not listed. */
 export async function listApiTokens(
   db: Queryable,
   organizationId: string,
@@ -148,7 +148,7 @@ const findApiTokenRow = statement<ApiToken>(
    WHERE organization_id = $1 AND token_id = $2 AND revoked_at IS NULL`,
 );
 
-/** False for a secret that was rotated away, and for a token that was revoked. */
+/** Whether the secret is the present one of a token. False for a replaced secret, and for a revoked token. */
 export async function isCurrentSecret(
   db: Queryable,
   organizationId: string,
@@ -167,13 +167,13 @@ const findCurrentSecret = statement<{ found: number }>(
    WHERE organization_id = $1 AND token_id = $2 AND token_hash = $3 AND revoked_at IS NULL`,
 );
 
-/** By what the caches know a token. */
+/** The hashes under which the caches know a token. */
 export interface TokenHashes {
   readonly tokenHash: Buffer;
   readonly previousTokenHash: Buffer | null;
 }
 
-/** Locks the token, so that what a caller may change is judged by what it is. */
+/** Locks the token, so that the caller's permission is checked against the token's present state. */
 export async function lockApiToken(
   db: Queryable,
   organizationId: string,
@@ -192,7 +192,7 @@ const lockApiTokenRow = statement<ApiToken & TokenHashes>(
    FOR UPDATE`,
 );
 
-/** Writes name, permissions, expiry and bounds of a locked token. */
+/** Writes the name, the permissions, the expiry and the restrictions of a locked token. */
 export async function updateApiToken(db: Queryable, token: ApiToken): Promise<void> {
   await db.query(updateApiTokenRow, [
     token.organizationId,
@@ -217,7 +217,7 @@ const updateApiTokenRow = statement<never>(
    WHERE organization_id = $1 AND token_id = $2 AND revoked_at IS NULL`,
 );
 
-/** Gives a locked token this secret. The one that it had holds until `previousExpiresAt`; the one before that ends. */
+/** Gives a locked token this secret. The present secret stays valid until `previousExpiresAt`; the one before it ends. */
 export async function rotateApiToken(db: Queryable, token: ApiToken, tokenHash: Buffer): Promise<void> {
   await db.query(rotateApiTokenRow, [
     token.organizationId,
@@ -238,7 +238,7 @@ const rotateApiTokenRow = statement<never>(
    WHERE organization_id = $1 AND token_id = $2 AND revoked_at IS NULL`,
 );
 
-/** Replaces a locked token's secret, which nobody received. The secret before that one keeps the end that it was given. */
+/** Replaces a locked token's secret that nobody received. The previous secret keeps its end. */
 export async function replaceLostSecret(db: Queryable, token: ApiToken, tokenHash: Buffer): Promise<void> {
   const { organizationId, tokenId, tokenPrefix, rotatedAt } = token;
   await db.query(replaceLostSecretRow, [organizationId, tokenId, tokenHash, tokenPrefix, timeOf(rotatedAt)]);
@@ -252,7 +252,7 @@ const replaceLostSecretRow = statement<never>(
    WHERE organization_id = $1 AND token_id = $2 AND revoked_at IS NULL`,
 );
 
-/** Ends a locked token, with the secret before its own. */
+/** Revokes a locked token with its previous secret. */
 export async function revokeApiToken(
   db: Queryable,
   organizationId: string,
@@ -270,12 +270,15 @@ const revokeApiTokenRow = statement<never>(
    WHERE organization_id = $1 AND token_id = $2 AND revoked_at IS NULL`,
 );
 
-/** The tokens that a user made and that were not revoked, newest first: also those that tokens of theirs made, revoked or not. */
+/**
+ * Lists the tokens that a user made and that are not revoked, newest first. Tokens that these tokens made count too, even when the token that made
+ * them is revoked.
+ */
 export async function listApiTokensMadeBy(db: Queryable, organizationId: string, userId: string): Promise<ApiToken[]> {
   return await db.query(listApiTokenRowsMadeBy, [organizationId, userId]);
 }
 
-/** The ids of the tokens that the user $2 made, and of those that these made in turn. */
+/** The ids of the tokens that the user $2 made, directly or through other tokens. */
 const madeBy = `
   RECURSIVE made AS (
     SELECT token_id FROM api_token WHERE organization_id = $1 AND created_by->>'id' = $2::text
@@ -310,7 +313,7 @@ const countApiTokenRowsMadeBy = statement<{ count: number }>(
    WHERE organization_id = $1 AND revoked_at IS NULL AND token_id IN (SELECT token_id FROM made)`,
 );
 
-/** Ends these tokens, each with the secret before its own. Answers their hashes, by which the caches know them. */
+/** Revokes these tokens with their previous secrets. Answers their hashes, under which the caches know them. */
 export async function revokeApiTokens(
   db: Queryable,
   organizationId: string,
@@ -331,7 +334,7 @@ const revokeApiTokenRows = statement<TokenHashes>(
 );
 
 export interface TokenUse {
-  /** The organization or the user that the token belongs to. */
+  /** The organization or the user to which the token belongs. */
   readonly ownerId: string;
   readonly tokenId: string;
   readonly usedAt: Timestamp;

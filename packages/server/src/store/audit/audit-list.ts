@@ -11,18 +11,18 @@ export interface AuditSearch {
   readonly targetType: string | null;
   readonly targetId: string | null;
   readonly outcome: AuditOutcome | null;
-  /** From this instant on. */
+  /** The earliest time, which is included. */
   readonly after: Timestamp | null;
-  /** Up to this instant, without it. */
+  /** The latest time, which is not included. */
   readonly before: Timestamp | null;
 }
 
-/** An entry with the seal that covers it; null while it waits for one. */
+/** An entry with the number of the seal that covers it; null while the entry waits for a seal. */
 export interface ListedAuditEntry extends AuditEntry {
   readonly sealNumber: number | null;
 }
 
-/** Newest first, from before `beforeEntryId`. */
+/** Lists entries, newest first, from before `beforeEntryId`. */
 export async function listAuditEntries(
   db: Queryable,
   search: AuditSearch,
@@ -32,7 +32,7 @@ export async function listAuditEntries(
   return await withSeals(db, search, await db.query(listNewestRows, [...searchValues(search), beforeEntryId, limit]));
 }
 
-/** Oldest first, from after `afterEntryId`. */
+/** Lists entries, oldest first, from after `afterEntryId`. */
 export async function listAuditEntriesInOrder(
   db: Queryable,
   search: AuditSearch,
@@ -52,7 +52,7 @@ async function withSeals(
   return entries.map((entry) => ({ ...entry, sealNumber: sealNumbers.get(entry.entryId) ?? null }));
 }
 
-/** An entry's id begins with its time, so the order of ids is that of times, and a range of times one of the primary key. */
+/** An entry's id begins with its time, so the order of ids is the order of times, and a range of times is a range of the primary key. */
 const listed = `
    SELECT organization_id AS "organizationId", entry_id AS "entryId", recorded_at AS "recordedAt", actor, action, outcome,
      target_type AS "targetType", target_id AS "targetId", request_id AS "requestId", address, details

@@ -1,7 +1,7 @@
 import type { EntryText, SealedEntry } from "../../core/audit-chain.ts";
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
 
-/** With microseconds, as the column keeps them: JavaScript's milliseconds would hide a change of the rest. */
+/** Formats a time with microseconds, as the column has it: with JavaScript's milliseconds a change of the microseconds would stay hidden. */
 const exactTime = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
 /** Organizations with entries that can be sealed, in the order of their ids. */
@@ -52,11 +52,11 @@ const findNewestSealRow = statement<Seal>(
 );
 
 /*
- * Look-ups go by ids, page by page, and are put together outside: a join over tables without statistics, as they are on a young store, was
- * planned as a hash join over all there is (378 ms instead of 1 for a list of 25).
+ * Look-ups read pages by id, and the results are joined outside the database: a young store has no statistics, and there a join was planned as a hash
+ * join over all rows (378 ms instead of 1 ms for a list of 25).
  */
 
-/** What waits for a seal, in the order of ids, which is that of times. */
+/** Lists the entries that wait for a seal, in the order of their ids, which is the order of their times. */
 export async function listUnsealedIds(
   db: Queryable,
   organizationId: string,
@@ -78,7 +78,7 @@ const listUnsealedIdRows = statement<{ entryId: string }>(
   "each-time",
 );
 
-/** Which seals cover these entries, of those that one covers. */
+/** Finds the seals that cover these entries. Entries without a seal are left out. */
 export async function findSealNumbers(
   db: Queryable,
   organizationId: string,
@@ -98,7 +98,7 @@ const findSealNumberRows = statement<{ entryId: string; sealNumber: number }>(
   "each-time",
 );
 
-/** Those of these entries that are there. */
+/** Finds the texts of those of these entries that exist. */
 export async function findEntryTexts(
   db: Queryable,
   organizationId: string,
@@ -125,7 +125,7 @@ export interface NewSeal extends Omit<Seal, "entryCount"> {
   readonly entries: readonly SealedEntry[];
 }
 
-/** False when another node made the seal of this number: then nothing is written. Waits for a node that is at it. */
+/** Inserts a seal. Answers false, and writes nothing, when another node made the seal of this number. It waits for a node that is inserting it. */
 export async function insertSeal(transaction: Transaction, seal: NewSeal): Promise<boolean> {
   const { organizationId, sealNumber, entries } = seal;
   const inserted = await transaction.query(insertSealRow, [

@@ -2,7 +2,7 @@ import type { SealedEntry } from "../../core/audit-chain.ts";
 import { type Queryable, statement } from "../home/database.ts";
 import { type Seal, sealColumns } from "./audit-seals.ts";
 
-/** In their order, from after `afterNumber`. */
+/** Lists seals in the order of their numbers, from after `afterNumber`. */
 export async function listSeals(
   db: Queryable,
   organizationId: string,
@@ -26,7 +26,7 @@ export interface CoveredEntry extends SealedEntry {
   readonly sealNumber: number;
 }
 
-/** What these seals cover, seal by seal and in the order of ids, at most `limit` entries. */
+/** Lists the entries that these seals cover, seal by seal and in the order of ids, at most `limit` entries. */
 export async function listCoveredEntries(
   db: Queryable,
   organizationId: string,
@@ -47,7 +47,7 @@ const listCoveredRows = statement<CoveredEntry>(
   "each-time",
 );
 
-/** Of all entries, in their order. */
+/** Lists the ids of all entries, in their order. */
 export async function listEntryIds(
   db: Queryable,
   organizationId: string,
@@ -69,13 +69,13 @@ const listEntryIdRows = statement<{ entryId: string }>(
   "each-time",
 );
 
-/** An entry waits for a seal (null), or a seal covers it. Who is tampered with may do both, or neither: then there are two, or none. */
+/** The seal that covers an entry; null for an entry that waits for a seal. An entry that was tampered with may have two such rows, or none. */
 export interface EntryStanding {
   readonly entryId: string;
   readonly sealNumber: number | null;
 }
 
-/** Read at one instant, since an entry goes from the one list to the other. */
+/** Both lists are read at one instant, because an entry moves from one to the other. */
 export async function findEntryStandings(
   db: Queryable,
   organizationId: string,
@@ -98,7 +98,7 @@ const findEntryStandingRows = statement<EntryStanding>(
   "each-time",
 );
 
-/** Those of these seals that are there. */
+/** Finds those of these seals that exist. */
 export async function findSeals(
   db: Queryable,
   organizationId: string,
@@ -118,7 +118,7 @@ const findSealRows = statement<{ sealNumber: number }>(
   "each-time",
 );
 
-/** All organizations, also deleted ones, in the order of their ids. */
+/** Lists the ids of all organizations, including deleted ones, in their order. */
 export async function listAllOrganizationIds(
   db: Queryable,
   afterOrganizationId: string | null,

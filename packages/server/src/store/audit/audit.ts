@@ -4,7 +4,7 @@ import { statement, type Transaction } from "../home/database.ts";
 
 export type AuditOutcome = "accepted" | "denied";
 
-/** Who did what to what, or was refused to. */
+/** One entry of the audit trail: an operation that an actor carried out, or was denied. */
 export interface AuditEntry {
   readonly organizationId: string;
   /** A UUID version 7 made at `recordedAt`, so that the order of ids is the order of times. */
@@ -17,13 +17,13 @@ export interface AuditEntry {
   readonly targetType: string;
   readonly targetId: string | null;
   readonly requestId: string;
-  /** Where the request came from. */
+  /** The network address from which the request came. */
   readonly address: string;
-  /** What changed; never a secret, never a payload. */
+  /** The changed fields; never a secret, never a payload. */
   readonly details: JsonObject;
 }
 
-/** Writes entries, and that no seal covers them yet. In the transaction of the change that they tell of. */
+/** Writes entries and marks them as not yet covered by a seal. It runs in the transaction of the change that they record. */
 export async function insertAuditEntries(transaction: Transaction, entries: readonly AuditEntry[]): Promise<void> {
   if (entries.length === 0) return;
   const rows = entries.map((entry) => ({

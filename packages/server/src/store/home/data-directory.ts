@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** Makes the directory if it is missing, and runs `work`. Throws `DataDirectoryError` for what the file system refuses. */
+/** Makes the directory if it is missing, and runs `work`. Throws `DataDirectoryError` when the file system refuses an operation. */
 export function inDataDirectory<Result>(directory: string, work: () => Result): Result {
   try {
     makeDirectory(directory);
@@ -14,7 +14,7 @@ export function inDataDirectory<Result>(directory: string, work: () => Result): 
   }
 }
 
-/** Makes one directory after the other: with `recursive` Node.js tries for ever where the system answers ENOENT below a directory that exists, as in /proc. */
+/** Makes one directory after the other. With `recursive`, Node.js retries forever where the system answers ENOENT below an existing directory, as in /proc. */
 function makeDirectory(directory: string): void {
   if (existsSync(directory) && statSync(directory).isDirectory()) return;
   if (!existsSync(dirname(directory))) makeDirectory(dirname(directory));

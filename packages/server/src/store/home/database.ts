@@ -1,13 +1,13 @@
 /**
- * The port to the store: one dialect (PostgreSQL), two homes (`postgres.ts`, `embedded.ts`). Statements are named values, so that
- * the server plans each once per connection and a test can read them all and hold them against the rules of `docs/internals/store.md`.
+ * The port to the store: one dialect (PostgreSQL), two homes (`postgres.ts`, `embedded.ts`). Statements are named values, so that the server plans
+ * each once per connection, and so that a test can check all of them against the rules of `docs/internals/store.md`.
  */
 export interface Database extends Queryable {
-  /** The lane for requests, which look credentials up and change resources. It never keeps commits, heartbeat or duties waiting. */
+  /** The lane for requests, which look up credentials and change resources. It never keeps commits, heartbeats or duties waiting. */
   readonly requests: Database;
   /**
-   * The lane for one read of a list, a history, a large job or a metric of one organization: a bounded number at once, in turns with other
-   * organizations. Its time begins now; a statement that comes too late throws `ReadDeadlineError`.
+   * The lane for one read of a list, a history, a large job or a metric of one organization. The number of such reads at once is bounded, and
+   * organizations take turns. The time limit begins with this call; a statement after the limit throws `ReadDeadlineError`.
    */
   reader(organizationId: string): Reader;
   /** Runs `work` in one transaction at READ COMMITTED: commits when it returns, rolls back when it throws. */
@@ -16,15 +16,15 @@ export interface Database extends Queryable {
     options?: TransactionOptions,
   ): Promise<Result>;
   /**
-   * The group of organizations that can change in one transaction with this one. One single group on the embedded store and on
-   * a PostgreSQL server; the shard where a server is sharded by organization.
+   * The group of organizations that can change in one transaction with this one. The embedded store and a PostgreSQL server have a single group; a
+   * server that is sharded by organization has one for each shard.
    */
   groupOf(organizationId: string): string;
-  /** True from the statement that failed because the store's disk is full until `lookForRoom` finds room. */
+  /** True from the statement that failed because the store's disk is full, until `lookForRoom` finds room. */
   isFull(): boolean;
-  /** Finds out whether the disk has room again. To be called while `isFull`. */
+  /** Checks whether the disk has room again. Call it while `isFull` is true. */
   lookForRoom(): Promise<void>;
-  /** Clears dead rows of a table away and counts the living for the planner, where nobody else does. */
+  /** Removes the dead rows of a table and counts the living ones for the planner, where no background worker does it. */
   vacuum(table: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -35,44 +35,47 @@ export interface Queryable {
 
 export type Transaction = Queryable;
 
-/** Long enough for the commit of another node, in milliseconds, and too short for anybody to notice who does not need that row. */
+/**
+ * The lock timeout in milliseconds for statements that can continue without the row: long enough for the commit of another node, and too short to be
+ * noticed.
+ */
 export const shortLockTimeoutMs = 50;
 
 export interface TransactionOptions {
   /**
-   * How long a statement waits for a row that another transaction holds, before it throws `RowHeldError`. By default it waits until its whole time
-   * is up.
+   * The time for which a statement waits for a row that another transaction holds, before it throws `RowHeldError`. By default it waits until the
+   * statement's own time limit.
    */
   readonly lockTimeoutMs?: number;
   /**
-   * True for a transaction whose statements all name their rows by keys: each is planned once per connection. By itself PostgreSQL plans most of them anew
-   * each time, since it takes a plan for any values for a dearer one.
+   * True for a transaction in which every statement names its rows by keys: each statement is then planned once per connection. Otherwise PostgreSQL
+   * plans most of them each time, because it estimates a generic plan as more expensive.
    */
   readonly isKeyed?: boolean;
 }
 
 export interface Reader extends Queryable {
   /**
-   * How many rows one statement should look at, at most, where it would hold up everybody else; null where others have connections of
-   * their own. What must look at more does it in several statements.
+   * The largest number of rows that one statement should look at where it would block everybody else; null where other users have connections of
+   * their own. A search over more rows uses several statements.
    */
   readonly sliceRows: number | null;
 }
 
-/** One SQL statement. `Row` is the shape of what it answers, with the columns named as in the code (`"jobId"`). */
+/** One SQL statement. `Row` is the type of its result rows, with the columns named as in the code (`"jobId"`). */
 export interface Statement<Row> {
   readonly name: string;
   readonly text: string;
   readonly scope: Scope;
   readonly planned: "once" | "each-time";
-  /** Never set: it only ties `Row` to the statement. */
+  /** This field is never set; it only ties the type `Row` to the statement. */
   readonly row?: Row;
 }
 
 /**
- * - `organization`: names the organization in every table's WHERE or VALUES, so that it goes to one shard.
- * - `global`: a small table with its own key (users, nodes), no organization's.
- * - `maintenance`: reads candidates over all organizations; only maintenance duties run it, and whoever reads the metrics of the nodes.
+ * - `organization`: names the organization in the WHERE or VALUES of every table, so that the statement goes to one shard.
+ * - `global`: reads or writes small tables with keys of their own (users, nodes) that belong to no organization.
+ * - `maintenance`: reads candidates over all organizations; only maintenance duties and the readers of the nodes' metrics run it.
  */
 export type Scope = "organization" | "global" | "maintenance";
 
@@ -82,8 +85,8 @@ const registered = new Map<string, Statement<unknown>>();
 export const statements: ReadonlyMap<string, Statement<unknown>> = registered;
 
 /**
- * `planned`: "once" per connection is right for keyed statements; "each-time" lets the planner see the values, for searches whose
- * filters are optional.
+ * `planned` says when the statement is planned: "once" per connection is right for statements with keys; "each-time" lets the planner see the values,
+ * which suits searches with optional filters.
  */
 export function statement<Row>(
   name: string,
@@ -97,7 +100,7 @@ export function statement<Row>(
   return created;
 }
 
-/** The store cannot be reached, or gave up in time. Whether a write landed may be unknown: `fate` says. */
+/** Thrown when the store cannot be reached or did not answer in time. `fate` says whether a write may have landed. */
 export class StoreUnavailableError extends Error {
   readonly fate: "nothing-written" | "unknown";
 
@@ -109,8 +112,8 @@ export class StoreUnavailableError extends Error {
 }
 
 /**
- * The database gave up on a statement that takes too long (57014), or for which it has no memory or disk (class 53): nothing was written. It may
- * be this one statement alone, so less at once may pass.
+ * Thrown when the database gave up a statement because it took too long (57014), or because memory or disk ran out (class 53). Nothing was written. A
+ * smaller statement may still pass.
  */
 export class StatementGivenUpError extends StoreUnavailableError {
   constructor(cause: unknown) {
@@ -119,7 +122,7 @@ export class StatementGivenUpError extends StoreUnavailableError {
   }
 }
 
-/** The disk of the store is full (53100): nothing was written. */
+/** Thrown when the disk of the store is full (53100). Nothing was written. */
 export class DiskFullError extends StatementGivenUpError {
   constructor(cause: unknown) {
     super(cause);
@@ -127,7 +130,7 @@ export class DiskFullError extends StatementGivenUpError {
   }
 }
 
-/** Another transaction holds a row that a statement needs, for longer than the statement may wait (55P03): nothing was written. */
+/** Thrown when another transaction holds a row for longer than the statement may wait (55P03). Nothing was written. */
 export class RowHeldError extends StatementGivenUpError {
   constructor(cause?: unknown) {
     super(cause);
@@ -136,12 +139,12 @@ export class RowHeldError extends StatementGivenUpError {
   }
 }
 
-/** True when the store cannot be reached, so that nothing of any size would pass now. */
+/** Whether the store cannot be reached, so that no statement of any size would pass now. */
 export function isStoreAway(error: unknown): error is StoreUnavailableError {
   return error instanceof StoreUnavailableError && !(error instanceof StatementGivenUpError);
 }
 
-/** A user's read did not get its turn, or did not end, in its time. */
+/** Thrown when a user's read did not begin or did not end within its time. */
 export class ReadDeadlineError extends Error {
   readonly deadlineMs: number;
 
@@ -152,7 +155,7 @@ export class ReadDeadlineError extends Error {
   }
 }
 
-/** The database aborted the transaction for the sake of another one (40001, 40P01): nothing was written, try again. */
+/** Thrown when the database aborted the transaction in favour of another one (40001, 40P01). Nothing was written, and a retry is safe. */
 export class TransactionAbortedError extends Error {
   constructor(cause: unknown) {
     super("The transaction was aborted by the database and can be tried again.", { cause });
@@ -160,12 +163,12 @@ export class TransactionAbortedError extends Error {
   }
 }
 
-/** True for a unique violation (SQLSTATE 23505). Which rule it broke follows from the statement that ran. */
+/** Whether an error is a unique violation (SQLSTATE 23505). The statement tells which constraint was violated. */
 export function isUniqueViolation(error: unknown): boolean {
   return sqlState(error) === "23505";
 }
 
-/** The SQLSTATE of what PostgreSQL refused. Every one of its has a digit; Node's EPIPE, of a lost connection, has five capitals too. */
+/** The SQLSTATE of an error of PostgreSQL. Every SQLSTATE that it uses has a digit, unlike EPIPE, the code of Node.js for a lost connection. */
 export function sqlState(error: unknown): string | undefined {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   return typeof code === "string" && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : undefined;

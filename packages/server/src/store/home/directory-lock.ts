@@ -3,11 +3,11 @@ import { DatabaseSync } from "node:sqlite";
 import { DataDirectoryError, inDataDirectory } from "./data-directory.ts";
 
 /**
- * Keeps a second process off a data directory for as long as this one lives. Answers the release.
+ * Locks a data directory against other processes until this one ends. Answers the function that releases the lock.
  *
- * The lock is the operating system's: SQLite, which Node brings, takes one on `lock` and the kernel drops it when the process
- * ends, however it ends. A file with a process id (the usual way) must guess whether its writer still lives, and guesses wrong when
- * ids are reused or two containers share a directory; a lock that expires by time would delay every restart after a crash.
+ * The lock belongs to the operating system: SQLite, which is part of Node.js, locks the file `lock`, and the kernel releases the lock when the
+ * process ends, however it ends. The usual file with a process id must guess whether its writer still runs, and guesses wrong when ids are reused or
+ * two containers share a directory. A lock that expires after a time would delay every restart after a crash.
  */
 export function lockDirectory(directory: string): () => void {
   const file = join(directory, "lock");

@@ -1,8 +1,8 @@
 import { type Database, DiskFullError, isStoreAway, statement } from "./database.ts";
 
 /**
- * Knows whether the store's disk is full, as far as this process was told. A full disk lets small changes pass, a heartbeat among them, so only a statement that
- * fails for want of room tells of it; and only one that needs room tells that there is some again.
+ * Tracks whether the store's disk is full, as far as this process knows. A full disk still accepts small changes, such as a heartbeat, so only a
+ * statement that fails for lack of room shows it, and only a statement that needs room shows that there is room again.
  */
 export class DiskRoom {
   readonly #onChange: (isFull: boolean) => void;
@@ -16,12 +16,12 @@ export class DiskRoom {
     return this.#isFull;
   }
 
-  /** Takes note of what a statement failed with. */
+  /** Takes note of the error of a statement. */
   note(error: unknown): void {
     if (error instanceof DiskFullError) this.#set(true);
   }
 
-  /** Writes a temporary file: it goes where the tables are, and leaves nothing behind. */
+  /** Writes a temporary file, which is placed where the tables are and leaves nothing behind. */
   async look(transact: Database["transaction"]): Promise<void> {
     try {
       await transact(async (transaction) => {

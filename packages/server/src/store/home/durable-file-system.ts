@@ -6,15 +6,15 @@ export interface SyncOptions {
   /** Called once for each sync that reached the disk; for tests that count them. */
   readonly onSync?: () => void;
   /**
-   * Called when a sync failed. After that nobody knows what is on the disk, and asking again would answer "fine" for pages that the
-   * kernel dropped: the process must end and recover from the log at its next start.
+   * Called when a sync failed. After that the content of the disk is unknown, and another sync would report success for pages that the kernel
+   * dropped: the process must end, and recover from the log at its next start.
    */
   readonly onSyncFailed: (error: unknown) => void;
 }
 
 const EIO = 29; // Emscripten's number for it, not the kernel's.
 
-/** The error that stopped PGlite, in words: its file system throws numbers alone. */
+/** Describes the error that stopped PGlite, whose file system throws only numbers. */
 export function describeFileError(error: unknown): string {
   const known =
     typeof error === "object" && error !== null && "errno" in error ? emscripten.get(error.errno) : undefined;
@@ -29,7 +29,7 @@ const emscripten: ReadonlyMap<unknown, string> = new Map([
   [69, "the file system can only be read"],
 ]);
 
-/** PGlite's Node file system with an fsync that reaches the disk. The one that it brings does nothing. */
+/** PGlite's Node.js file system with an fsync that reaches the disk. PGlite's own fsync does nothing. */
 export class DurableFileSystem extends NodeFS {
   readonly #options: SyncOptions;
 
@@ -47,7 +47,7 @@ export class DurableFileSystem extends NodeFS {
       const { stream_ops } = module.NODEFS as unknown as NodeFileOperations;
       stream_ops.fsync = (stream) => {
         try {
-          // The log is preallocated and its length never changes under a commit, so the data alone is enough.
+          // The log is preallocated, and a commit never changes its length, so syncing the data is enough.
           fdatasyncSync(stream.nfd);
         } catch (error) {
           this.#options.onSyncFailed(error);
@@ -61,7 +61,7 @@ export class DurableFileSystem extends NodeFS {
   }
 }
 
-/** What Emscripten's NODEFS looks like inside; its types do not say. */
+/** The inner structure of Emscripten's NODEFS, which its types do not describe. */
 interface NodeFileOperations {
   stream_ops: { fsync?: (stream: { readonly nfd: number }) => number };
 }

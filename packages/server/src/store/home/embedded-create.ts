@@ -17,14 +17,14 @@ import { DurableFileSystem, describeFileError } from "./durable-file-system.ts";
 const [, , directory, parent] = process.argv;
 if (directory === undefined || parent === undefined) throw new Error("Which directory, for which process?");
 
-// The parent tells a person in one sentence; a trace of this process would be of no help.
+// The parent reports the error in one sentence; a stack trace of this process would not help.
 process.once("uncaughtException", (error: unknown) => {
   process.stderr.write(describeFileError(error));
   process.exit(1);
 });
 
-// Made beside its place and renamed when it is whole: a process that is killed here leaves nothing that looks like a store. Under a name
-// of its own, since one whose parent was killed may still be at work.
+// The cluster is made next to its final place and renamed when it is complete, so a process that is killed here leaves nothing that looks like a
+// store. The name is unique, because another such process, whose parent was killed, may still be at work.
 const unfinished = `${directory}.unfinished-${process.pid}`;
 for (const name of readdirSync(dirname(directory))) {
   if (!name.startsWith(`${basename(directory)}.unfinished`)) continue;
@@ -43,18 +43,21 @@ await pglite.exec("CHECKPOINT");
 await pglite.close();
 for (const name of readdirSync(unfinished, { recursive: true, encoding: "utf8" })) sync(join(unfinished, name));
 sync(unfinished);
-// The parent holds the directory's lock: when it is gone, the place may be somebody else's by now.
+// The parent holds the lock of the directory. When it is gone, another process may use the place.
 if (process.ppid !== Number(parent)) process.exit(1);
 renameSync(unfinished, directory);
 sync(dirname(directory));
 
-/** The build makes an empty cluster, which is unpacked in a quarter of the time in which PGlite initializes one. Where the program runs from its sources there is none. */
+/**
+ * Loads the empty cluster that the build made: unpacking it takes a quarter of the time that PGlite needs to initialize one. When the program runs
+ * from its sources, there is none.
+ */
 function emptyCluster(): { readonly loadDataDir?: Blob } {
   const file = new URL("./empty-cluster.tar.gz", import.meta.url);
   return existsSync(file) ? { loadDataDir: new Blob([readFileSync(file)], { type: "application/x-gzip" }) } : {};
 }
 
-/** Also for directories: a file's name is on the disk only once its directory is. */
+/** Syncs a file or a directory. A file's name is on the disk only once its directory is synced. */
 function sync(path: string): void {
   const descriptor = openSync(path, "r");
   fsyncSync(descriptor);

@@ -5,9 +5,9 @@ import type { PGlite } from "@electric-sql/pglite";
 type Timed = <Result>(exchange: () => Result) => Result;
 
 /**
- * What node-postgres takes for its socket, with PGlite at the other end. What is written in one turn (a statement is four or five messages,
- * and the statements of a transaction often come together) goes through PGlite in one call, and only the driver parses the answer: a fifth more
- * jobs per second than through PGlite's own adapter (docs/internals/decisions.md).
+ * A socket for node-postgres with PGlite at the other end. The data written in one turn goes through PGlite in one call (a statement is four or five
+ * messages, and the statements of a transaction often come together), and only the driver parses the answer. This gives a fifth more jobs per second
+ * than PGlite's own adapter (docs/internals/decisions.md).
  */
 export class EmbeddedSocket extends EventEmitter {
   readonly #pglite: PGlite;
@@ -16,7 +16,7 @@ export class EmbeddedSocket extends EventEmitter {
   #written: Uint8Array[] = [];
   writable = true;
 
-  /** `onPanic` is told when PostgreSQL gave itself up. It goes on here where a server would end, and must be asked nothing more. */
+  /** `onPanic` is called when PostgreSQL panicked. A server would end then, but PGlite goes on, and must not be used any more. */
   constructor(pglite: PGlite, timed: Timed, onPanic: (reason: string) => void) {
     super();
     this.#pglite = pglite;
@@ -45,7 +45,7 @@ export class EmbeddedSocket extends EventEmitter {
     return this;
   }
 
-  /** There is neither a network nor a process to keep alive. */
+  /** There is no network and no process to keep alive, so this does nothing. */
   setNoDelay(): this {
     return this;
   }
@@ -66,12 +66,12 @@ export class EmbeddedSocket extends EventEmitter {
     const request = this.#written.length === 1 ? this.#written[0] : Buffer.concat(this.#written);
     this.#written = [];
     if (request === undefined) return;
-    // It runs to its end at once; the promise only carries what it throws.
+    // The exchange runs to its end at once; the promise only carries an error.
     const answered = this.#timed(() =>
       this.#pglite.execProtocolRawStream(request, {
         syncToFs: false,
         onRawData: (bytes) => {
-          // A view of PGlite's own memory, which the next call overwrites.
+          // The bytes are a view of PGlite's own memory, which the next call overwrites, so they are copied.
           const answer = Buffer.from(bytes);
           const panicAt = answer.indexOf(panic);
           if (panicAt >= 0) this.#onPanic(messageAfter(answer, panicAt));
@@ -83,7 +83,7 @@ export class EmbeddedSocket extends EventEmitter {
   }
 }
 
-/** The severity in an error's message, in the server's language and in English. No value of a row has a zero byte before a letter. */
+/** The severity in an error message, in the server's language and in English. No value of a row has a zero byte before a letter. */
 const panic = Buffer.from("SPANIC\0VPANIC\0");
 
 function messageAfter(answer: Buffer, start: number): string {

@@ -20,27 +20,30 @@ export interface EmbeddedOptions extends SyncOptions {
   readonly bufferMb: number;
   readonly timeoutMs: number;
   readonly readTimeoutMs: number;
-  /** Called when the store has broken off, mostly since its log finds no room: the process must end, and recover from the log at its next start. */
+  /**
+   * Called when the store has stopped after a panic, mostly because its log found no room. The process must end, and recover from the log at its next
+   * start.
+   */
   readonly onPanic: (reason: string) => void;
-  /** Told when the store's disk becomes full, and when it has room again. */
+  /** Called when the store's disk becomes full, and when it has room again. */
   readonly onFull: (isFull: boolean) => void;
 }
 
 /**
- * The store in this process: PGlite, which is PostgreSQL compiled to WebAssembly, in `dataDir`. As durable as a server: every
- * commit syncs its log to disk before it answers. Throws `DirectoryLockedError` when another process holds the directory.
+ * The store in this process: PGlite, which is PostgreSQL compiled to WebAssembly, in `dataDir`. It is as durable as a server: every commit syncs its
+ * log to the disk before it answers. Throws `DirectoryLockedError` when another process holds the directory.
  */
 export async function openEmbedded(options: EmbeddedOptions): Promise<Database> {
   const unlock = lockDirectory(options.dataDir);
   try {
     const cluster = join(options.dataDir, "postgres");
     if (!existsSync(cluster)) await createCluster(options.dataDir, cluster);
-    // PGlite makes its files readable and writable for all, and a copy from a backup may have lost its mode.
+    // PGlite makes its files readable and writable for all users, and a copy from a backup may have lost its mode.
     chmodSync(cluster, 0o700);
     const pglite = await openCluster(cluster, options);
     const { timeoutMs, readTimeoutMs } = options;
     const watch = new StatementWatch(cancelMark(pglite), Math.min(timeoutMs, readTimeoutMs));
-    // PGlite is one session: a pool of one queues reads behind a transaction, as they must be. Whose turn it is, the lanes say.
+    // PGlite is one session: a pool of one connection queues reads behind a transaction, which is required here. The lanes decide the order.
     const pool = new pg.Pool({
       stream: () => new EmbeddedSocket(pglite, (exchange) => watch.run(shared.limitMs(), exchange), options.onPanic),
       user: "postgres",
@@ -48,7 +51,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
       max: 1,
       pipeline: true,
       types: columnTypes,
-      // The session is the one before: with its statements, and with the transaction in which a client was given up.
+      // The session is the same as before, with its prepared statements, and with the transaction in which a client was given up.
       verify: (client: pg.PoolClient, done: (error?: Error) => void) => {
         client
           .query("ROLLBACK")
@@ -56,7 +59,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
           .then(() => done(), done);
       },
     } as unknown as pg.PoolConfig);
-    // The engine's own statements are bounded by how much they take at once, and a migration must end.
+    // The engine's own statements have no time limit, because their size is bounded and a migration must end.
     const shared = sharedLanes(pool, { requests: timeoutMs, reads: readTimeoutMs });
     const { engine, requests, reads } = shared;
     const bounds = { maxRunning: 1, maxRunningPerOrganization: 1, deadlineMs: readTimeoutMs };
@@ -66,7 +69,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
         preparedStatements: true,
         groupOf: () => "embedded",
         isShared: false,
-        // A statement runs to its end before anything else does: some milliseconds' worth.
+        // A statement runs to its end before anything else does; this many rows take a few milliseconds.
         sliceRows: 5_000,
         room: new DiskRoom(options.onFull),
         closeHome: async () => {
@@ -84,7 +87,10 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
   }
 }
 
-/** Marks the statement that runs as to be cancelled, as PostgreSQL does on a cancel request: it looks there wherever a statement may be broken off. */
+/**
+ * Makes the function that marks the running statement for cancellation, as PostgreSQL does on a cancel request. PostgreSQL checks the mark wherever a
+ * statement may be interrupted.
+ */
 function cancelMark(pglite: PGlite): (isWanted: boolean) => void {
   const { wasmMemory, _QueryCancelPending, _InterruptPending } = pglite.Module as unknown as Interruptible;
   return (isWanted) => {
@@ -94,14 +100,14 @@ function cancelMark(pglite: PGlite): (isWanted: boolean) => void {
   };
 }
 
-/** PGlite's module has the addresses of PostgreSQL's variables; its types do not say. */
+/** The addresses of PostgreSQL's variables in PGlite's module, which its types do not describe. */
 interface Interruptible {
   readonly wasmMemory: { readonly buffer: ArrayBuffer };
   readonly _QueryCancelPending: number;
   readonly _InterruptPending: number;
 }
 
-/** PGlite's own defaults turn fsync off ("-F"), which is right in a browser and wrong here. */
+/** The start parameters. PGlite's defaults turn fsync off ("-F"), which suits a browser and would lose data here. */
 function startParameters(bufferMb: number): string[] {
   const parameters = {
     search_path: "public",
@@ -115,7 +121,7 @@ function startParameters(bufferMb: number): string[] {
     fsync: "on",
     wal_sync_method: "fsync",
     shared_buffers: `${bufferMb}MB`,
-    // A checkpoint blocks this process, and after a crash the log since the last one is replayed: keep both short.
+    // A checkpoint blocks this process, and after a crash the log since the last one is replayed. This keeps both short.
     max_wal_size: "96MB",
     jit: "off",
   };
@@ -124,7 +130,7 @@ function startParameters(bufferMb: number): string[] {
 
 async function openCluster(cluster: string, options: EmbeddedOptions): Promise<PGlite> {
   try {
-    // Without this file PGlite would take the directory for an empty one and make a new store in it.
+    // Without this file PGlite would treat the directory as empty and make a new store in it.
     accessSync(join(cluster, "PG_VERSION"), constants.R_OK);
     return await PGlite.create({
       fs: new DurableFileSystem(cluster, options),
@@ -136,7 +142,7 @@ async function openCluster(cluster: string, options: EmbeddedOptions): Promise<P
   }
 }
 
-/** In a process of its own: creating a cluster takes 200 MB that this process would keep until its end. */
+/** Creates a cluster in a separate process, because this takes 200 MB of memory that the present process would keep until its end. */
 async function createCluster(dataDir: string, cluster: string): Promise<void> {
   const script = fileURLToPath(new URL(`./embedded-create${extname(import.meta.url)}`, import.meta.url));
   const child = spawn(process.execPath, [script, cluster, String(process.pid)], {

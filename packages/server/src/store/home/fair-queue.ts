@@ -1,11 +1,11 @@
 /**
- * A queue in which owners take turns: of each owner at most `maxRunningPerOwner` items run at once and of all at most `maxRunning`, so that
- * one owner's backlog delays nobody else's first item.
+ * A queue in which owners take turns. At most `maxRunningPerOwner` items of each owner and `maxRunning` of all run at once, so that the backlog of
+ * one owner does not delay the first item of another.
  */
 export class FairQueue<Item> {
   readonly #maxRunning: number;
   readonly #maxRunningPerOwner: number;
-  /** Owners with something waiting, in the order of their turns. */
+  /** The owners with waiting items, in the order of their turns. */
   readonly #waiting = new Map<string, Item[]>();
   readonly #running = new Map<string, number>();
   #waitingCount = 0;
@@ -23,13 +23,13 @@ export class FairQueue<Item> {
     this.#waitingCount += 1;
   }
 
-  /** The next item that may run, which then counts as running until `done`; undefined when none may. */
+  /** The next item that may run, which counts as running until `done`; undefined when none may run. */
   next(): Item | undefined {
     if (this.#runningCount >= this.#maxRunning) return undefined;
     for (const [owner, items] of this.#waiting) {
       if ((this.#running.get(owner) ?? 0) >= this.#maxRunningPerOwner) continue;
       const item = items.shift();
-      // The owner's turn is over: to the end of the line, or out of it.
+      // The owner's turn is over, so it moves to the end of the line, or leaves it.
       this.#waiting.delete(owner);
       if (items.length > 0) this.#waiting.set(owner, items);
       if (item === undefined) continue;
@@ -46,7 +46,7 @@ export class FairQueue<Item> {
     this.rested(owner);
   }
 
-  /** An item has ended, and its place is free for the items of others. Its owner gets it back with `rested`. */
+  /** Frees the place of an item that has ended for items of other owners. Its owner may use the place again after `rested`. */
   rest(): void {
     this.#runningCount -= 1;
   }
@@ -57,7 +57,7 @@ export class FairQueue<Item> {
     else this.#running.delete(owner);
   }
 
-  /** Says of each item in turn whether it could run at once if it were added now, after those that were asked for before it. */
+  /** Makes a function that says of each item in turn whether it could run at once if it were added now, after the items asked about before. */
   beginsAtOnce(): (owner: string) => boolean {
     let free = this.#maxRunning - this.#runningCount;
     const running = new Map<string, number>();
@@ -70,7 +70,7 @@ export class FairQueue<Item> {
     };
   }
 
-  /** Those with something waiting. */
+  /** The owners with waiting items. */
   get waitingOwners(): readonly string[] {
     return [...this.#waiting.keys()];
   }

@@ -4,17 +4,17 @@ import { FairQueue } from "./fair-queue.ts";
 import { ReadTime } from "./read-time.ts";
 
 /**
- * A way to the store. There are three, so that nothing that a user asks for keeps a commit, a heartbeat or a duty waiting: the engine's, that
- * of requests (credentials and changes of resources, which are short), and that of reads (lists, histories and metrics, which may be long).
+ * A way to the store. There are three, so that no request of a user keeps a commit, a heartbeat or a duty waiting: the engine's lane, the lane of
+ * requests (credentials and changes of resources, which are short), and the lane of reads (lists, histories and metrics, which may be long).
  */
 export interface Lane {
   readonly pool: pg.Pool;
   /**
-   * The settings with which each transaction on this connection begins, where its session keeps none: a connection pooler gives each transaction
-   * another session.
+   * The settings with which each transaction on this connection begins. They are needed when the session does not keep them: a connection pooler
+   * gives each transaction another session.
    */
   readonly settingsOf?: SettingsOf;
-  /** Runs `work`, which takes one connection of the pool, when it is its turn. */
+  /** Runs `work`, which takes one connection of the pool, when its turn comes. */
   run<Result>(work: () => Promise<Result>): Promise<Result>;
 }
 
@@ -26,7 +26,7 @@ export interface Lanes {
   readonly reads: ReadLane;
 }
 
-/** A lane that has connections of its own: the pool keeps the order. */
+/** A lane with connections of its own: the pool keeps the order. */
 export function ownLane({ pool, settingsOf }: Pick<Lane, "pool" | "settingsOf">): Lane {
   return { pool, ...(settingsOf && { settingsOf }), run: (work) => work() };
 }
@@ -35,11 +35,11 @@ interface SharedLanes {
   readonly engine: Lane;
   readonly requests: Lane;
   readonly reads: Lane;
-  /** How long a statement of the lane that has the session may take; undefined: to its end. */
+  /** The time limit in milliseconds for a statement of the lane that has the session; undefined for no limit. */
   readonly limitMs: () => number | undefined;
 }
 
-/** The lanes of a store with one session. Whoever comes first in this order goes first, whenever the session is free. */
+/** The lanes of a store with one session. Whenever the session is free, the first waiting lane in this order gets it. */
 export function sharedLanes(pool: pg.Pool, limits: { readonly requests: number; readonly reads: number }): SharedLanes {
   const session = new SharedSession();
   const limitsMs = [undefined, limits.requests, limits.reads] as const;
@@ -49,7 +49,10 @@ export function sharedLanes(pool: pg.Pool, limits: { readonly requests: number; 
 
 type Priority = 0 | 1 | 2;
 
-/** One at a time. The engine asks for its next commit a turn of the event loop after the last one, so the others get in between. */
+/**
+ * Gives the session to one lane at a time. The engine asks for its next commit one turn of the event loop after the last, so the other lanes get the
+ * session in between.
+ */
 class SharedSession {
   readonly #waiting: readonly (() => void)[][] = [[], [], []];
   #isTaken = false;
@@ -63,7 +66,7 @@ class SharedSession {
     try {
       return await work();
     } finally {
-      // The next in line takes over at once, so that nobody slips in between.
+      // The next in line gets the session at once, so that no newcomer takes it first.
       const next = this.#waiting.find((queue) => queue.length > 0)?.shift();
       this.holder = 0;
       if (next === undefined) this.#isTaken = false;
@@ -74,13 +77,13 @@ class SharedSession {
 
 export interface ReadBounds {
   readonly maxRunning: number;
-  /** So that one organization's long reads leave connections to the others. */
+  /** The bound that leaves connections to other organizations while one has long reads. */
   readonly maxRunningPerOrganization: number;
-  /** How long a read may take, with all of its statements: none begins later. A server ends one that runs that long by itself. */
+  /** The time limit of a read with all of its statements; no statement begins after it. A server ends a statement that runs that long by itself. */
   readonly deadlineMs: number;
 }
 
-/** The lane of users' reads. Organizations take turns, and a read that is late is given up. */
+/** The lane of users' reads. Organizations take turns, and a read that is too late is given up. */
 export class ReadLane {
   readonly pool: pg.Pool;
   readonly #lane: Lane;
@@ -99,7 +102,7 @@ export class ReadLane {
     this.#queue = new FairQueue({ maxRunning, maxRunningPerOwner });
   }
 
-  /** The lane as one read has it, whose time begins now. Throws `ReadDeadlineError` for what is not begun in time, or what the server ended. */
+  /** Makes the lane for one read, whose time limit begins now. Throws `ReadDeadlineError` for a statement that begins too late, or that the server ended. */
   forRead(organizationId: string): Lane {
     const lateAt = this.#now() + this.#deadlineMs;
     return { ...this.#lane, run: (work) => this.#run(organizationId, lateAt, work) };
@@ -110,7 +113,7 @@ export class ReadLane {
     let begunAt: number | undefined;
     try {
       return await this.#lane.run(() => {
-        // The lane may have a queue of its own, and to wait in it is not to read.
+        // The lane may have a queue of its own, and the time in that queue does not count as reading.
         begunAt = this.#now();
         if (begunAt > lateAt) throw new ReadDeadlineError(this.#deadlineMs);
         return work();
@@ -118,9 +121,9 @@ export class ReadLane {
     } catch (error) {
       throw isCancelled(error) ? new ReadDeadlineError(this.#deadlineMs, error) : error;
     } finally {
-      // Others work before the next turn of the event loop: their time is no time of this read.
+      // The time is measured before the next turn of the event loop, in which other work runs.
       const tookMs = begunAt === undefined ? 0 : this.#now() - begunAt;
-      // The embedded store answers without a turn of the event loop: a read of many statements would keep every request out until its end.
+      // The embedded store answers within the same turn of the event loop, so a read of many statements would block all requests until its end.
       await new Promise((resolve) => setImmediate(resolve));
       this.#end(organizationId, tookMs);
     }
@@ -173,7 +176,7 @@ interface WaitingRead {
   timer: NodeJS.Timeout | undefined;
 }
 
-/** `query_canceled`: the server ended the statement for its time. */
+/** Whether the error is `query_canceled`: the server ended the statement at its time limit. */
 function isCancelled(error: unknown): boolean {
   return sqlState(error) === "57014";
 }

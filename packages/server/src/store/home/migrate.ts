@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { type Database, sqlState, statement, type Transaction } from "./database.ts";
 
 /**
- * Brings the store to this version's schema. Safe when several nodes start at once: each migration runs in a transaction that
- * first claims its number, and a second claimer waits for the first to commit. Throws when the store is newer than this program.
+ * Brings the store to this version's schema. Several nodes may start at once: each migration runs in a transaction that first claims its number, and
+ * a second claimer waits for the first to commit. Throws when the store is newer than this program.
  */
 export async function migrate(database: Database): Promise<void> {
   await createLedgerTable(database);
@@ -20,7 +20,7 @@ export async function migrate(database: Database): Promise<void> {
   }
 }
 
-/** The newest migration that was applied, and the newest that this program knows. Writes nothing; 0 in a store without tables. */
+/** Reads the newest migration that was applied (0 in a store without tables), and the newest that this program knows. Writes nothing. */
 export async function readSchema(database: Database): Promise<{ readonly applied: number; readonly known: number }> {
   const [ledger] = await database.query(findLedger, []);
   const done = ledger?.isThere === true ? await database.query(listDone, []) : [];
@@ -28,8 +28,8 @@ export async function readSchema(database: Database): Promise<{ readonly applied
 }
 
 /**
- * IF NOT EXISTS does not help those that create it at one instant: the later ones meet the earlier one's table or its type, as a key that
- * is taken (23505), a table (42P07) or another object (42710) of that name, by how far the first one was.
+ * Creates the table of migrations. IF NOT EXISTS does not help when several nodes create it at the same instant: the later ones find the first one's
+ * table or type. The error is a taken key (23505), a taken table (42P07) or another taken object (42710), depending on how far the first one was.
  */
 async function createLedgerTable(database: Database): Promise<void> {
   try {
@@ -74,7 +74,10 @@ function readMigrations(): Migration[] {
   });
 }
 
-/** A prepared statement holds one command. In our migrations a command ends in a semicolon at a line's end, outside of `$$`. */
+/**
+ * Splits a migration into its commands, because a prepared statement holds one command. In our migrations a command ends with a semicolon at the end
+ * of a line, outside of `$$`.
+ */
 function splitStatements(sql: string): string[] {
   const withoutComments = sql.replace(/^\s*--.*$/gm, "");
   const parts = withoutComments.split(/(\$\$[\s\S]*?\$\$)/);
@@ -107,7 +110,7 @@ const listDone = statement<{ number: number }>(
   "SELECT number FROM schema_migration ORDER BY number",
 );
 
-/** Waits for another node's claim of the same number; answers no row when that one landed. */
+/** Claims a migration's number. Waits for another node's claim of the same number; answers no row when that one committed. */
 const claim = statement<{ number: number }>(
   "claim_schema_migration",
   "global",

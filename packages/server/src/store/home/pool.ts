@@ -17,18 +17,18 @@ import type { DiskRoom } from "./disk-room.ts";
 import type { Lane, Lanes } from "./lanes.ts";
 
 export interface PoolOptions {
-  /** False behind a PgBouncer that breaks named statements. */
+  /** False behind a PgBouncer that does not support named statements. */
   readonly preparedStatements: boolean;
   readonly groupOf: (organizationId: string) => string;
-  /** Whether other connections than this one can hold rows. */
+  /** Whether connections other than this one can hold rows. */
   readonly isShared: boolean;
-  /** `Reader.sliceRows`. */
+  /** The value for `Reader.sliceRows`. */
   readonly sliceRows: number | null;
   readonly room: DiskRoom;
   readonly closeHome: () => Promise<void>;
 }
 
-/** The one implementation of the port: node-postgres, which speaks to a server and (through its own adapter) to PGlite alike. */
+/** The only implementation of the port: node-postgres, which connects to a server and, through its own adapter, to PGlite. */
 export function poolDatabase(lanes: Lanes, options: PoolOptions): Database {
   const { engine, requests, reads } = lanes;
   const shared: Omit<Database, "query" | "transaction" | "requests"> = {
@@ -64,7 +64,7 @@ export function poolDatabase(lanes: Lanes, options: PoolOptions): Database {
   };
 }
 
-/** A node that stops does not wait for longer: a connection that hangs may never be given back. */
+/** The longest time in milliseconds for which a node that stops waits for its connections: a connection that hangs may never be given back. */
 const closeTimeoutMs = 5_000;
 
 function queryBy(lane: Lane, options: PoolOptions): Database["query"] {
@@ -74,7 +74,7 @@ function queryBy(lane: Lane, options: PoolOptions): Database["query"] {
     } catch (error) {
       const meaning = meaningOf(error, "nothing-written");
       options.room.note(meaning);
-      // A statement alone commits by itself: when its answer is lost, so is the knowledge whether it did.
+      // A single statement commits by itself: when its answer is lost, it is unknown whether it was committed.
       const mayBeWritten = isStoreAway(meaning) && !statement.text.startsWith("SELECT");
       throw mayBeWritten ? new StoreUnavailableError("unknown", error) : meaning;
     }
@@ -93,7 +93,7 @@ function transactionBy(lane: Lane, options: PoolOptions): Database["transaction"
         client.release();
         return result;
       } catch (error) {
-        // Statements go out together: those after the one that failed say only that another one did.
+        // Statements are sent together, so the statements after a failed one only report that another one failed.
         const isAfterFailure = sqlState(error) === "25P02" && failures.length > 0;
         const meaning = meaningOf(isAfterFailure ? failures[0] : error, "nothing-written");
         options.room.note(meaning);
@@ -103,7 +103,7 @@ function transactionBy(lane: Lane, options: PoolOptions): Database["transaction"
     });
 }
 
-/** A statement by itself, in a session with its settings. */
+/** Runs a single statement, in a session with its settings. */
 async function runAlone<Row>(
   lane: Lane,
   statement: Statement<Row>,
@@ -124,7 +124,7 @@ async function runAlone<Row>(
   }
 }
 
-/** Asks in a transaction of its own with these settings. All of it goes out together, so that it costs no round trip more. */
+/** Runs a statement in a transaction of its own with these settings. All messages are sent together, so that no round trip is added. */
 async function askWith<Row>(
   client: pg.PoolClient,
   settings: readonly string[],
@@ -150,14 +150,14 @@ async function run<Row>(
   return result.rows as Row[];
 }
 
-/** BEGIN goes out together with the first read; what writes waits until the transaction is known to have begun. */
+/** Begins a transaction. BEGIN is sent together with the first read; a write waits until the transaction is known to have begun. */
 function begin(
   client: pg.PoolClient,
   options: PoolOptions,
   failures: unknown[],
   { lockTimeoutMs, isKeyed = false, settings }: TransactionOptions & { readonly settings: readonly string[] },
 ): Queryable {
-  // Settings of this transaction alone: a connection pooler gives each transaction another session.
+  // The settings apply to this transaction alone, because a connection pooler gives each transaction another session.
   const all = [
     ...settings,
     ...(lockTimeoutMs !== undefined && options.isShared ? [`SET LOCAL lock_timeout = ${lockTimeoutMs}`] : []),
@@ -188,13 +188,13 @@ async function commit(client: pg.PoolClient): Promise<void> {
   const result = await client.query("COMMIT").catch((error: unknown) => {
     throw meaningOf(error, "unknown");
   });
-  // A transaction that failed before answers COMMIT with ROLLBACK and no error: nothing was written, and that is certain.
+  // A transaction that failed earlier answers COMMIT with ROLLBACK and no error, so it is certain that nothing was written.
   if (result.command === "ROLLBACK") throw new Error("The transaction had failed and was rolled back.");
 }
 
 /**
- * A client whose connection may be broken is destroyed, so that the pool replaces it. One whose statement the server gave up is not: its session would hold its
- * locks until the server finds out that it is gone.
+ * Gives a client back to the pool. A client whose connection may be broken is destroyed, so that the pool replaces it. After a statement that the
+ * server gave up, the client is kept: its destroyed session would hold its locks until the server notices.
  */
 async function giveBack(client: pg.PoolClient, error: unknown): Promise<void> {
   if (isStoreAway(error)) {
@@ -210,8 +210,8 @@ async function giveBack(client: pg.PoolClient, error: unknown): Promise<void> {
 }
 
 /**
- * Sorts errors by SQLSTATE, never by text or constraint name. Of a COMMIT only a definite answer (40xxx, 23xxx) says that
- * nothing was written; any other error leaves its fate unknown.
+ * Classifies errors by SQLSTATE, never by text or constraint name. After a COMMIT only a definite answer (40xxx, 23xxx) says that nothing was
+ * written; after any other error the outcome is unknown.
  */
 function meaningOf(error: unknown, fate: "nothing-written" | "unknown"): unknown {
   if (error instanceof StoreUnavailableError || error instanceof TransactionAbortedError) return error;
@@ -227,18 +227,19 @@ function meaningOf(error: unknown, fate: "nothing-written" | "unknown"): unknown
   return connectionTrouble.test(state) ? new StoreUnavailableError(fate, error) : error;
 }
 
-/** A statement that was cancelled, mostly by its time; too little memory, or another bound of the server. */
+/** A cancelled statement, mostly because of its time limit; too little memory, or another limit of the server. */
 const givenUp = /^(57014|53)/;
 
 /**
- * Class 08 connection exception, 57P administrator or crash shutdown, 25006 read-only after a failover, 25P03 and 25P04 a
- * session that the server ended for its idleness, 28 and 3D a server that lets nobody in, as some do while they change over, 58 I/O.
+ * Class 08: connection exception; 57P: administrator or crash shutdown; 25006: read-only after a failover; 25P03 and 25P04: a session that the server
+ * ended because it was idle; 28 and 3D: a server that accepts nobody, as some do during a switchover; 58: I/O.
  */
 const connectionTrouble = /^(08|57P|25006|25P0[34]|28|3D|58|XX001)/;
 
 /**
- * What the driver throws without a SQLSTATE did not come from the database: a lost socket, a time-out, a client that was closed meanwhile. It has
- * many words for that and no class. Our own mistakes in values are the only others, and have one.
+ * Turns the driver's errors without a SQLSTATE into `StoreUnavailableError`. They do not come from the database: a lost socket, a time-out, a client
+ * that was closed meanwhile. The driver has many texts for them and no class. The only other errors without a SQLSTATE are our own mistakes in
+ * values, which are a TypeError or a RangeError.
  */
 async function asked<Result>(answer: Promise<Result>): Promise<Result> {
   try {
@@ -250,7 +251,7 @@ async function asked<Result>(answer: Promise<Result>): Promise<Result> {
   }
 }
 
-/** PostgreSQL's text to JavaScript: times as milliseconds since 1970, 64-bit integers as numbers (all of ours are small). */
+/** Converts PostgreSQL's text to JavaScript: times to milliseconds since 1970, 64-bit integers to numbers (all of ours are small). */
 export const columnTypes: pg.CustomTypesConfig = {
   getTypeParser(oid: number, format?: "text" | "binary") {
     if (oid === pg.types.builtins.TIMESTAMPTZ) return parseTimestamp;
@@ -259,7 +260,7 @@ export const columnTypes: pg.CustomTypesConfig = {
   },
 } as pg.CustomTypesConfig;
 
-/** From `2026-01-31 12:00:00.123+00`, or with another session time zone `…+05:30`. */
+/** Parses a time such as `2026-01-31 12:00:00.123+00`, or `…+05:30` in another session time zone. */
 function parseTimestamp(text: string): number {
   const withMinutes = /[+-]\d\d$/.test(text) ? `${text}:00` : text;
   return Date.parse(withMinutes.replace(" ", "T"));

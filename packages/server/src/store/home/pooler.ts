@@ -3,14 +3,17 @@ import pg from "pg";
 import { sqlState } from "./database.ts";
 
 export interface PoolerBehaviour {
-  /** Another client got the server's session between two statements of one: the pooler works by transactions or statements. */
+  /**
+   * True when another client got the server's session between two statements of one client: the pooler then shares sessions by transaction or by
+   * statement.
+   */
   readonly sharesSessions: boolean;
   readonly keepsPreparedStatements: boolean;
 }
 
 /**
- * Finds out with two connections how a connection pooler before the server behaves. While one is in a transaction on the server's session that the
- * other used last, the other's next statement runs on another session, where its prepared statement may be unknown.
+ * Finds out with two connections how a connection pooler in front of the server behaves. While the first is in a transaction on the session that the
+ * second used last, the second's next statement runs on another session, where its prepared statement may be unknown.
  */
 export async function examinePooler(connectionString: string, timeoutMs: number): Promise<PoolerBehaviour> {
   const options = { connectionString, connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs };
@@ -27,7 +30,7 @@ export async function examinePooler(connectionString: string, timeoutMs: number)
       if (sqlState(error) === unknownStatement) return undefined;
       throw error;
     });
-    // The statement would stay on the server's session. This fails where the pooler gave it a name of its own.
+    // The statement would stay in the server's session. This fails when the pooler gave it another name.
     if (taken === first) await other.query(`DEALLOCATE ${name}`).catch(() => {});
     return { sharesSessions: taken === first || second !== first, keepsPreparedStatements: second !== undefined };
   } finally {

@@ -10,11 +10,11 @@ export interface PostgresOptions {
   readonly timeoutMs: number;
   readonly readTimeoutMs: number;
   readonly preparedStatements: boolean;
-  /** Told of connections that break while idle; the pool replaces them by itself. */
+  /** Called with the errors of connections that break while idle; the pool replaces them. */
   readonly onConnectionLost: (error: Error) => void;
-  /** Told of each connection that leads to a connection pooler and not to the server. */
+  /** Called for each connection that leads to a connection pooler instead of the server. */
   readonly onPooler: () => void;
-  /** Told when the store's disk becomes full, and when it has room again. */
+  /** Called when the store's disk becomes full, and when it has room again. */
   readonly onFull: (isFull: boolean) => void;
 }
 
@@ -43,7 +43,7 @@ export function openPostgres(options: PostgresOptions): Database {
   });
 }
 
-/** A third of the connections for the engine, a quarter for reads that may be long, the others for requests; at least one each. */
+/** Divides the connections: a third for the engine, a quarter for reads that may be long, the rest for requests; at least one each. */
 export function laneSizes(poolSize: number): { engine: number; requests: number; reads: number } {
   const engine = Math.max(1, Math.floor(poolSize / 3));
   const reads = Math.max(1, Math.floor(poolSize / 4));
@@ -61,14 +61,14 @@ function openPool(options: PostgresOptions, size: number, statementTimeoutMs: nu
     max: size,
     application_name: "stepwell",
     connectionTimeoutMillis: Math.min(options.timeoutMs, 3_000),
-    // The server should end a statement that takes too long. This is for one that does not answer at all.
+    // The server should end a statement that takes too long. This timeout is for a server that does not answer at all.
     query_timeout: statementTimeoutMs + 500,
-    // Statements that do not wait for each other's answers go out together.
+    // Statements that do not need each other's answers are sent together.
     pipeline: true,
     keepAlive: true,
     keepAliveInitialDelayMillis: 5_000,
     types: columnTypes,
-    // After a failover a pool may reach the old primary, or a standby: take no connection that cannot write.
+    // After a failover a pool may reach the old primary or a standby, so a connection that cannot write is not used.
     verify: (client: pg.PoolClient, done: (error?: Error) => void) => {
       const { processID } = client as unknown as { readonly processID: number | null };
       client.query<{ recovering: boolean; isOwn: boolean }>(lookAtSession(processID ?? 0, settings)).then(
@@ -84,15 +84,16 @@ function openPool(options: PostgresOptions, size: number, statementTimeoutMs: nu
     },
   } as pg.PoolConfig);
   pool.on("error", options.onConnectionLost);
-  // The pool hears only of idle clients. One that breaks in use rejects its query too; unheard, its event would end the process.
+  // The pool listens only to idle clients. A client that breaks in use rejects its query too, and without a listener its event would end the process.
   pool.on("connect", (client) => client.on("error", () => {}));
   const local = Object.entries(settings).map(([name, value]) => `SET LOCAL ${name} = ${value}`);
   return { pool, settingsOf: (client) => (pooled.has(client) ? local : []) };
 }
 
 /**
- * Asks what session this is, and in the same round trip gives it its settings, if it is the client's own. A pooler refuses settings in the message that opens a
- * connection, and hands a session with ours to others. It is known by the process number of its own making that it gives to each client, for cancelling.
+ * Asks which session this is and, in the same round trip, gives it its settings if it belongs to this client alone. A pooler refuses settings in the
+ * message that opens a connection, and hands a session with our settings to others. A pooler is recognized by the process number that it invents for
+ * each client, for cancelling.
  */
 function lookAtSession(processId: number, settings: Readonly<Record<string, number>>): string {
   const isOwn = `pg_backend_pid() = ${processId}`;
@@ -100,7 +101,7 @@ function lookAtSession(processId: number, settings: Readonly<Record<string, numb
   return `SELECT pg_is_in_recovery() AS recovering, ${isOwn} AS "isOwn", CASE WHEN ${isOwn} THEN concat(${set.join(", ")}) END`;
 }
 
-/** The driver treats every mode that asks for TLS as verify-full, and warns on standard error that this may change. */
+/** Makes TLS strict: the driver treats every mode that asks for TLS as verify-full, and warns on standard error that this may change. */
 function withStrictTls(databaseUrl: string): string {
   return databaseUrl.includes("uselibpqcompat=")
     ? databaseUrl

@@ -5,9 +5,9 @@ import { DatabaseUnusableError, serverTrouble } from "./server-trouble.ts";
 
 export interface ReachOptions {
   readonly databaseUrl: string;
-  /** How long to try again where waiting may help. */
+  /** The time for which it tries again when waiting may help. */
   readonly timeoutMs: number;
-  /** Told once, when the first try failed. */
+  /** Called once, when the first try failed. */
   readonly onWaiting: (reason: string) => void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Knows how long the reads of each organization took lately. Who opens a page may read as much as that takes; who goes on reading all the time gets a
- * third of the time of one connection, or the database would have no processor left for the others.
+ * Tracks how long the reads of each organization took recently. A user who opens a page may read as long as that takes. A client that reads all the
+ * time gets a third of the time of one connection, so that the database keeps a processor for the others.
  */
 export class ReadTime {
   readonly #spent = new Map<string, Spent>();
@@ -10,7 +10,7 @@ export class ReadTime {
     this.#now = now;
   }
 
-  /** Notes that a read took so long, and answers how long the organization should rest before the next one. */
+  /** Notes that a read took this long, and answers how long the organization should rest before the next read. */
   spend(organizationId: string, tookMs: number): number {
     const now = this.#now();
     const ms = leftOf(this.#spent.get(organizationId), now) + tookMs;
@@ -31,14 +31,14 @@ interface Spent {
   readonly at: number;
 }
 
-/** Time that was spent is forgotten as time goes by. */
+/** The spent time that still counts; it decreases as time passes. */
 function leftOf(spent: Spent | undefined, now: number): number {
   return spent === undefined ? 0 : Math.max(0, spent.ms - (now - spent.at) * share);
 }
 
 const share = 1 / 3;
-/** An organization may spend so long at once. */
+/** The time that an organization may spend at once. */
 const freeMs = 1_500;
-/** The reads that wait meanwhile have a deadline. */
+/** The longest rest. It is bounded because the waiting reads have a deadline. */
 const maxRestMs = 1_000;
 const maxKnown = 1_000;

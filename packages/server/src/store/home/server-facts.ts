@@ -4,7 +4,7 @@ import { type Queryable, statement } from "./database.ts";
 /** Settings and state of a PostgreSQL server, as this session has them. */
 export interface ServerFacts {
   readonly version: string;
-  /** 150004 for 15.4. */
+  /** The version as a number, such as 150004 for 15.4. */
   readonly versionNumber: number;
   readonly now: Timestamp;
   readonly fsync: string;
@@ -12,11 +12,11 @@ export interface ServerFacts {
   readonly synchronousCommit: string;
   readonly synchronousStandbyNames: string;
   readonly standbyCount: number;
-  /** How many this role may hold in this database, without those that are reserved for administrators. */
+  /** The connections that this role may hold in this database, without those that are reserved for administrators. */
   readonly maxConnections: number;
 }
 
-/** Reads settings and small catalogs in one statement, which a start can afford. Works on a database that has none of our tables. */
+/** Reads settings and small catalogs in one statement, which is fast enough for a start. It works on a database without our tables. */
 export async function readServerFacts(db: Queryable): Promise<ServerFacts> {
   const [row] = await db.query(readFacts, []);
   if (row === undefined) throw new Error("The server's facts came without a row.");

@@ -36,14 +36,17 @@ export function serverTrouble(error: unknown, databaseUrl: string): ServerTroubl
   };
 }
 
-/** Before it connects the driver throws for an address that it cannot read, and for a file for TLS that the address names. */
+/**
+ * Whether the error is about the address. Before it connects, the driver throws for an address that it cannot parse, and for a TLS file that the
+ * address names.
+ */
 function isOfAddress(error: Error, databaseUrl: string): boolean {
   if ("code" in error && error.code === "ERR_INVALID_URL") return true;
   const named = [...(URL.parse(databaseUrl)?.searchParams.values() ?? [])];
   return "path" in error && typeof error.path === "string" && named.includes(error.path);
 }
 
-/** The first error below our own wrappers. */
+/** The first error inside our own wrappers. */
 function causeOf(error: unknown): Error {
   if (error instanceof StoreUnavailableError && error.cause !== undefined) return causeOf(error.cause);
   if (error instanceof AggregateError && error.errors.length > 0) return causeOf(error.errors[0]);
@@ -81,7 +84,7 @@ type Say = (about: Target & { readonly message: string; readonly file: string })
 const passing =
   /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|57P0[123]|53300) |connection timeout|timeout expired|timeout exceeded|read timeout|terminated unexpectedly|\.s\.PGSQL\./;
 
-/** Sentences by the code and the message of the error: the driver's own errors have a message alone. */
+/** Sentences by the code and the message of the error: the driver's own errors have only a message. */
 const troubles: readonly (readonly [RegExp, Say])[] = [
   [
     /^ECONNREFUSED /,

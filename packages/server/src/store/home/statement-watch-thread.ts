@@ -22,7 +22,7 @@ function look(): void {
   }
 }
 
-/** A cancelled exchange stays the one that runs until the database has seen it, so it may be asked for again. */
+/** Asks for a cancel. A cancelled exchange counts as running until the database has noticed, so it may be asked for again. */
 function askForCancel(exchange: number): void {
   isAsking = true;
   const session = new Session();

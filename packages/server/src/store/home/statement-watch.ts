@@ -1,16 +1,16 @@
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 
-/** The data with which the thread begins. */
+/** The data that the thread gets at its start. */
 export interface StatementWatchData {
-  /** Two numbers that both sides see: the exchange that runs, 0 for none, and how many milliseconds it may take. */
+  /** Two numbers that both threads see: the running exchange (0 for none), and its time limit in milliseconds. */
   readonly shared: SharedArrayBuffer;
   /** The number under which the thread finds this watch's `CancelExchange` in this process. */
   readonly watchId: number;
   readonly lookMs: number;
 }
 
-/** Cancels an exchange if that is the one that runs, and says whether it was. */
+/** Cancels an exchange if it is the running one, and answers whether it was. */
 type CancelExchange = (exchange: number) => boolean;
 
 const cancels = new Map<number, CancelExchange>();
@@ -18,8 +18,9 @@ const cancels = new Map<number, CancelExchange>();
 let lastWatchId = 0;
 
 /**
- * Cancels statements of the embedded store that take too long. They run in this thread, where no timer fires before they end. So another thread watches
- * the time, and has this one call `mark` in the middle of the statement, as a debugger would: V8 stops compiled WebAssembly for that at the next loop or call.
+ * Cancels statements of the embedded store that take too long. They run in this thread, where no timer fires before they end. So another thread
+ * watches the time, and makes this thread call `mark` in the middle of the statement, as a debugger would: V8 interrupts compiled WebAssembly for it
+ * at the next loop or call.
  */
 export class StatementWatch {
   readonly #mark: (isWanted: boolean) => void;
@@ -30,7 +31,7 @@ export class StatementWatch {
   #lastExchange = 0;
   #isMarked = false;
 
-  /** `mark` is called in the middle of an exchange that is to be cancelled, and once more after it, so that the next one is not. */
+  /** `mark` is called with true in the middle of an exchange to cancel, and with false after it, so that the next exchange is not cancelled. */
   constructor(mark: (isWanted: boolean) => void, shortestLimitMs: number) {
     this.#mark = mark;
     const shared = new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT);
@@ -47,10 +48,10 @@ export class StatementWatch {
     this.#startThread = () => startThread({ shared, watchId: this.#watchId, lookMs });
   }
 
-  /** Runs `work`, which does not wait for anything. `limitMs` undefined: as long as it takes. */
+  /** Runs `work`, which must not wait for anything. Without `limitMs` there is no time limit. */
   run<Result>(limitMs: number | undefined, work: () => Result): Result {
     if (limitMs === undefined) return work();
-    // Not before: a command that only works on the store needs none.
+    // The thread starts with the first limited statement: a command that only works on the store needs none.
     this.#thread ??= this.#startThread();
     this.#lastExchange = (this.#lastExchange % maxExchange) + 1;
     Atomics.store(this.#state, 1, limitMs);
@@ -73,7 +74,7 @@ export class StatementWatch {
 const maxExchange = 2 ** 31 - 1;
 
 function startThread(workerData: StatementWatchData): Worker | undefined {
-  // A Node.js that was built without it runs statements to their end.
+  // In a Node.js that was built without the inspector, statements run to their end.
   if (!process.features.inspector) return undefined;
   const thread = new Worker(new URL(`./statement-watch-thread${extname(import.meta.url)}`, import.meta.url), {
     workerData,

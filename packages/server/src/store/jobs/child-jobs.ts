@@ -3,16 +3,16 @@ import { type Queryable, statement, type Transaction } from "../home/database.ts
 import type { JobKey } from "./jobs.ts";
 import { askInParts, askTogether, everyPair, organizationsOf } from "./key-parts.ts";
 
-/** A job below which there are others; it has no parent itself. */
+/** A root with jobs below it; it has no parent itself. */
 export interface RootKey {
   readonly organizationId: string;
   readonly rootJobId: string;
 }
 
 export interface LockedTrees {
-  /** How many jobs are below each root, those with none left out. */
+  /** The number of jobs below each root. Roots without any are left out. */
   readonly counts: readonly (RootKey & { readonly count: number })[];
-  /** Roots whose counts another transaction holds. */
+  /** The roots whose counts another transaction holds. */
   readonly held: readonly RootKey[];
 }
 
@@ -46,7 +46,7 @@ export interface MadeChild extends JobKey {
   readonly parent: ParentStep;
 }
 
-/** Notes jobs that were made by others: with their parents, and in the counts of their roots. */
+/** Records jobs that other jobs made: with their parents, and in the counts of their roots. */
 export async function insertChildren(transaction: Transaction, children: readonly MadeChild[]): Promise<void> {
   if (children.length === 0) return;
   const organizations = organizationsOf(children);
@@ -83,7 +83,7 @@ const insertChildRows = statement<{ jobId: string }>(
    RETURNING job_id AS "jobId"`,
 );
 
-// Two nodes may make the first children below the same two roots: in the order of the roots neither waits for the other crosswise.
+// Two nodes may make the first children below the same two roots. The rows are written in the order of the roots, so that the nodes cannot deadlock.
 const countDescendants = statement<{ count: number }>(
   "count_descendants",
   "organization",
@@ -109,7 +109,7 @@ export interface ChildRow {
   readonly finishedAt: Timestamp | null;
 }
 
-/** The newest children of a job, the newest first: those of these workflows, or all. */
+/** Lists the newest children of a job, newest first: those of these workflows, or all. */
 export async function listChildren(
   db: Queryable,
   { organizationId, jobId }: JobKey,
@@ -131,7 +131,7 @@ const listChildRows = statement<ChildRow>(
    LIMIT $3`,
 );
 
-/** How many children each of these jobs has; jobs without any are left out. */
+/** Counts the children of each of these jobs. Jobs without children are left out. */
 export async function countChildren(db: Queryable, keys: readonly JobKey[]): Promise<(JobKey & { count: number })[]> {
   return await askInParts(keys, (part) =>
     db.query(countChildRows, [organizationsOf(part), part.map(({ jobId }) => jobId)]),

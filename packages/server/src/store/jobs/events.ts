@@ -5,7 +5,7 @@ import { type Queryable, type Statement, statement, type Transaction } from "../
 import { type JobKey, keyArrays, TooMuchAtOnceError } from "./jobs.ts";
 import { askTogether, eachAlone, everyPairJoined, organizationsOf } from "./key-parts.ts";
 
-/** Writes what one commit changes of the events of its jobs. */
+/** Writes the changes that one commit makes to the events of its jobs. */
 export async function writeEventChanges(
   transaction: Transaction,
   changes: readonly (JobKey & { readonly changes: readonly EventChange[] })[],
@@ -56,7 +56,7 @@ function addRow({ kept, repeated, consumed }: EventRows, { organizationId, jobId
   if (change.type === "kept") {
     const { eventId: event_id, outcome, sentBy: sent_by, address } = change;
     const addressed = { for_branch: address?.branch, for_step: address?.step, for_visit: address?.visit };
-    // As text, since a JSON null in a record becomes SQL's NULL: a payload of null is not the same as none.
+    // The payload is written as text, because a JSON null in a record becomes SQL's NULL, and a payload of null differs from a missing one.
     const payload = change.payload === undefined ? undefined : JSON.stringify(change.payload);
     kept.set(name, { ...key, event_id, payload, outcome, sent_by, received_at: at, ...addressed });
   } else if (change.type === "repeated") {
@@ -65,7 +65,7 @@ function addRow({ kept, repeated, consumed }: EventRows, { organizationId, jobId
     const { branch: consumed_by_branch, step: consumed_by_step, visit: consumed_by_visit } = change;
     const consumption = { consumed_at: at, consumed_by_branch, consumed_by_step, consumed_by_visit };
     const arrived = kept.get(name);
-    // The event that lets a job go on is mostly the one that just arrived: one row, written once.
+    // The event that lets a job go on is mostly the one that just arrived, so it is written once, as one row.
     if (arrived === undefined) consumed.push({ ...key, ...consumption });
     else kept.set(name, { ...arrived, ...consumption });
   }
@@ -109,10 +109,7 @@ const consumeEvents = statement<never>(
      AND job_event.event_number = consumed.event_number`,
 );
 
-/**
- * The unmatched events that are kept with these ids on these jobs. The job's state keeps no note of them, since anybody may send any
- * number of them.
- */
+/** Finds the unmatched events that are kept with these ids on these jobs. The job's state does not list them, because anybody may send any number of them. */
 export async function findKeptEvents(
   transaction: Transaction,
   wanted: readonly (JobKey & { readonly eventId: string })[],
@@ -142,7 +139,7 @@ const findEvents = statement<JobKey & { eventId: string; eventNumber: number }>(
    ) AS event`,
 );
 
-/** A payload of a kept event. With `isLeftOut` it and the payloads before it, for the same job, are together larger than the bound. */
+/** A payload of a kept event. `isLeftOut` is true when it and the earlier payloads of the same job together exceed the bound. */
 export interface ReadPayload extends JobKey {
   readonly eventNumber: number;
   readonly payload: JsonValue;
@@ -150,8 +147,8 @@ export interface ReadPayload extends JobKey {
 }
 
 /**
- * Reads the payloads of those of these events that have one, `maxBytes` at most: several jobs get equal shares. Throws `TooMuchAtOnceError` when
- * the share of one of several jobs is not enough.
+ * Reads the payloads of those of these events that have one, at most `maxBytes`; several jobs get equal shares. Throws `TooMuchAtOnceError` when
+ * there are several jobs and one of them needs more than its share.
  */
 export async function readPayloads(
   transaction: Transaction,
@@ -202,24 +199,24 @@ export interface KeptEvent {
   readonly receivedAt: Timestamp;
   readonly duplicateCount: number;
   readonly lastDuplicateAt: Timestamp | null;
-  /** Null for the main line. */
+  /** The branch of the wait that consumed the event; null for the main line. */
   readonly consumedByBranch: string | null;
   readonly consumedByStep: string | null;
   readonly consumedByVisit: number | null;
   readonly consumedAt: Timestamp | null;
-  /** Null for the main line. */
+  /** The branch for which the event was sent; null for the main line. */
   readonly branch: string | null;
-  /** The step and the visit that it was sent for; null: for whichever wait comes first. */
+  /** The step and the visit for which the event was sent; null when any wait may take it. */
   readonly step: string | null;
   readonly visit: number | null;
 }
 
-/** The events that are kept for a job, in the order in which they came, from after `afterNumber`. */
+/** Lists the events that are kept for a job, in the order in which they came, from after `afterNumber`. */
 export async function listEvents(db: Queryable, key: JobKey, afterNumber: number, limit: number): Promise<KeptEvent[]> {
   return await db.query(listEventRows, [key.organizationId, key.jobId, afterNumber, limit]);
 }
 
-/** A payload of JSON null and none at all are both null here; `hasPayload` tells them apart. */
+/** A payload of JSON null and a missing payload are both null here; `hasPayload` tells them apart. */
 const listEventRows = statement<KeptEvent>(
   "list_job_events",
   "organization",

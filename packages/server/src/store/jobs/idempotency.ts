@@ -6,9 +6,9 @@ import { askInParts, askTogether, everyPairJoined, organizationsOf } from "./key
 export interface KeyClaim {
   readonly organizationId: string;
   readonly idempotencyKey: string;
-  /** SHA-256 over what was asked: method, path, who, and body. */
+  /** The SHA-256 of the request: its method, its path, its sender and its body. */
   readonly requestHash: Buffer;
-  /** Tells this claim from an earlier one of the same key. */
+  /** The id of this claim, which differs from earlier claims of the same key. */
   readonly claimId: string;
 }
 
@@ -22,9 +22,9 @@ export interface ClaimedKey {
 }
 
 /**
- * Claims keys, at most once each in one call. Of a key that is new or past its life the answer is this claim; of any other it is the earlier
- * one. A concurrent claim of the same key waits for this transaction. It writes in every case: with a synchronous standby, a replay that
- * only read could acknowledge a row that a failover then loses.
+ * Claims keys, each at most once in one call. For a key that is new or has expired it answers this claim, for any other key the earlier claim. A
+ * concurrent claim of the same key waits for this transaction. It writes in every case: with a synchronous standby, a replay that only read could
+ * acknowledge a row that a failover then loses.
  */
 export async function claimKeys(
   transaction: Transaction,
@@ -92,7 +92,7 @@ const storeAnswerRows = statement<never>(
      AND idempotency_key.idempotency_key = given.idempotency_key`,
 );
 
-/** Gives back keys whose request was refused: nothing was done, so the same key may ask again. */
+/** Releases keys whose request was refused: nothing was done, so the same key may be used again. */
 export async function releaseKeys(
   transaction: Transaction,
   keys: readonly { readonly organizationId: string; readonly idempotencyKey: string }[],
@@ -120,7 +120,7 @@ const releaseKeyRows = statement<never>(
      AND idempotency_key.idempotency_key = released.idempotency_key`,
 );
 
-/** Deletes keys that are past their life, at most `limit`, and answers how many it found. */
+/** Deletes expired keys, at most `limit`, and answers how many it found. */
 export async function deleteExpiredKeys(db: Database, expiredBefore: Timestamp, limit: number): Promise<number> {
   const before = new Date(expiredBefore).toISOString();
   const expired = await db.query(findExpiredKeyRows, [before, limit]);
@@ -133,7 +133,7 @@ export async function deleteExpiredKeys(db: Database, expiredBefore: Timestamp, 
   return expired.length;
 }
 
-/** Asks for the age again: a key may have been claimed anew since it was found. */
+/** The age is checked again, because a key may have been claimed anew since it was found. */
 const deleteExpiredKeyRows = statement<never>(
   "delete_expired_idempotency_keys",
   "organization",

@@ -10,33 +10,33 @@ import { askInParts, askTogether, everyPair, everyPairJoined, organizationsOf } 
 /** Names one call of one job. */
 export interface CallKey extends JobKey, CallName {}
 
-/** How one commit changes the calls of a job. */
+/** The change that one commit makes to the calls of a job. */
 export interface ChangedCalls extends JobKey {
   readonly versionId: string;
   readonly workflowId: string;
   readonly ended: readonly CallName[];
   readonly made: readonly MadeCall[];
-  /** How many the job has then. */
+  /** The number of calls that the job has afterwards. */
   readonly callCount: number;
 }
 
 export interface MadeCall extends CallName {
-  /** Whether it begins as soon as the commit has landed. */
+  /** Whether the call begins as soon as the commit has landed. */
   readonly begun: boolean;
-  /** Left out for a call that a node makes. */
+  /** The task; left out for a call that a node makes. */
   readonly task?: Task | undefined;
   /** A worker that waits for a task of this queue. It holds the task from the beginning, unless the queue is paused or another task waits in it. */
   readonly worker?: string | undefined;
 }
 
-/** A task that a worker holds from its beginning. */
+/** A task that a worker holds from the beginning. */
 export interface HandedTask {
   readonly jobId: string;
   readonly branch: string;
   readonly leaseUntil: Timestamp;
 }
 
-/** Writes the calls that jobs make, as this node's or as tasks, and deletes those that are over. Answers the tasks that their workers hold now. */
+/** Writes the calls that jobs make, as calls of this node or as tasks, and deletes those that are over. Answers the tasks that their workers hold now. */
 export async function writeCalls(
   transaction: Transaction,
   { nodeId, readyAt }: { readonly nodeId: string; readonly readyAt: Timestamp },
@@ -66,13 +66,13 @@ export async function writeCalls(
   return written.flatMap(({ leaseUntil, ...call }) => (leaseUntil == null ? [] : { ...call, leaseUntil }));
 }
 
-/** The branch may have had a task before. */
+/** The columns of a task are cleared, because the branch may have had a task before. */
 const noTask = `queue = NULL, priority = NULL, workflow_id = NULL, queued_at = NULL, heartbeat_ms = NULL, timeout_at = NULL,
      child_job_id = NULL, worker = NULL, taken_at = NULL, lease_until = NULL, progress = NULL`;
 /** A task that no worker has taken. */
 export const isWaiting = "job_call.queue IS NOT NULL AND job_call.lease_until IS NULL";
 
-/** Calls that nodes make have no lease of their own, and are answered without one. */
+/** A written call. Calls that nodes make have no lease of their own. */
 type WrittenCall = Omit<HandedTask, "leaseUntil"> & { readonly leaseUntil?: Timestamp | null };
 
 const writtenCallColumns = `job_call.job_id AS "jobId", job_call.branch`;
@@ -93,8 +93,8 @@ const putCallRows = statement<WrittenCall>(
 );
 
 /**
- * The statement for calls of which some are tasks, which no node holds; `put_job_calls` is that for all others. A query with a LIMIT looks whether another task
- * waits: of an EXISTS the planner might list all that wait.
+ * The statement for calls some of which are tasks, which no node holds; `put_job_calls` is the statement for all others. Whether another task waits
+ * is found by a query with a LIMIT, because for an EXISTS the planner might list all waiting tasks.
  */
 const putTaskRows = statement<WrittenCall>(
   "put_tasks",
@@ -151,7 +151,7 @@ function rowOf({ organizationId, jobId, versionId, workflowId }: ChangedCalls, {
   };
 }
 
-/** Deletes the calls of jobs that have none any more. These are nearly all jobs whose calls end, and their statement needs no join. */
+/** Deletes the calls of jobs that have none any more. Nearly all jobs whose calls end are such jobs, and their statement needs no join. */
 async function deleteAllCalls(transaction: Transaction, jobs: readonly JobKey[]): Promise<void> {
   await askTogether(jobs, (part) => transaction.query(deleteCallsOfJobs, keyArrays(part)), everyPair);
 }
@@ -162,13 +162,13 @@ const deleteCallsOfJobs = statement<never>(
   "DELETE FROM job_call WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[])",
 );
 
-/** Deletes these calls of jobs that have other calls, which stay. */
+/** Deletes these calls of jobs whose other calls stay. */
 async function deleteCalls(transaction: Transaction, calls: readonly CallKey[]): Promise<void> {
   await askTogether(calls, (part) => transaction.query(deleteCallRows, callArrays(part)), everyPairJoined);
 }
 
 export const wantedCalls = "unnest($1::uuid[], $2::uuid[], $3::text[], $4::integer[])";
-// The branches bound what is read of a job with thousands of calls: without them all of its calls are compared with all that are wanted.
+// The branches bound the rows that are read of a job with thousands of calls: without them all of its calls would be compared with all wanted ones.
 export const isWantedCall = `job_call.organization_id = ANY($1::uuid[]) AND job_call.job_id = ANY($2::uuid[]) AND job_call.branch = ANY($3::text[])
      AND job_call.organization_id = wanted.organization_id AND job_call.job_id = wanted.job_id AND job_call.branch = wanted.branch
      AND job_call.epoch = wanted.epoch`;
@@ -187,7 +187,7 @@ export interface HeldCall extends CallKey {
   readonly nodeId: string;
 }
 
-/** A call with its holder: a node, or, where `queue` is not null, the worker that took the task, if one has. */
+/** A call with its holder: a node or, if `queue` is not null, the worker that took the task (if one has). */
 export interface CallRow extends CallKey {
   readonly nodeId: string | null;
   readonly readyAt: Timestamp;
@@ -198,11 +198,11 @@ export interface CallRow extends CallKey {
   readonly worker: string | null;
   readonly takenAt: Timestamp | null;
   readonly leaseUntil: Timestamp | null;
-  /** The last that the worker said of how far it has come. */
+  /** The progress that the worker reported last. */
   readonly progress: JsonValue | null;
 }
 
-/** The calls that a job owes or has under way now. */
+/** Finds the calls that a job owes or has under way. */
 export async function findCalls(db: Queryable, { organizationId, jobId }: JobKey): Promise<CallRow[]> {
   return await db.query(findCallRows, [organizationId, jobId]);
 }
@@ -215,7 +215,7 @@ const findCallRows = statement<CallRow>(
    FROM job_call WHERE organization_id = $1 AND job_id = $2`,
 );
 
-/** How many calls of an organization each node holds, begun or in line. */
+/** Counts the calls of an organization that each node holds, begun or queued. */
 export async function countHeldCalls(
   db: Queryable,
   organizationId: string,
@@ -232,7 +232,7 @@ const countHeldCallRows = statement<{ nodeId: string; count: number }>(
    GROUP BY node_id`,
 );
 
-/** Whether the call is still to be made, by this node. */
+/** Whether this node still has to make the call. */
 export async function holdsCall(db: Queryable, nodeId: string, call: CallKey): Promise<boolean> {
   const { organizationId, jobId, branch, epoch } = call;
   const rows = await db.query(findHeldCall, [organizationId, jobId, branch, epoch, nodeId]);
@@ -246,12 +246,12 @@ const findHeldCall = statement<{ found: number }>(
    WHERE organization_id = $1 AND job_id = $2 AND branch = $3 AND epoch = $4 AND node_id = $5`,
 );
 
-/** A candidate for a takeover, and the version by which its job goes on. */
+/** A candidate for a takeover, and the version of its job. */
 export interface FoundCall extends HeldCall, VersionKey {}
 
 const foundCallColumns = `${callColumns}, version_id AS "versionId", node_id AS "nodeId"`;
 
-/** Calls that are held by nodes which are not among the living. */
+/** Finds calls held by nodes that are not alive. */
 export async function findOrphanedCalls(
   db: Queryable,
   livingNodeIds: readonly string[],
@@ -271,8 +271,9 @@ const findOrphanedCallRows = statement<FoundCall>(
 );
 
 /**
- * Calls that a node has held for `ageMs`, in the order of their jobs and branches, those behind `after`. They are sorted for each search: a node's
- * bounds keep them to some thousands, of which the index by node finds all, and one more column in it would be written with every call.
+ * Lists calls that a node has held for `ageMs`, in the order of their jobs and branches, from after `after`. They are sorted in each search: the
+ * bounds of a node keep them to a few thousand, all of which the index by node finds, and one more column in that index would be written with every
+ * call.
  */
 export async function findCallsOfNode(
   db: Queryable,
@@ -304,14 +305,14 @@ const findCallRowsOfNode = statement<FoundCall>(
 );
 
 export interface TakenCall extends CallKey {
-  /** Whether it had begun on the earlier node, so that it may have taken that node down. */
+  /** Whether the call had begun on the earlier node, so that it may have caused the death of that node. */
   readonly hadBegun: boolean;
 }
 
 /**
- * Takes calls over from a dead node, of one group of organizations. Answers those that are now ours; the others were taken by somebody else, or
- * are over. A call keeps its epoch, and its mark if it had begun, until this node has told its job: then the job makes another call, and what the dead
- * node still sends of this one is dropped.
+ * Takes calls over from a dead node, for one group of organizations. Answers the calls that are now this node's; the others were taken by another
+ * node, or are over. A call keeps its epoch, and its mark if it had begun, until this node has told its job. The job then makes another call, and
+ * later answers of the dead node to the old one are dropped.
  */
 export async function takeOverCalls(
   db: Queryable,
@@ -341,11 +342,14 @@ const takeOverCallRows = statement<TakenCall>(
 
 export interface LockedCalls {
   readonly locked: readonly CallKey[];
-  /** Calls whose rows another transaction holds. */
+  /** The calls whose rows another transaction holds. */
   readonly held: readonly CallKey[];
 }
 
-/** Locks calls that this node holds, so that each stays until the children for it are made. It waits for no other transaction; a call in neither list is over, or another's. */
+/**
+ * Locks calls that this node holds, so that each stays until its child is made. It waits for no other transaction. A call in neither list is over, or
+ * is held by another node.
+ */
 export async function lockCalls(
   transaction: Transaction,
   nodeId: string,
@@ -378,13 +382,13 @@ const lockCallRows = statement<CallKey>(
 );
 const readHeldCallRows = statement<CallKey>("read_held_calls", "organization", heldCallRows(""));
 
-/** A call that goes over from its node to the child that was made for it. */
+/** A call that passes from its node to the child that was made for it. */
 export interface HandedOverCall extends CallKey {
   readonly childId: string;
   readonly timeoutAt: Timestamp | null;
 }
 
-/** Hands calls over to the children that were made for them in the same transaction, which has locked their rows. */
+/** Passes calls to the children that were made for them in the same transaction, which has locked the calls' rows. */
 export async function handOverCalls(transaction: Transaction, calls: readonly HandedOverCall[]): Promise<void> {
   if (calls.length === 0) return;
   const hand = (part: readonly HandedOverCall[]) => {
@@ -413,7 +417,7 @@ const handOverCallRows = statement<never>(
      AND job_call.epoch = given.epoch`,
 );
 
-/** Notes that calls begin, of one group of organizations. Answers those that the node still holds; the others it must not begin. */
+/** Notes that calls begin, for one group of organizations. Answers the calls that the node still holds; it must not begin the others. */
 export async function markBegun(db: Queryable, nodeId: string, calls: readonly CallKey[]): Promise<CallKey[]> {
   return await askInParts(calls, (part) => db.query(markBegunRows, [...callArrays(part), nodeId]), everyPairJoined);
 }
@@ -428,7 +432,10 @@ const markBegunRows = statement<CallKey>(
    RETURNING ${changedCallColumns}`,
 );
 
-/** The keys of calls as parallel arrays, in their order: each row is one call, and the first two name the key to the planner as well. */
+/**
+ * The keys of calls as parallel arrays, in the order of the calls: each position is one call. The first two arrays also let the planner use the
+ * primary key.
+ */
 export function callArrays(calls: readonly CallKey[]): [string[], string[], string[], number[]] {
   const keyOf = ({ organizationId, jobId, branch }: CallKey) => organizationId + jobId + branch;
   const sorted = calls.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));

@@ -2,11 +2,11 @@ import type { Job, Timestamp } from "../../core/job/job-state.ts";
 import type { StoredState } from "../../core/job/stored-state.ts";
 
 /*
- * Every column of a job, once: its type in one of these three lists, and its value in `fixedPartOf` or `updatedPartOf`. The statements that write
- * and read jobs are made of them.
+ * Every column of a job, once: its type is in one of these three lists, and its value in `fixedPartOf` or `updatedPartOf`. The statements that write
+ * and read jobs are built from them.
  */
 
-/** These are written with the job's first commit and never again. */
+/** Columns that are written with the job's first commit and never again. */
 const fixedColumns = {
   organization_id: "uuid",
   job_id: "uuid",
@@ -30,7 +30,7 @@ const changingColumns = {
   updated_at: "timestamptz",
   finished_at: "timestamptz",
 };
-/** These follow from the state and are there for indexes and constraints. */
+/** Columns that follow from the state; indexes and constraints need them. */
 const derivedColumns = {
   status: "text",
   wake_at: "timestamptz",
@@ -42,7 +42,7 @@ const derivedColumns = {
 export const writtenColumns = { ...fixedColumns, ...changingColumns, ...derivedColumns };
 export const updatedColumns = { ...changingColumns, ...derivedColumns };
 
-/** A job without what can be large. */
+/** A job without the fields that can be large. */
 export type PlainJob = Omit<Job, "state" | "input">;
 
 export const plainJobColumns = Object.keys({ ...fixedColumns, ...changingColumns })
@@ -50,18 +50,21 @@ export const plainJobColumns = Object.keys({ ...fixedColumns, ...changingColumns
   .map((column) => `${column} AS "${fieldOf(column)}"`)
   .join(", ");
 
-/** A state that names values by their numbers is in a column of its own, on which earlier releases fail instead of taking those values for absent. */
+/**
+ * The state of a job. A state that names values by their numbers is in a column of its own: earlier releases fail on it instead of treating those
+ * values as missing.
+ */
 export const wholeState = "coalesce(short_state, state)";
 
-/** A job as its row holds it: with what is looked for by an index beside the state that it follows from. */
+/** A job as its row has it: with the columns for indexes in addition to the state from which they follow. */
 export interface WrittenJob extends Omit<Job, "state"> {
   readonly state: StoredState;
   readonly wakeAt: Timestamp | null;
-  /** When the whole job is ended. */
+  /** The time at which the whole job times out; null when it never does. */
   readonly timeoutAt: Timestamp | null;
-  /** The events that a waiting job lacks; null for any other job. */
+  /** The events that a waiting job still needs; null for any other job. */
   readonly awaitingEventIds: readonly string[] | null;
-  /** How many calls it owes or has under way. */
+  /** The number of calls that the job owes or has under way. */
   readonly callCount: number;
 }
 
@@ -80,7 +83,7 @@ function fixedPartOf(job: Omit<Job, "state">): Row<typeof fixedColumns> {
     tag: job.tag,
     input: job.input,
     submitted_by: job.submittedBy,
-    // Left out, it is NULL.
+    // A field that is left out becomes NULL.
     parent: job.parent ?? undefined,
     created_at: isoOrNull(job.createdAt),
   };
@@ -103,7 +106,7 @@ export function updatedPartOf(job: WrittenJob): Row<typeof updatedColumns> {
   };
 }
 
-/** Releases from before branches do not know those of a state, and must not go on without them either. */
+/** Whether the state must go to the newer column. Releases from before branches do not know the branches of a state, and must not go on without them. */
 function isShort({ values, branches }: StoredState): boolean {
   return values !== undefined || branches !== undefined;
 }
@@ -126,7 +129,7 @@ export function valuesOf(columns: object, source: string): string {
     .join(", ");
 }
 
-/** A state that is short is null in its own column, which a record gives as SQL's NULL. */
+/** The value of a column in a record. A state in the newer column is null in its old column, and the record gives it as SQL's NULL. */
 function recordValue(column: string, source: string): string {
   return column === "state" ? `coalesce(${source}.state, 'null')` : `${source}.${column}`;
 }
@@ -144,7 +147,7 @@ function fieldOf(column: string): string {
 
 function isoOrNull(at: Timestamp | null): string | null {
   if (at === null) return null;
-  // All times of one commit are the same: a job of a few quick steps has that time in four columns.
+  // All times of one commit are equal: a job of a few quick steps has the same time in four columns.
   if (at !== latest.at) latest = { at, text: new Date(at).toISOString() };
   return latest.text;
 }

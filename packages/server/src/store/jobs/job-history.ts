@@ -10,8 +10,8 @@ export interface HistoryCommit {
 }
 
 /**
- * The commits from the one that has the entry after `sequence` on, in their order: `limit` at most, and of large ones fewer, but one at least where there
- * is one. The entries of the first may begin before.
+ * Reads the commits from the one that has the entry after `sequence` on, in their order: at most `limit`, and fewer when they are large, but at least
+ * one if there is one. The first commit may begin with earlier entries.
  */
 export async function readCommitsAfter(
   db: Queryable,
@@ -22,7 +22,7 @@ export async function readCommitsAfter(
   return await db.query(readCommitsAfterRows, [organizationId, jobId, sequence, limit, maxSliceSize]);
 }
 
-/** The commits before the entry `sequence`, the newest first, as many as `readCommitsAfter` would answer. */
+/** Reads the commits before the entry `sequence`, newest first, with the same bounds as `readCommitsAfter`. */
 export async function readCommitsBefore(
   db: Queryable,
   { organizationId, jobId }: JobKey,
@@ -32,10 +32,10 @@ export async function readCommitsBefore(
   return await db.query(readCommitsBeforeRows, [organizationId, jobId, sequence, limit, maxSliceSize]);
 }
 
-/** The bound on the entries that one statement reads, in bytes: they are read in a moment, so that no reader holds up the others. */
+/** The bound in bytes on the entries that one statement reads. It keeps each statement short, so that no reader blocks the others. */
 const maxSliceSize = 4_000_000;
 
-/** The rows of `commits` as long as those before them, in the same order, fit into the bound. */
+/** The rows of `commits`, in the same order, up to the bound on their total size. */
 const withinBound = (commits: string, order: "" | " DESC", bound: string) => `
    SELECT first_sequence AS "firstSequence", entries
    FROM (

@@ -9,24 +9,24 @@ export interface JobSearch {
   readonly workflowId: string | null;
   readonly versionId: string | null;
   readonly versionNumber: number | null;
-  /** The first instant that counts. */
+  /** The earliest time of creation, which is included. */
   readonly createdAfter: Timestamp | null;
-  /** The instant before which jobs count. */
+  /** The time before which jobs were created, which is not included. */
   readonly createdBefore: Timestamp | null;
   readonly awaitingEventId: string | null;
-  /** Only jobs that wait for events now, or only those that do not. */
+  /** True for jobs that wait for events now, false for the others; null for all. */
   readonly isWaiting: boolean | null;
-  /** Only jobs that no other job made; null: all. */
+  /** True for jobs that no other job made; null for all. */
   readonly isTopLevel: boolean | null;
-  /** Only the children of this job. */
+  /** The job whose children are listed; null for all jobs. */
   readonly parentJobId: string | null;
-  /** Only jobs of these workflows; null: of all. */
+  /** The workflows whose jobs are listed; null for all. */
   readonly workflowIds: readonly string[] | null;
 }
 
 export interface JobRow extends PlainJob {
   readonly status: JobStatus;
-  /** The events that it waits for and that are not there yet. */
+  /** The events that the job waits for and that have not arrived yet. */
   readonly awaitingEventIds: readonly string[] | null;
   /** The current step of a RUNNING job; null otherwise. */
   readonly stepName: string | null;
@@ -36,7 +36,7 @@ export interface JobRow extends PlainJob {
 
 type Order = "newest" | "oldest";
 
-/** In the order of their submission: from before `fromJobId` the newest first, or from after it the oldest. */
+/** Lists jobs in the order of their submission: the newest first from before `fromJobId`, or the oldest first from after it. */
 export async function listJobs(
   db: Reader,
   search: JobSearch,
@@ -55,7 +55,7 @@ export async function listJobs(
   return found;
 }
 
-/** How many there are, up to `max`: to count on would read them all. */
+/** Counts jobs up to `max`, because counting further would read all of them. */
 export async function countJobs(db: Reader, search: JobSearch, max: number): Promise<number> {
   const narrowed = await narrowToWorkflow(db, search);
   if (narrowed === undefined) return 0;
@@ -68,7 +68,7 @@ export async function countJobs(db: Reader, search: JobSearch, max: number): Pro
   return count;
 }
 
-/** A version's jobs are found through the index of its workflow's. Undefined when no job can be meant. */
+/** Finds a version's jobs through the index of its workflow. Undefined when no job can match. */
 async function narrowToWorkflow(db: Reader, search: JobSearch): Promise<JobSearch | undefined> {
   const { organizationId, versionId } = search;
   if (versionId === null) return search;
@@ -89,15 +89,18 @@ const findVersionPlace = statement<{ workflowId: string; versionNumber: number }
    WHERE organization_id = $1 AND version_id = $2`,
 );
 
-/** From one job's id to another's, both without themselves at the beginning and with it at the end; null is the end of all. */
+/** The jobs between two ids, without the first and including the last; null stands for the end of all jobs. */
 interface Slice {
   readonly from: string | null;
   readonly to: string | null;
 }
 
-/** All at once, or in slices of `sliceRows` rows between which others have their turn. The first is short, since most pages are found in it. */
+/**
+ * Yields all jobs at once, or slices of `sliceRows` rows between which other reads have their turn. The first slice is short, because it is enough
+ * for most pages.
+ */
 async function* slicesOf(db: Reader, search: JobSearch, order: Order, fromJobId: string | null): AsyncGenerator<Slice> {
-  // The children of a job are found without a walk through others.
+  // The children of a job are found without reading other jobs, so they need no slices.
   const sliceRows = search.parentJobId === null ? db.sliceRows : null;
   let from = fromJobId;
   for (let rows = sliceRows === null ? null : Math.ceil(sliceRows / 10); rows !== null; rows = sliceRows) {
@@ -135,7 +138,7 @@ const findOldestSliceEnd = statement<{ jobId: string }>(
   "each-time",
 );
 
-/** Ids are in the order of their time, so a range of times is also a range of the primary key. */
+/** Ids are in the order of their times, so a range of times is also a range of the primary key. */
 const matches = `
    organization_id = $1
      AND ($2::text IS NULL OR status = $2)
@@ -152,12 +155,12 @@ const matches = `
 const fromNewest = "($15::uuid IS NULL OR job_id < $15) AND ($16::uuid IS NULL OR job_id >= $16)";
 const fromOldest = "($15::uuid IS NULL OR job_id > $15) AND ($16::uuid IS NULL OR job_id <= $16)";
 
-/** A state may be large, and one path into it costs a walk through it: one for each row at most. */
+/** A state may be large, and each path into it costs a walk through it, so each row reads at most one path. */
 const columns = `${plainJobColumns}, status, awaiting_event_ids AS "awaitingEventIds",
      CASE WHEN status = 'RUNNING' THEN ${wholeState} #>> '{step,name}' END AS "stepName",
      CASE WHEN status = 'FAILED' THEN ${wholeState} -> 'error' END AS error`;
 
-/** Statements of their own for the children of a job: with both in one condition, joined by OR, the planner goes through all jobs. */
+/** The children of a job have statements of their own: with both conditions in one, joined by OR, the planner reads all jobs. */
 const anyJobs = searchStatements("jobs", "$14::uuid IS NULL");
 const childJobs = searchStatements(
   "jobs_of_parent",
@@ -214,15 +217,18 @@ function searchValues(search: JobSearch): unknown[] {
   ];
 }
 
-/** A job's id is made when its request comes, its `created_at` when it is committed, and nodes' clocks differ a little. */
+/**
+ * The tolerance between an id and `created_at`: the id is made when the request comes, `created_at` when it is committed, and the clocks of nodes
+ * differ a little.
+ */
 const idSlackMs = 60_000;
 
-/** The bounds of the ids (UUID version 7) that jobs of these times have. */
+/** The bounds of the ids (UUID version 7) of jobs that were created in this range. */
 function idRange(after: Timestamp | null, before: Timestamp | null): [string | null, string | null] {
   return [after === null ? null : firstIdAt(after - idSlackMs), before === null ? null : lastIdAt(before + idSlackMs)];
 }
 
-/** The least and the greatest id (UUID version 7) that can have been made at a time. */
+/** The lowest and the highest id (UUID version 7) that can have been made at a time. */
 export function firstIdAt(at: Timestamp): string {
   return idAt(at, "0000-0000-000000000000");
 }
@@ -236,7 +242,7 @@ function idAt(at: Timestamp, rest: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-${rest}`;
 }
 
-/** The version that a job runs. All of it stays as it was when the job was submitted. */
+/** The version that a job runs. All fields stay as they were when the job was submitted. */
 export interface VersionOfJob {
   readonly workflowId: string;
   readonly versionId: string;
@@ -245,7 +251,7 @@ export interface VersionOfJob {
   readonly tag: string | null;
 }
 
-/** Undefined when there is no such job. */
+/** Finds the version of a job. Undefined when the job does not exist. */
 export async function findVersionOfJob(db: Queryable, key: JobKey): Promise<VersionOfJob | undefined> {
   const [row] = await db.query(findVersionOfJobRow, [key.organizationId, key.jobId]);
   return row;

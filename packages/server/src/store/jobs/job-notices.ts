@@ -4,18 +4,18 @@ import { type Queryable, statement, type Transaction } from "../home/database.ts
 import type { JobKey } from "./jobs.ts";
 import { askInParts, everyPairJoined, organizationsOf } from "./key-parts.ts";
 
-/** A notice that one job owes another. `branch`, `step`, `visit` and `epoch` name the parent's call that it is about. */
+/** A notice that one job owes another. `branch`, `step`, `visit` and `epoch` name the call of the parent that it is about. */
 export interface JobNotice extends JobKey {
   readonly senderJobId: string;
   readonly branch: string;
   readonly step: string;
   readonly visit: number;
   readonly epoch: number;
-  /** How the child ended, to its parent; null, to a child, says that the parent does not wait any more. */
+  /** The outcome of the child, for its parent. Null, for a child, means that the parent does not wait any more. */
   readonly outcome: ChildOutcome | null;
 }
 
-/** Writes notices with the changes that they are about. One that is there still is replaced. */
+/** Writes notices in the transaction of the changes that they are about. An existing notice is replaced. */
 export async function insertNotices(
   transaction: Transaction,
   { nodeId, at }: { readonly nodeId: string; readonly at: Timestamp },
@@ -34,7 +34,7 @@ export async function insertNotices(
     throw new Error(`Of ${notices.length} notices ${written.length} were written.`);
 }
 
-// JSON null is not SQL's NULL: json_to_recordset gives the one for the other.
+// A null outcome is stored as SQL's NULL, because json_to_recordset turns JSON null into it.
 const insertNoticeRows = statement<{ jobId: string }>(
   "insert_job_notices",
   "organization",
@@ -49,23 +49,23 @@ const insertNoticeRows = statement<{ jobId: string }>(
    RETURNING job_id AS "jobId"`,
 );
 
-/** The notices that a node should deliver: its own, and those of others after `lateMs`. */
+/** The notices that a node should deliver: its own, and those of other nodes after `lateMs`. */
 export interface NoticeSearch {
   readonly nodeId: string;
   readonly lateMs: number;
   readonly leftOutJobIds: readonly string[];
   readonly limit: number;
-  /** All that are found have no more bytes together, except where the first one has by itself. */
+  /** The bound on the bytes of all notices together; the first one may exceed it alone. */
   readonly maxBytes: number;
 }
 
 export interface FoundNotices {
   readonly notices: readonly JobNotice[];
-  /** Whether there are no others that this node should deliver. */
+  /** Whether these are all the notices that this node should deliver. */
   readonly isAll: boolean;
 }
 
-/** The oldest notices of all organizations. */
+/** Finds the oldest notices of all organizations. */
 export async function findNotices(db: Queryable, search: NoticeSearch): Promise<FoundNotices> {
   const { nodeId, lateMs, leftOutJobIds, limit, maxBytes } = search;
   const rows = await db.query(findNoticeRows, [nodeId, lateMs, leftOutJobIds, limit, maxBytes]);
@@ -99,8 +99,9 @@ const findNoticeRows = statement<JobNotice & { readonly foundCount: number }>(
 );
 
 /**
- * Up to `limit` notices of each of up to `organizationCount` organizations, those that follow `after` in the order of their ids: first one of each organization, then
- * the second of each, and so on. It goes from one organization to the next by the index, however many notices each has.
+ * Finds up to `limit` notices of each of up to `organizationCount` organizations, from after `after` in the order of organizations' ids. They come in
+ * turn: the first of each organization, then the second of each, and so on. The search goes from one organization to the next by the index, however
+ * many notices each has.
  */
 export async function findNoticesInTurn(
   db: Queryable,

@@ -3,7 +3,7 @@ import { type Queryable, statement, type Transaction } from "../home/database.ts
 import type { JobKey } from "./jobs.ts";
 import { askInParts, eachAlone, organizationsOf } from "./key-parts.ts";
 
-/** Writes the values that one commit brings to its jobs. */
+/** Writes the values that one commit adds to its jobs. */
 export async function insertValues(
   transaction: Transaction,
   jobs: readonly (JobKey & { readonly values: readonly NewValue[] })[],
@@ -36,11 +36,11 @@ export interface ValueKey extends JobKey {
 
 export interface ReadValue extends ValueKey {
   readonly bytes: number;
-  /** JSON. */
+  /** The value as JSON text. */
   readonly text: string;
 }
 
-/** Reads these values, those of one job the first ones first, as many as fit into `maxBytes` together, and the first `freeCount` in any case. */
+/** Reads these values, in the given order for each job, as many as fit into `maxBytes` together, but always the first `freeCount`. */
 export async function readValues(
   db: Queryable,
   wanted: readonly ValueKey[],

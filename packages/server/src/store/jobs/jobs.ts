@@ -28,35 +28,35 @@ import { mostBytes } from "./most-bytes.ts";
 
 export type { WrittenJob } from "./job-columns.ts";
 
-/** Names one job. Every look-up carries the organization, so that it goes to one shard and tenants cannot mix. */
+/** The key of one job. Every look-up names the organization, so that it goes to one shard and one tenant never sees another's jobs. */
 export interface JobKey {
   readonly organizationId: string;
   readonly jobId: string;
 }
 
-/** Jobs that a search passes over. */
+/** Jobs that a search leaves out. */
 export interface LeftOutJobs {
   readonly versionIds: readonly string[];
   readonly jobIds: readonly string[];
 }
 
-/** A job as its row has it: without the values that are stored apart from it. */
+/** A job as its row has it, without the values that are stored separately. */
 export type LockedJob = Omit<Job, "state" | "input"> & {
   readonly state: StoredState;
-  /** Null where it is large: `readInputs` reads it where it is needed. */
+  /** The input; null when it is large. `readInputs` reads a large one where it is needed. */
   readonly input: JsonObject | null;
 };
 
 export interface LockedJobs {
   readonly locked: readonly LockedJob[];
-  /** Jobs whose rows another transaction holds: nothing is known of them now. */
+  /** The jobs whose rows another transaction holds. Their state is unknown now. */
   readonly held: readonly JobKey[];
 }
 
 /**
- * Locks the jobs' rows and answers those that exist. It waits for no other transaction: one that holds a row for long would keep the jobs of
- * everybody else waiting with it.
- * Throws `TooMuchAtOnceError` when several jobs hold more than `maxBytes` together: some hundred of a few MiB each are gigabytes.
+ * Locks the jobs' rows and answers the jobs that exist. It waits for no other transaction: one that holds a row for long would also keep everybody
+ * else's jobs waiting. Throws `TooMuchAtOnceError` when several jobs together exceed `maxBytes`, because a few hundred of a few MiB each are
+ * gigabytes.
  */
 export async function lockJobs(
   transaction: Transaction,
@@ -69,7 +69,7 @@ export async function lockJobs(
   const found = new Set(locked.map(({ jobId }) => jobId));
   return {
     locked,
-    // A row that was passed over still exists. This look comes later, so a job that is missing from it as well is gone.
+    // A row that was skipped because of its lock still exists. This read comes later, so a job that is missing here too is gone.
     held: await readStandings(
       transaction,
       keys.filter(({ jobId }) => !found.has(jobId)),
@@ -77,7 +77,7 @@ export async function lockJobs(
   };
 }
 
-/** Reads jobs without locking them, bounded as `lockJobs` is. Jobs that do not exist are missing from the answer. */
+/** Reads jobs without locking them, with the same bound as `lockJobs`. Missing jobs are left out. */
 export async function readUnlockedJobs(
   db: Queryable,
   keys: readonly JobKey[],
@@ -87,7 +87,7 @@ export async function readUnlockedJobs(
   return await withStates(db, rows, maxBytes);
 }
 
-/** Adds the states that are too large to come with their rows. */
+/** Adds the states that are too large to be read with their rows. */
 async function withStates(db: Queryable, rows: readonly FoundJob[], maxBytes: number): Promise<LockedJob[]> {
   const large = rows.filter(({ state }) => state === null);
   const states = await readLarge(db, readStateRows, large, maxBytes);
@@ -98,7 +98,7 @@ async function withStates(db: Queryable, rows: readonly FoundJob[], maxBytes: nu
   });
 }
 
-/** The inputs of these jobs, by job id, bounded as `lockJobs` is. */
+/** Reads the inputs of these jobs, by job id, with the same bound as `lockJobs`. */
 export async function readInputs(
   transaction: Transaction,
   keys: readonly JobKey[],
@@ -119,7 +119,7 @@ async function readLarge<Content>(
   const readPart = async (part: readonly JobKey[]) => {
     const contents = await transaction.query(rows, [...keyColumns(part, jobIdOf), room]);
     for (const { jobId, content, bytes } of contents) {
-      // The parts share the bound: each of them alone would let as much in as all may.
+      // The parts share one bound; otherwise each part could read as much as all together may.
       room -= bytes;
       if (content === null) throw new TooMuchAtOnceError(keys.length, maxBytes);
       found.set(jobId, content);
@@ -132,13 +132,13 @@ async function readLarge<Content>(
 
 interface LargeContent<Content> {
   readonly jobId: string;
-  /** Null beyond the bound. */
+  /** The content; null beyond the bound. */
   readonly content: Content | null;
-  /** Length of its text. */
+  /** The length of the content's text. */
   readonly bytes: number;
 }
 
-/** Thrown for work that may be done in smaller portions. */
+/** Thrown when the work is too large at once and may be done in smaller portions. */
 export class TooMuchAtOnceError extends Error {
   constructor(count: number, bytes: number, things: "jobs" | "plans" = "jobs") {
     super(`${count} ${things} with ${bytes} bytes are too much for one transaction.`);
@@ -148,7 +148,10 @@ export class TooMuchAtOnceError extends Error {
 
 const jobColumns = `${plainJobColumns}, ${wholeState} AS state, input`;
 
-/** Most are smaller and come with their row. A state has no large values in it but those of earlier releases; an input is of no use to most events. */
+/**
+ * Most states are small and are read with their row. Only states of earlier releases contain large values. Inputs are not read with the row, because
+ * most events do not need them.
+ */
 const isStateSmall = `pg_column_size(${wholeState}) <= 4096`;
 const isInputSmall = `${mostBytes("input")} <= 65536`;
 
@@ -193,7 +196,7 @@ const readStateRows = statement<LargeContent<StoredState>>(
 );
 const readInputRows = statement<LargeContent<JsonObject>>("read_job_inputs", "organization", largeContents("input"));
 
-/** Writes new jobs. A job id that exists already is a defect of ours and fails the transaction. */
+/** Writes new jobs. An existing job id is a defect of ours, and fails the transaction. */
 export async function insertJobs(transaction: Transaction, jobs: readonly WrittenJob[]): Promise<void> {
   if (jobs.length === 0) return;
   await transaction.query(insertJobRows, [JSON.stringify(jobs.map(writtenPartOf))]);
@@ -212,7 +215,7 @@ export interface JobUpdate {
   readonly after: WrittenJob;
 }
 
-/** Writes changed jobs; the row must still be as it was loaded. Throws when one is not: the lock was not held. */
+/** Writes changed jobs; each row must still be as it was loaded. Throws when one is not, which means that the lock was not held. */
 export async function updateJobs(transaction: Transaction, updates: readonly JobUpdate[]): Promise<void> {
   if (updates.length === 0) return;
   const keyed = updates.map(({ before, after }) => {
@@ -247,11 +250,11 @@ const updateJobRows = statement<{ jobId: string }>(
 
 export interface HistoryRow extends JobKey {
   readonly entries: readonly HistoryEntry[];
-  /** Whether the same commit writes what the entries add to metrics. What does not is counted later, from the history. */
+  /** Whether the same commit also writes what the entries add to metrics. Other rows are counted later, from the history. */
   readonly counted: boolean;
 }
 
-/** Writes a row of the history as JSON text, whose length says about how many bytes it takes in the store. */
+/** Writes a row of the history as JSON text. The text's length estimates how many bytes the row takes in the store. */
 export function historyText({ organizationId, jobId, entries, counted }: HistoryRow): string {
   const first = entries[0];
   if (first === undefined) throw new Error("A row of the history has no entries.");
@@ -265,7 +268,10 @@ export function historyText({ organizationId, jobId, entries, counted }: History
   });
 }
 
-/** One row (`historyText`) per job and commit. `commitId` is the same for the whole commit: by it one can ask later whether it landed. */
+/**
+ * Inserts one row (`historyText`) per job and commit. `commitId` is the same for the whole commit, so that it can later be checked whether the commit
+ * landed.
+ */
 export async function insertHistory(
   transaction: Transaction,
   texts: readonly string[],
@@ -286,14 +292,14 @@ const insertHistoryRows = statement<never>(
      counted boolean)`,
 );
 
-/** A job, and of a small one the state, the input and the history by commits; of a large one they are null. */
+/** A job. For a small one with its state, its input, and its history by commits; these are null for a large one. */
 export type SmallJob = Omit<Job, "state" | "input"> & {
   readonly state: StoredState | null;
   readonly input: JsonObject | null;
   readonly commits: HistoryEntry[][] | null;
 };
 
-/** Each of these jobs as of one instant. Jobs that do not exist are missing from the answer. */
+/** Reads each of these jobs as it is at one instant. Missing jobs are left out. */
 export async function readSmallJobs(db: Queryable, keys: readonly JobKey[]): Promise<SmallJob[]> {
   return await askInParts(keys, (part) => db.query(readSmallJobRows, keyColumns(part, jobIdOf)), eachAlone);
 }
@@ -318,7 +324,7 @@ const readSmallJobRows = statement<SmallJob>(
    ) AS job`,
 );
 
-/** A job with its input, however large. Undefined when there is none. */
+/** Reads a job with its input, however large. Undefined when the job does not exist. */
 export async function readJob(
   db: Queryable,
   { organizationId, jobId }: JobKey,
@@ -333,7 +339,7 @@ const readJobRow = statement<Omit<Job, "state"> & { state: StoredState }>(
   `SELECT ${jobColumns} FROM job WHERE organization_id = $1 AND job_id = $2`,
 );
 
-/** Undefined when there is no such job. */
+/** Reads a job's input. Undefined when the job does not exist. */
 export async function readJobInput(db: Queryable, { organizationId, jobId }: JobKey): Promise<JsonObject | undefined> {
   const [row] = await db.query(readJobInputRow, [organizationId, jobId]);
   return row?.input;
@@ -345,7 +351,7 @@ const readJobInputRow = statement<Pick<Job, "input">>(
   "SELECT input FROM job WHERE organization_id = $1 AND job_id = $2",
 );
 
-/** How far a job has come: enough for whoever waits for it, and to notice a change made by another node. */
+/** How far a job has come: enough for a request that waits for it, and for noticing a change by another node. */
 export interface JobStanding extends JobKey {
   readonly sequence: number;
   readonly status: JobStatus;
@@ -353,7 +359,7 @@ export interface JobStanding extends JobKey {
   readonly isWaiting: boolean;
 }
 
-/** Jobs that do not exist are missing from the answer. */
+/** Reads the standings of jobs. Missing jobs are left out. */
 export async function readStandings(db: Queryable, keys: readonly JobKey[]): Promise<JobStanding[]> {
   return await askInParts(keys, (part) => db.query(readStandingRows, keyArrays(part)));
 }
@@ -367,8 +373,8 @@ const readStandingRows = statement<JobStanding>(
 );
 
 /**
- * Whether the commit that wrote this job's entries from `firstSequence` on is in the store. Its transaction may still be on its way to
- * its end, on a connection that was lost: asking for its row's key, and giving that back, waits for the end.
+ * Whether the commit that wrote this job's entries from `firstSequence` on is in the store. Its transaction may still be ending on a lost connection:
+ * inserting a row with the same key, and rolling that back, waits for the end.
  */
 export async function hasCommit(db: Database, key: JobKey, firstSequence: number, commitId: string): Promise<boolean> {
   const values = [key.organizationId, key.jobId, firstSequence, commitId];
@@ -385,7 +391,7 @@ export async function hasCommit(db: Database, key: JobKey, firstSequence: number
   return rows.length > 0;
 }
 
-/** Rolls the question back. */
+/** Thrown to roll back the row that was inserted for the check. */
 class PlaceIsFree extends Error {}
 
 const takePlaceOfCommit = statement<never>(
@@ -403,8 +409,8 @@ const findCommit = statement<{ found: number }>(
 );
 
 /**
- * The keys as two parameters. Statements that take their rows from JSON name the jobs in an array as well: from the array the planner knows
- * that few rows are meant and goes by the key, where it would otherwise read all jobs of an organization and join.
+ * The keys as two parameters. Statements that take their rows from JSON also name the jobs in an array: from it the planner knows that few rows are
+ * wanted, and uses the key instead of reading and joining all jobs of an organization.
  */
 export function keyArrays(keys: readonly JobKey[]): [string[], string[]] {
   return [organizationsOf(keys), [...new Set(keys.map(jobIdOf))]];

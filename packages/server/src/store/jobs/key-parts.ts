@@ -1,6 +1,6 @@
 /*
- * Rows are asked for by their keys in parts of a few organizations. A statement has to name its organizations in an array, since that names the
- * shard; what else it does with the keys says how large a part may be.
+ * Reads rows by their keys in parts of a few organizations. A statement has to name its organizations in an array, which names the shard; how it uses
+ * the keys decides how large a part may be.
  */
 
 export interface PartSize {
@@ -9,22 +9,25 @@ export interface PartSize {
 }
 
 /**
- * For statements that name their rows by two arrays, `organization_id = ANY($1) AND job_id = ANY($2)`. That means every pair of the two: for 400 jobs of
- * 400 organizations these are 160,000 look-ups, or a scan of the whole table, which the planner then prefers. A batch of few organizations stays one statement.
+ * The part size for statements that name their rows by two arrays, `organization_id = ANY($1) AND job_id = ANY($2)`. This means every pair of the
+ * two: 400 jobs of 400 organizations are 160,000 look-ups, or a scan of the whole table, which the planner then prefers. A batch of few organizations
+ * stays one statement.
  */
 export const everyPair: PartSize = { organizations: 8, keys: Number.MAX_SAFE_INTEGER };
 
 /**
- * For statements that join such rows with what is given for each of them. The planner takes the rows for few and compares every one with every
- * one: 400 with 400 took 31 ms, in parts of 32 it takes 3. Outside of a commit, parts of ten organizations and fewer are planned anew each time, since a plan for any values
- * counts with ten; PostgreSQL 15 makes a look-up for each pair, so many more would cost it more than planning.
+ * The part size for statements that also join such rows with values given for each of them. The planner underestimates the number of rows and
+ * compares each with each: 400 with 400 took 31 ms, in parts of 32 it takes 3 ms. Outside of a commit, parts of ten organizations or fewer are
+ * planned each time, because a generic plan assumes ten. PostgreSQL 15 makes a look-up for each pair, so much larger parts would cost it more than
+ * planning.
  */
 export const everyPairJoined: PartSize = { organizations: 12, keys: 32 };
 
 /**
- * For statements that look up each key by itself, in a lateral subquery that names the organization twice: in the array and by the key. That subquery ends
- * in OFFSET 0, or the planner would make a join of it and read all rows of the organizations. It counts the organization twice in its estimate, so this is for tables whose other
- * indexes cannot pass for as good: `workflow_version` was read by a wrong one.
+ * The part size for statements that look up each key separately, in a lateral subquery that names the organization both in the array and by the key.
+ * The subquery ends in OFFSET 0; otherwise the planner would turn it into a join and read all rows of the organizations. The organization counts
+ * twice in the planner's estimate, so this is only for tables without another index that seems as good: for `workflow_version` the planner chose a
+ * wrong one.
  */
 export const eachAlone: PartSize = { organizations: 32, keys: Number.MAX_SAFE_INTEGER };
 
@@ -32,7 +35,7 @@ interface OfOrganization {
   readonly organizationId: string;
 }
 
-/** Asks for one part after the other, in the order of the organizations. */
+/** Runs one part after the other, in the order of the organizations. */
 export async function askInParts<Key extends OfOrganization, Row>(
   keys: readonly Key[],
   ask: (part: readonly Key[]) => Promise<readonly Row[]>,
@@ -44,8 +47,8 @@ export async function askInParts<Key extends OfOrganization, Row>(
 }
 
 /**
- * Asks in parts without waiting for one part's answer before the next goes out. For a transaction alone, which has one connection and answers in
- * order; elsewhere the parts would take every connection of their lane.
+ * Sends all parts without waiting for the answers. It is only for a transaction, which has one connection and answers in order; elsewhere the parts
+ * would take every connection of their lane.
  */
 export async function askTogether<Key extends OfOrganization, Row>(
   keys: readonly Key[],
@@ -55,7 +58,7 @@ export async function askTogether<Key extends OfOrganization, Row>(
   return (await Promise.all(partsOf(keys, size).map(ask))).flat();
 }
 
-/** The parts of which each is one statement of `askInParts`. */
+/** Divides keys into parts, each for one statement of `askInParts`. */
 export function partsOf<Key extends OfOrganization>(keys: readonly Key[], size = everyPair): Key[][] {
   const byOrganization = [...Map.groupBy(keys, (key) => key.organizationId)].sort(([a], [b]) => (a < b ? -1 : 1));
   const parts: Key[][] = [];
@@ -66,7 +69,7 @@ export function partsOf<Key extends OfOrganization>(keys: readonly Key[], size =
   return parts;
 }
 
-/** The array of the organizations, and those of the organization and the id of each key: each key once. */
+/** The array of the organizations, and the arrays of the organization and the id of each key. Each key occurs once. */
 export function keyColumns<Key extends OfOrganization>(
   keys: readonly Key[],
   idOf: (key: Key) => string,

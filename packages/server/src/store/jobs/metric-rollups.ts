@@ -6,7 +6,7 @@ export interface OrganizationChanges {
   readonly changes: readonly MetricChange[];
 }
 
-/** Keeps what one commit adds to metrics, in its transaction: whatever is committed is counted, and nothing else. */
+/** Stores what one commit adds to metrics, in its transaction, so that exactly the committed changes are counted. */
 export async function insertMetricChanges(
   transaction: Transaction,
   changeId: string,
@@ -32,7 +32,7 @@ const insertMetricChangeRows = statement<{ organizationId: string }>(
    RETURNING organization_id AS "organizationId"`,
 );
 
-/** Short names: each commit writes them. */
+/** The names are short because each commit writes them. */
 function writtenChange({ workflowId, measure, hour, durationClass, count, totalMs, maxMs }: MetricChange) {
   return { workflow: workflowId, measure, hour, class: durationClass, count, total: totalMs, max: maxMs };
 }
@@ -41,7 +41,7 @@ function writtenChange({ workflowId, measure, hour, durationClass, count, totalM
 export const changeColumns =
   "workflow uuid, measure text, hour integer, class smallint, count bigint, total bigint, max bigint";
 
-/** Organizations with changes that are not folded yet, in the order of their ids, those after `afterId`. */
+/** Lists organizations with changes that are not folded yet, in the order of their ids, from after `afterId`. */
 export async function findChangedOrganizations(
   db: Queryable,
   afterId: string | null,
@@ -61,7 +61,7 @@ const findChangedOrganizationRows = statement<{ organizationId: string }>(
    LIMIT $2`,
 );
 
-/** Takes changes out, each for this transaction alone: a second node that folds at the same time takes others. */
+/** Takes changes out for this transaction alone: another node that folds at the same time takes other changes. */
 export async function takeMetricChanges(
   transaction: Transaction,
   organizationId: string,
@@ -99,7 +99,7 @@ const deleteMetricChangeRows = statement<never>(
   "DELETE FROM metric_change WHERE organization_id = $1 AND change_id = ANY($2::uuid[])",
 );
 
-/** Adds to the rollups, in the order of their keys, so that two nodes never wait for each other crosswise. */
+/** Adds to the rollups, in the order of their keys, so that two nodes cannot deadlock. */
 export async function addToRollups(
   transaction: Transaction,
   organizationId: string,

@@ -4,24 +4,24 @@ import type { Timestamp } from "../../core/job/job-state.ts";
 import { type Queryable, statement } from "../home/database.ts";
 import { changeColumns } from "./metric-rollups.ts";
 
-/** A row of buckets: bucket n holds what happened from n × `bucketSeconds` on, counted from 1970. */
+/** A range of buckets: bucket n holds what happened from n × `bucketSeconds` on, counted from 1970. */
 export interface MetricRange {
   readonly organizationId: string;
   readonly from: Timestamp;
-  /** The end; this instant does not count. */
+  /** The end, which is not included. */
   readonly to: Timestamp;
   readonly bucketSeconds: number;
-  /** Only of these workflows; null: of all. */
+  /** The workflows to include; null for all. */
   readonly workflowIds: readonly string[] | null;
 }
 
-/** The sums of one bucket; durations are given by their classes. A class may stand there more than once. */
+/** The sums of one bucket by duration class. A class may occur more than once. */
 export interface MetricRow {
   readonly bucket: number;
   readonly classes: readonly DurationCount[];
 }
 
-/** The sums of a measure, as far as they are counted: what is folded into the rollups and what waits to be, in one statement and so of one instant. */
+/** Reads the sums of a measure that are counted so far: the rollups and the changes that wait to be folded, in one statement and so at one instant. */
 export async function readMetric(db: Queryable, range: MetricRange, measure: Measure): Promise<MetricRow[]> {
   const { organizationId, from, to, bucketSeconds, workflowIds } = range;
   const bucketOf = (at: Timestamp) => at / 1000 / bucketSeconds;
@@ -46,10 +46,10 @@ interface ArraysOfBucket {
   readonly maximaMs: readonly number[];
 }
 
-/** The workflow of the rows that are the sums over all (`rollUp` of `core/job/metric-change.ts`). */
+/** The workflow id of the rows with the sums over all workflows (`rollUp` of `core/job/metric-change.ts`). */
 const allWorkflows = "ARRAY['00000000-0000-0000-0000-000000000000']::uuid[]";
 
-/** One row for a bucket: as one for a class, a month in hours took the driver four times as long as the store. */
+/** Each bucket is one row: with one row per class, the driver took four times as long as the store for a month in hours. */
 const readMetricRows = statement<ArraysOfBucket>(
   "read_metric",
   "organization",
@@ -71,7 +71,7 @@ const readMetricRows = statement<ArraysOfBucket>(
   "each-time",
 );
 
-/** Jobs that are RUNNING now; of them, those that wait for events. */
+/** Counts the jobs that are RUNNING now and, among them, the jobs that wait for events. */
 export async function countRunningJobs(
   db: Queryable,
   organizationId: string,

@@ -1,7 +1,7 @@
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { type Queryable, statement } from "../home/database.ts";
 
-/** Renews this node's heartbeat and answers the database's time, by which this node sets its clock. */
+/** Renews this node's heartbeat and answers the database's time, by which the node sets its clock. */
 export async function beat(db: Queryable, node: { nodeId: string; name: string }): Promise<Timestamp> {
   const [row] = await db.query(beatNode, [node.nodeId, node.name]);
   if (row === undefined) throw new Error("The heartbeat answered nothing.");
@@ -25,8 +25,8 @@ export interface NodeRow {
 }
 
 /**
- * All nodes that ever beat and were not removed. Alive: the last heartbeat is younger than the lease, by the database's clock. That is for people;
- * whose calls may be taken over is for the failure detector to say.
+ * Lists all nodes that ever beat and were not removed. A node counts as alive when its last heartbeat is younger than the lease, by the database's
+ * clock. This is for people; the failure detector decides whose calls may be taken over.
  */
 export async function listNodes(db: Queryable, leaseMs: number): Promise<NodeRow[]> {
   return await db.query(listNodeRows, [leaseMs]);
@@ -41,19 +41,19 @@ const listNodeRows = statement<NodeRow>(
    ORDER BY started_at`,
 );
 
-/** Forgets a node that leaves. */
+/** Deletes the row of a node that leaves. */
 export async function removeNode(db: Queryable, nodeId: string): Promise<void> {
   await db.query(removeNodeRow, [nodeId]);
 }
 
 const removeNodeRow = statement<never>("remove_node", "global", "DELETE FROM node WHERE node_id = $1");
 
-/** Forgets a node that died, unless it has beaten again. Its calls are found by its absence. */
+/** Deletes the row of a node that died, unless it has beaten again. Its calls are found because the row is missing. */
 export async function removeDeadNode(db: Queryable, { nodeId, heartbeatAt }: NodeRow): Promise<void> {
   await db.query(removeDeadNodeRow, [nodeId, new Date(heartbeatAt).toISOString()]);
 }
 
-/** The time was read in milliseconds, and the row holds microseconds. */
+/** The time was read in milliseconds, while the row has microseconds. */
 const removeDeadNodeRow = statement<never>(
   "remove_dead_node",
   "global",

@@ -17,7 +17,7 @@ export interface QueuedTask extends CallKey {
   readonly worker: string | null;
   readonly takenAt: Timestamp | null;
   readonly leaseUntil: Timestamp | null;
-  /** The last that the worker said of how far it has come. */
+  /** The progress that the worker reported last. */
   readonly progress: JsonValue | null;
 }
 
@@ -29,8 +29,8 @@ const queuedTaskColumns = `task.organization_id AS "organizationId", task.job_id
 export type WaitingPlace = Pick<QueuedTask, "priority" | "workflowId" | "dueAt" | "jobId" | "epoch">;
 
 /**
- * Tasks that wait, those behind `after`: the highest priority first, then workflow by workflow, and of each the longest due first. The index has them in another
- * order, so it is searched for one line after the other, and for the first tasks of each.
+ * Lists waiting tasks, from after `after`: the highest priority first, then workflow by workflow, and in each the longest due first. The index has
+ * them in another order, so the search takes the first tasks of one line after the other.
  */
 export async function listWaitingTasks(
   db: Queryable,
@@ -81,7 +81,7 @@ export interface HeldPlace extends Pick<QueuedTask, "dueAt" | "jobId" | "epoch">
   readonly worker: string;
 }
 
-/** Tasks that workers hold, those behind `after`: worker by worker, and of each the longest due first. */
+/** Lists tasks that workers hold, from after `after`: worker by worker, and for each the longest due first. */
 export async function listHeldTasks(
   db: Queryable,
   { organizationId, queue }: QueueKey,

@@ -1,7 +1,7 @@
 import { type Database, type Queryable, statement } from "../home/database.ts";
 
 /**
- * Reads about how many bytes each of these organizations stores: what its jobs and its versions have brought, as far as it is folded into the rollups, which
+ * Estimates how many bytes each of these organizations stores: the additions by its jobs and its versions that are folded into the rollups, which
  * happens within seconds. Organizations that store nothing are left out.
  */
 export async function readStoredBytes(
@@ -13,13 +13,13 @@ export async function readStoredBytes(
   return new Map(rows.flat().map(({ organizationId, storedBytes }) => [organizationId, storedBytes]));
 }
 
-/** Reads about how many bytes one organization stores (`readStoredBytes`). */
+/** Estimates how many bytes one organization stores (`readStoredBytes`). */
 export async function readStoredBytesOf(db: Queryable, organizationId: string): Promise<number> {
   const [row] = await db.query(readStoredBytesRows, [[organizationId]]);
   return row?.storedBytes ?? 0;
 }
 
-/** The sums over all workflows, by days: a year is as many rows as it has days. */
+/** The sums over all workflows by days, so that a year has only as many rows as days. */
 const readStoredBytesRows = statement<{ organizationId: string; storedBytes: number }>(
   "read_stored_bytes",
   "organization",

@@ -11,11 +11,11 @@ export interface TaskQueue {
   readonly waitingCount: number;
   /** How many tasks workers hold, up to `maxCounted`. */
   readonly heldCount: number;
-  /** The time since which the task that waits for longest is due; null when none waits. */
+  /** The due time of the task that has waited longest; null when none waits. */
   readonly oldestDueAt: Timestamp | null;
-  /** When a worker asked last, to some seconds; null for a queue that none has asked. */
+  /** The time of the last poll by a worker, precise to a few seconds; null for a queue that no worker has polled. */
   readonly polledAt: Timestamp | null;
-  /** How many workers have asked in the last minutes. */
+  /** The number of workers that polled within the last minutes. */
   readonly workerCount: number;
   readonly pausedAt: Timestamp | null;
   readonly pausedBy: Actor | null;
@@ -23,16 +23,16 @@ export interface TaskQueue {
 
 const isHeld = "job_call.lease_until IS NOT NULL";
 
-/** Counting on would take a long time, for a number that says nothing more. */
+/** The bound on counts. Counting further would take long, for a number that tells nothing more. */
 const maxCounted = 10_000;
 
-/** How long a worker counts after it asked last, in seconds: one that is busy does not ask. */
+/** The time in seconds for which a worker counts after its last poll: a busy worker does not poll. */
 const recentSeconds = 300;
 
-/** Lines beyond these are not looked at for the oldest task. */
+/** The bound on the lines that are searched for the oldest task. */
 const maxLines = 500;
 
-/** Queues in which tasks wait, that workers ask, or that somebody paused, in the order of their names, those behind `after`. */
+/** Lists queues in which tasks wait, that workers poll, or that are paused, in the order of their names, from after `after`. */
 export async function listTaskQueues(
   db: Queryable,
   organizationId: string,
@@ -59,7 +59,7 @@ const listQueueNames = statement<{ queue: string }>(
    ORDER BY queue LIMIT $3`,
 );
 
-/** The part of a WITH RECURSIVE that finds the queues behind $2 of tasks for which this holds: from one to the next by the index. */
+/** The part of a WITH RECURSIVE that finds the queues after $2 with tasks that meet this condition. It goes from one queue to the next by the index. */
 function queuesOfTasks(name: string, isMeant: string): string {
   return `${name} AS (
      (SELECT queue FROM job_call WHERE job_call.organization_id = $1 AND job_call.queue > $2 AND ${isMeant} ORDER BY queue LIMIT 1)
@@ -74,7 +74,7 @@ function queuesOfTasks(name: string, isMeant: string): string {
    )`;
 }
 
-/** Queues in which there are tasks, in the order of their names. */
+/** Lists queues with tasks, in the order of their names. */
 export async function listBusyQueues(db: Queryable, organizationId: string, limit: number): Promise<string[]> {
   return (await db.query(listBusyQueueNames, [organizationId, "", limit])).map(({ queue }) => queue);
 }
@@ -86,7 +86,7 @@ const listBusyQueueNames = statement<{ queue: string }>(
    SELECT queue FROM ((SELECT queue FROM waiting LIMIT $3) UNION (SELECT queue FROM held LIMIT $3)) AS busy ORDER BY queue LIMIT $3`,
 );
 
-/** Organizations that have tasks. */
+/** Lists organizations with tasks. */
 export async function listOrganizationsWithTasks(db: Queryable, limit: number): Promise<string[]> {
   return (await db.query(listOrganizationIdsWithTasks, [limit])).map(({ organizationId }) => organizationId);
 }
@@ -102,14 +102,14 @@ const listOrganizationIdsWithTasks = statement<{ organizationId: string }>(
    LIMIT $1`,
 );
 
-/** One that nobody has used is empty. */
+/** Reads a queue. A queue that nobody has used reads as empty. */
 export async function readTaskQueue(db: Queryable, { organizationId, queue }: QueueKey): Promise<TaskQueue> {
   const [found] = await readTaskQueues(db, organizationId, [queue]);
   if (found === undefined) throw new Error("A queue was not measured.");
   return found;
 }
 
-/** Queues by their names. */
+/** Reads queues by their names. */
 export async function readTaskQueues(
   db: Queryable,
   organizationId: string,
@@ -124,7 +124,10 @@ export async function readTaskQueues(
   return measured;
 }
 
-/** Counting full queues takes milliseconds for each, and on the embedded store nothing else happens in between. */
+/**
+ * The bound on the queues that are counted at once. Counting full queues takes milliseconds for each, and on the embedded store nothing else happens
+ * meanwhile.
+ */
 const maxQueuesAtOnce = 5;
 
 const measureQueues = statement<TaskQueue>(
@@ -167,12 +170,12 @@ const measureQueues = statement<TaskQueue>(
 export interface TaskWorker {
   readonly worker: string;
   readonly firstPolledAt: Timestamp;
-  /** When it asked last, to some seconds. */
+  /** The time of the worker's last poll, precise to a few seconds. */
   readonly polledAt: Timestamp;
   readonly heldCount: number;
 }
 
-/** The workers that asked a queue within the last day, those that asked last first. */
+/** Lists the workers that polled a queue within the last day, the most recent first. */
 export async function listTaskWorkers(
   db: Queryable,
   { organizationId, queue }: QueueKey,
@@ -199,12 +202,12 @@ const listTaskWorkerRows = statement<TaskWorker>(
    ORDER BY seen.polled_at DESC, seen.worker`,
 );
 
-/** A worker that asked a queue. */
+/** A worker that polled a queue. */
 export interface SeenWorker extends QueueKey {
   readonly worker: string;
 }
 
-/** Notes that these workers asked their queues, of one group of organizations. Each worker is named once. */
+/** Notes that these workers polled their queues, for one group of organizations. Each worker is named once. */
 export async function noteWorkers(
   transaction: Transaction,
   workers: readonly SeenWorker[],
@@ -244,7 +247,7 @@ const putSeenWorkers = statement<never>(
    ON CONFLICT (organization_id, queue, worker) DO UPDATE SET polled_at = excluded.polled_at`,
 );
 
-/** Forgets workers that did not ask for a day, up to `limit` of them. Answers the queue of each. */
+/** Deletes workers that did not poll for a day, up to `limit` of them. Answers the queue of each. */
 export async function deleteOldWorkers(db: Queryable, limit: number): Promise<QueueKey[]> {
   return await db.query(deleteOldWorkerRows, [limit]);
 }
@@ -258,7 +261,10 @@ const deleteOldWorkerRows = statement<QueueKey>(
    RETURNING organization_id AS "organizationId", queue`,
 );
 
-/** Forgets those of these queues that no worker asked for a day: anybody who may work can ask for a queue of any name. One that is paused, or of which a worker holds a task, stays. */
+/**
+ * Deletes those of these queues that no worker polled for a day, because any worker may poll a queue of any name. A queue that is paused, or of which
+ * a worker holds a task, stays.
+ */
 export async function deleteIdleQueues(db: Queryable, queues: readonly QueueKey[]): Promise<void> {
   const distinct = [...new Map(queues.map((key) => [`${key.organizationId} ${key.queue}`, key])).values()];
   const ask = (part: readonly QueueKey[]) =>
@@ -284,7 +290,7 @@ const deleteIdleQueueRows = statement<never>(
          AND job_call.queue = task_queue.queue AND job_call.lease_until IS NOT NULL)`,
 );
 
-/** Pauses a queue, or lets it go on (null). Answers false when it was so already. */
+/** Pauses a queue, or resumes it (null). Answers false when it was so already. */
 export async function setQueuePaused(
   transaction: Transaction,
   { organizationId, queue }: QueueKey,

@@ -12,7 +12,7 @@ export interface QueueKey {
   readonly queue: string;
 }
 
-/** Those of these queues in which tasks wait. */
+/** Finds those of these queues in which tasks wait. */
 export async function findQueuesWithTasks(db: Queryable, queues: readonly QueueKey[]): Promise<QueueKey[]> {
   const ask = (part: readonly QueueKey[]) =>
     db.query(findQueueRowsWithTasks, [
@@ -43,9 +43,9 @@ export interface WaitingLine {
 }
 
 /**
- * The lines of tasks that wait in a queue, up to `count` of those with the highest priority: in the order of their workflows, from the one that follows `after`. Behind
- * them, where there are lower priorities, one line of those. None while the queue is paused. It goes from one to the next by the index, however many there
- * are and however long each of them is.
+ * Finds the lines of tasks that wait in a queue, up to `count` lines of the highest priority, in the order of their workflows, beginning after
+ * `after`. If there are lower priorities, one line of them follows. A paused queue has none. The search goes from one line to the next by the index,
+ * however many lines there are and however long each is.
  */
 export async function findWaitingLines(
   db: Queryable,
@@ -56,14 +56,15 @@ export async function findWaitingLines(
   return await db.query(findWaitingLineRows, [organizationId, queue, after ?? firstId, count]);
 }
 
-/** No workflow has these ids: all are between them. */
+/** No workflow has these ids, and all others lie between them. */
 const [firstId, lastId] = ["00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"];
 
 const isNotPaused = `NOT EXISTS (
        SELECT 1 FROM task_queue WHERE task_queue.organization_id = $1 AND task_queue.queue = $2 AND paused_at IS NOT NULL)`;
 const waitsHere = `job_call.organization_id = $1 AND job_call.queue = $2 AND ${isWaiting}`;
 
-// Round 0 is from `after` to the last workflow, round 1 from the first one up to `after`. Both bounds are those of the index: a filter would go through all tasks behind it.
+// Round 0 goes from `after` to the last workflow, round 1 from the first one up to `after`. Both bounds are bounds of the index: a filter would read
+// all tasks behind it.
 const findWaitingLineRows = statement<WaitingLine>(
   "find_waiting_lines",
   "organization",
@@ -96,7 +97,7 @@ const findWaitingLineRows = statement<WaitingLine>(
 
 export interface TakenTask extends CallKey, VersionKey, QueueKey {
   readonly workflowId: string;
-  /** The place among the workers that the task was dealt to, from 1. */
+  /** The position, from 1, of the worker to which the task was dealt. */
   readonly place: number;
   readonly dueAt: Timestamp;
   readonly leaseUntil: Timestamp;
@@ -105,8 +106,8 @@ export interface TakenTask extends CallKey, VersionKey, QueueKey {
 }
 
 /**
- * Deals waiting tasks of these lines to workers, `share` of each line at most: the n-th task to the n-th worker. Tasks that another transaction holds are passed
- * over. From now on each worker holds its task, for as long as its heartbeat says.
+ * Deals waiting tasks of these lines to workers, at most `share` of each line: the n-th task to the n-th worker. Tasks that another transaction holds
+ * are skipped. From now on each worker holds its task for the length of the task's heartbeat.
  */
 export async function takeTasks(
   db: Queryable,
@@ -119,8 +120,8 @@ export async function takeTasks(
   return await db.query(takeTaskRows, [organizationId, queue, priorities, workflowIds, share, workers]);
 }
 
-// `epoch` puts the tasks of one job in their order. The index has it not: each call of a chain changes it, and would write the index again.
-// The inner WITH is there so that the rows are chosen once, whatever the plan: a subquery might be run again for each row that it is joined to.
+// `epoch` orders the tasks of one job. It is not in the index, because each call of a chain changes it and would write the index again. The inner
+// WITH makes sure that the rows are chosen once under any plan: a subquery might run again for each row that it is joined to.
 const takeTaskRows = statement<TakenTask>(
   "take_tasks",
   "organization",
@@ -148,7 +149,7 @@ const takeTaskRows = statement<TakenTask>(
      job_call.lease_until AS "leaseUntil", job_call.heartbeat_ms AS "heartbeatMs", job_call.timeout_at AS "timeoutAt"`,
 );
 
-/** Puts tasks back that no worker has seen. */
+/** Puts back tasks that no worker has received. */
 export async function putTasksBack(db: Queryable, calls: readonly CallKey[]): Promise<void> {
   await askInParts(calls, (part) => db.query(putTaskRowsBack, callArrays(part)), everyPairJoined);
 }
@@ -163,8 +164,8 @@ const putTaskRowsBack = statement<never>(
 );
 
 /**
- * Lets a worker hold its task for another heartbeat, and keeps how far it has come; null leaves what it said before. Answers until when; undefined when the task
- * is not the worker's any more.
+ * Extends a worker's lease by another heartbeat, and stores its progress; null keeps the progress reported before. Answers when the lease ends;
+ * undefined when the worker does not hold the task any more.
  */
 export async function holdTask(
   db: Queryable,
@@ -187,15 +188,15 @@ const holdTaskRow = statement<{ leaseUntil: Timestamp }>(
    RETURNING lease_until AS "leaseUntil"`,
 );
 
-/** A task to look after, and the version by which its job goes on. */
+/** A task to act on, and the version of its job. */
 export interface FoundTask extends CallKey, VersionKey {
-  /** False for a call that a child job is to end. */
+  /** False for a call that a child job will end. */
   readonly isTask: boolean;
 }
 
 const foundTaskColumns = `${callColumns}, version_id AS "versionId", queue IS NOT NULL AS "isTask"`;
 
-/** Tasks that their workers hold no longer, the longest overdue first. */
+/** Finds tasks whose workers' leases have run out, the longest overdue first. */
 export async function findLostTasks(db: Queryable, leftOut: LeftOutJobs, limit: number): Promise<FoundTask[]> {
   return await db.query(findLostTaskRows, [leftOut.versionIds, leftOut.jobIds, limit]);
 }
@@ -211,14 +212,14 @@ const findLostTaskRows = statement<FoundTask>(
 );
 
 /**
- * Takes tasks over from workers that hold them no longer, of one group of organizations: now this node holds them, and owes their jobs the word that the
- * worker is lost. Answers those that are ours; the others were held on to, taken by another node, or are over.
+ * Takes tasks over from workers whose leases have run out, for one group of organizations. This node then holds them, and must tell their jobs that
+ * the worker is lost. Answers the tasks that were taken; the others were extended by their workers, taken by another node, or are over.
  */
 export async function takeLostTasks(db: Queryable, nodeId: string, calls: readonly CallKey[]): Promise<CallKey[]> {
   return await askInParts(calls, (part) => db.query(takeLostTaskRows, [...callArrays(part), nodeId]), everyPairJoined);
 }
 
-// The coalesce keeps the planner from the index of the leases, in which it would go through all that are lost, for each part of the keys again.
+// The coalesce keeps the planner from the index of the leases, in which it would read all lost tasks again for each part of the keys.
 const takeLostTaskRows = statement<CallKey>(
   "take_lost_tasks",
   "organization",
@@ -230,7 +231,7 @@ const takeLostTaskRows = statement<CallKey>(
      job_call.visit, job_call.epoch`,
 );
 
-/** Tasks whose whole time is up, the longest overdue first. */
+/** Finds tasks whose whole time is up, the longest overdue first. */
 export async function findTimedOutTasks(db: Queryable, leftOut: LeftOutJobs, limit: number): Promise<FoundTask[]> {
   return await db.query(findTimedOutTaskRows, [leftOut.versionIds, leftOut.jobIds, limit]);
 }

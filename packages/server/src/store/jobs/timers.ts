@@ -3,14 +3,14 @@ import { type Queryable, statement } from "../home/database.ts";
 import type { VersionKey } from "../workflows/versions.ts";
 import type { JobKey, LeftOutJobs } from "./jobs.ts";
 
-/** A job whose timer is due. A candidate only: the guard is the state machine's, under the row's lock. */
+/** A job whose timer is due. It is only a candidate: the state machine decides, under the lock of the row. */
 export interface DueJob extends JobKey {
   readonly versionId: string;
-  /** Whether it waits for events, and its time is up: ending that takes no room for a call. */
+  /** Whether the job waits for events and its timeout has come. Ending the wait needs no room for a call. */
   readonly isWait: boolean;
 }
 
-/** Jobs whose timer is due, the longest due first. */
+/** Finds jobs whose timer is due, the longest due first. */
 export async function findDueJobs(db: Queryable, now: Timestamp, limit: number): Promise<DueJob[]> {
   return await db.query(findDueJobRows, [new Date(now).toISOString(), limit]);
 }
@@ -27,7 +27,7 @@ const findDueJobRows = statement<DueJob>(
    LIMIT $2`,
 );
 
-/** Jobs whose whole time is up, the longest first. Ending one takes no room for a call, so that none waits for it. */
+/** Finds jobs whose whole time is up, the longest first. Ending a job needs no room for a call, so none waits for room. */
 export async function findTimedOutJobs(
   db: Queryable,
   now: Timestamp,
@@ -53,8 +53,8 @@ export interface DueVersion extends VersionKey {
 }
 
 /**
- * The due jobs of these versions, in turn: first the one of each organization that is due for longest, then the second of each, and so on.
- * At most `share` waits and as many others of each version are looked at, however many are due.
+ * Finds the due jobs of these versions, in turn: first the longest due job of each organization, then the second of each, and so on. At most `share`
+ * waits and as many other jobs of each version are read, however many are due.
  */
 export async function findDueJobsInTurn(
   db: Queryable,
@@ -76,8 +76,8 @@ export async function findDueJobsInTurn(
 }
 
 /**
- * The jobs of one version, asked for as a range: where the version is given by an equation, PostgreSQL knows that the order of their time is all
- * that is left to sort, and may go through the due jobs of everybody in that order to find them.
+ * The jobs of one version, selected as a range. With an equation for the version, PostgreSQL sees that only the order by time is left to sort, and
+ * may read the due jobs of all organizations in that order to find them.
  */
 const isDueOfVersion = `organization_id = asked_organization_id AND wake_at IS NOT NULL AND job_id <> ALL($5::uuid[])
         AND (version_id, wake_at) >= (asked_version_id, '-infinity'::timestamptz) AND (version_id, wake_at) <= (asked_version_id, $1)`;
@@ -104,7 +104,7 @@ const findDueJobRowsInTurn = statement<DueJob>(
    LIMIT $7`,
 );
 
-/** The versions after this one in the order of their keys, of all organizations; without a key, the first ones. */
+/** Lists the versions after this one in the order of their keys, for all organizations; without a key, from the first one. */
 export async function listVersionKeys(
   db: Queryable,
   after: VersionKey | undefined,
@@ -125,7 +125,7 @@ const listVersionKeyRows = statement<VersionKey>(
    LIMIT $3`,
 );
 
-/** The earliest timer that is not due yet; null when there is none. */
+/** Finds the earliest timer that is not due yet; null when there is none. */
 export async function findNextWake(db: Queryable, now: Timestamp): Promise<Timestamp | null> {
   const [row] = await db.query(findNextWakeRow, [new Date(now).toISOString()]);
   return row?.wakeAt ?? null;

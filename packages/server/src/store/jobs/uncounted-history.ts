@@ -10,20 +10,20 @@ export interface HistoryPosition {
   readonly firstSequence: number;
 }
 
-/** A row of the history as far as counting needs it. */
+/** A row of the history with the fields that counting needs. */
 export interface UncountedRow extends HistoryPosition {
   readonly workflowId: string;
   readonly createdAt: Timestamp;
   readonly entries: readonly CountedEntry[];
 }
 
-/** History that releases without rollups wrote: everything before `before` is still to be counted. */
+/** History from releases without rollups: everything before `before` is not counted yet. */
 export interface Backlog {
   readonly organizationId: string;
   readonly before: HistoryPosition;
 }
 
-/** Organizations with a backlog, in the order of their ids. */
+/** Lists organizations with a backlog, in the order of their ids. */
 export async function listBacklogs(db: Queryable, limit: number): Promise<Backlog[]> {
   const rows = await db.query(listBacklogRows, [limit]);
   return rows.map(({ organizationId, ...before }) => ({ organizationId, before }));
@@ -38,7 +38,7 @@ const listBacklogRows = statement<HistoryPosition & { organizationId: string }>(
    LIMIT $1`,
 );
 
-/** The newest place in the organization's history before which something is not counted. Undefined where all of it is. */
+/** Finds the newest place in the organization's history before which something is not counted. Undefined when all is counted. */
 export async function findLastUncounted(db: Queryable, organizationId: string): Promise<HistoryPosition | undefined> {
   const [row] = await db.query(findLastUncountedRow, [organizationId]);
   return row;
@@ -60,10 +60,10 @@ const findLastUncountedRow = statement<HistoryPosition>(
    LIMIT 1`,
 );
 
-/** An entry of the main line has no branch: its name is empty. */
+/** An entry of the main line has no branch, so the name is empty. */
 const branchOfEntry = "coalesce(entry ->> 'branch', '')";
 
-/** Inputs and outputs stay in the store: they may be large, and nobody counts them. */
+/** The entries without inputs and outputs, which may be large and are not counted. */
 const slimEntries = `
   (SELECT json_agg(json_build_object('type', entry ->> 'type', 'at', entry -> 'at', 'branch', ${branchOfEntry},
      'step', entry ->> 'step', 'visit', entry -> 'visit') ORDER BY number)
@@ -73,10 +73,10 @@ const uncountedColumns = `
   job_history.job_id AS "jobId", job_history.first_sequence AS "firstSequence", job.workflow_id AS "workflowId",
   job.created_at AS "createdAt", ${slimEntries} AS entries`;
 
-/** Earlier releases kept values of any size in the entries; to count them is to unpack them. */
+/** The bound in bytes on one slice: earlier releases kept values of any size in the entries, and counting the entries unpacks them. */
 const maxSliceBytes = 4_000_000;
 
-/** The next rows of a backlog, the newest job first: fewer than `limit` where they are large together. */
+/** Reads the next rows of a backlog, the newest job first; fewer than `limit` when they are large together. */
 export async function readBacklog(db: Queryable, backlog: Backlog, limit: number): Promise<UncountedRow[]> {
   const { organizationId, before } = backlog;
   return await db.query(readBacklogRows, [organizationId, before.jobId, before.firstSequence, limit, maxSliceBytes]);
@@ -101,7 +101,7 @@ const readBacklogRows = statement<UncountedRow>(
    ORDER BY job_history.job_id DESC, job_history.first_sequence DESC`,
 );
 
-/** Moves a backlog's end on, or forgets the backlog when `to` is undefined. False when another node did so first. */
+/** Moves the end of a backlog, or deletes the backlog when `to` is undefined. Answers false when another node did so first. */
 export async function moveBacklog(
   transaction: Transaction,
   { organizationId, before }: Backlog,
@@ -131,7 +131,7 @@ const deleteBacklogRow = statement<{ moved: number }>(
    RETURNING 1 AS moved`,
 );
 
-/** Rows that were committed without being counted: by a node of an earlier release, or because they do not tell when their step began. */
+/** Finds rows that were committed without being counted: rows of a node with an earlier release, and rows that do not say when their step began. */
 export async function findUncounted(
   db: Queryable,
   limit: number,
@@ -168,7 +168,7 @@ const readUncountedRows = statement<UncountedRow>(
    WHERE job_history.organization_id = $1 AND job.organization_id = $1`,
 );
 
-/** Says of rows that they are counted, and answers how many were not: fewer than named when another node came first. */
+/** Marks rows as counted, and answers how many were not counted before: fewer than named when another node was first. */
 export async function markCounted(
   transaction: Transaction,
   organizationId: string,
@@ -190,7 +190,7 @@ const markCountedRows = statement<{ marked: number }>(
 /** A run of a step that succeeded in the row. */
 export interface RunOfRow extends HistoryPosition, Required<StepRunKey> {}
 
-/** When steps began, by the job's entries before the row. */
+/** Finds when steps began, from the job's entries before the row. */
 export async function findStepStarts(
   db: Queryable,
   organizationId: string,
@@ -218,7 +218,7 @@ const findStepStartRows = statement<RunOfRow & { startedAt: Timestamp }>(
    ) AS earlier`,
 );
 
-/** How jobs had ended before the row, by the last such entry. */
+/** Finds how jobs had ended before the row, from the last such entry. */
 export async function findEarlierEnds(
   db: Queryable,
   organizationId: string,

@@ -1,8 +1,8 @@
 import { isWaiting } from "./job-calls.ts";
 
 /**
- * The part of a WITH RECURSIVE that finds the lines of tasks that wait in a queue (`WaitingLine`), those with the highest priority first. It goes from one to the
- * next by the index, however long each of them is. `first` is true of the lines from which it begins.
+ * The part of a WITH RECURSIVE that finds the lines of tasks that wait in a queue (`WaitingLine`), the highest priority first. It goes from one line
+ * to the next by the index, however long each is. `first` is true for the lines from which it begins.
  */
 export function waitingLines(queue: string, first = "true"): string {
   return `line AS (

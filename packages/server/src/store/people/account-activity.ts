@@ -1,7 +1,7 @@
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { type Queryable, statement } from "../home/database.ts";
 
-/** What can happen to an account. Past tense: each is a fact. */
+/** The actions in the history of an account. The names are in the past tense, because each is a fact. */
 export type AccountAction =
   | "account-created"
   | "account-renamed"
@@ -30,16 +30,19 @@ export type AccountAction =
 
 export interface AccountActivity {
   readonly userId: string;
-  /** UUIDv7, so that its order is the order of time. */
+  /** A UUID version 7, so that the order of ids is the order of times. */
   readonly activityId: string;
   readonly happenedAt: Timestamp;
   readonly action: AccountAction;
-  /** Where the request came from; "" where it came from the command line. */
+  /** The address from which the request came; "" for the command line. */
   readonly address: string;
   readonly details: Readonly<Record<string, string>>;
 }
 
-/** Writes nothing for a user who does not exist, at the same cost: so an unknown e-mail address takes no other time than a known one. */
+/**
+ * Records an activity. For a user who does not exist it writes nothing at the same cost, so that the response time does not reveal whether an e-mail
+ * address is known.
+ */
 export async function insertAccountActivity(db: Queryable, activity: AccountActivity): Promise<void> {
   await db.query(insertAccountActivityRow, [
     activity.userId,
@@ -60,7 +63,7 @@ const insertAccountActivityRow = statement<never>(
    WHERE user_id = $1`,
 );
 
-/** Newest first, from before `beforeActivityId`. */
+/** Lists activities, newest first, from before `beforeActivityId`. */
 export async function listAccountActivity(
   db: Queryable,
   userId: string,
@@ -81,7 +84,7 @@ const listAccountActivityRows = statement<AccountActivity>(
   "each-time",
 );
 
-/** Answers how many were deleted, `limit` at most. */
+/** Deletes old activities, at most `limit`, and answers how many. */
 export async function deleteOldAccountActivity(
   db: Queryable,
   happenedBefore: Timestamp,

@@ -1,7 +1,7 @@
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
 
-/** A user as they see themselves. */
+/** A user's account as it is shown to that user. */
 export interface Account {
   readonly userId: string;
   readonly email: string;

@@ -1,7 +1,7 @@
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { type Queryable, statement } from "../home/database.ts";
 
-/** A user at an issuer outside, by the subject there: the one name of a person that an issuer never gives to another. */
+/** A user at an external issuer, identified by the subject there, which an issuer never gives to another person. */
 export interface ExternalIdentity {
   readonly issuer: string;
   readonly subject: string;
@@ -9,7 +9,7 @@ export interface ExternalIdentity {
   readonly createdAt: Timestamp;
 }
 
-/** Fails with a unique violation when the identity is somebody's already. */
+/** Inserts an identity. Fails with a unique violation when it already belongs to a user. */
 export async function insertExternalIdentity(db: Queryable, identity: ExternalIdentity): Promise<void> {
   const { issuer, subject, userId, createdAt } = identity;
   await db.query(insertExternalIdentityRow, [issuer, subject, userId, new Date(createdAt).toISOString()]);
@@ -47,9 +47,9 @@ const findUserByExternalIdentityRow = statement<IdentifiedUser>(
    WHERE external_identity.issuer = $1 AND external_identity.subject = $2`,
 );
 
-/** A user who has this address, for an identity that is seen for the first time. */
+/** A user with this e-mail address, for an identity that is seen for the first time. */
 export interface LinkCandidate extends IdentifiedUser {
-  /** They have an identity at this issuer: another person had the address before, or has it now. */
+  /** True when the user has an identity at this issuer: then another person has the address now, or had it before. */
   readonly isKnownToIssuer: boolean;
 }
 

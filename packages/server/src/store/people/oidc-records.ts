@@ -1,11 +1,11 @@
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { type Queryable, statement } from "../home/database.ts";
 
-/** A record of the OpenID provider. Names are hashes and the payload is sealed: who reads the table can use nothing of it. */
+/** A record of the OpenID provider. Names are hashes and the payload is sealed, so a reader of the table cannot use any of it. */
 export interface OidcRecord {
   readonly kind: string;
   readonly recordHash: Buffer;
-  /** Of the grant under which it was issued. */
+  /** The hash of the grant under which the record was issued. */
   readonly grantHash: Buffer | null;
   readonly uidHash: Buffer | null;
   readonly userCodeHash: Buffer | null;
@@ -13,7 +13,7 @@ export interface OidcRecord {
   readonly expiresAt: Timestamp | null;
 }
 
-/** Writes a record anew, or as it is now. Whether it was consumed stays as it is. */
+/** Inserts a record, or updates it. Whether it was consumed stays unchanged. */
 export async function saveOidcRecord(db: Queryable, record: OidcRecord): Promise<void> {
   await db.query(saveOidcRecordRow, [
     record.kind,
@@ -89,7 +89,7 @@ const findOidcRecordByUserCodeRow = statement<FoundOidcRecord>(
   `SELECT ${foundColumns} FROM oidc_record WHERE kind = $1 AND user_code_hash = $2 LIMIT 1`,
 );
 
-/** Uses up what can be used once. False when somebody was faster, or it is gone. */
+/** Consumes a record that can be used once. Answers false when another request was faster, or the record is gone. */
 export async function consumeOidcRecord(
   db: Queryable,
   kind: string,
@@ -130,7 +130,7 @@ const deleteOidcRecordOfGrantRows = statement<never>(
   "DELETE FROM oidc_record WHERE kind = $1 AND grant_hash = $2",
 );
 
-/** Deletes grants with all that was issued under them. */
+/** Deletes grants with all records that were issued under them. */
 export async function deleteGrants(db: Queryable, grantHashes: readonly Buffer[]): Promise<void> {
   await db.query(deleteGrantRows, [grantHashes]);
 }
@@ -141,7 +141,7 @@ const deleteGrantRows = statement<never>(
   "DELETE FROM oidc_record WHERE grant_hash = ANY($1::bytea[])",
 );
 
-/** Deletes at most `limit` records whose time is over. Answers how many. */
+/** Deletes at most `limit` expired records. Answers how many. */
 export async function deleteExpiredOidcRecords(
   db: Queryable,
   expiredBefore: Timestamp,

@@ -7,11 +7,11 @@ export interface PasswordLink {
   readonly createdBy: Actor;
   readonly createdAt: Timestamp;
   readonly expiresAt: Timestamp;
-  /** The user token that was made together with the link, and stays when it is used. */
+  /** The user token that was made together with the link, and that stays when the link is used. */
   readonly keptTokenId: string | null;
 }
 
-/** Ends the link that the user had before. */
+/** Stores a link, and ends the user's earlier link. */
 export async function replacePasswordLink(db: Queryable, link: PasswordLink): Promise<void> {
   await db.query(replacePasswordLinkRow, [
     link.userId,
@@ -39,7 +39,7 @@ export interface PasswordLinkUser {
   readonly createdBy: Actor;
 }
 
-/** Whose password a link sets, if it still does. */
+/** Finds the user whose password a link sets. Undefined when the link has expired or the user is disabled. */
 export async function findUserOfPasswordLink(
   db: Queryable,
   linkHash: Buffer,
@@ -58,7 +58,7 @@ const findUserOfPasswordLinkRow = statement<PasswordLinkUser>(
    WHERE password_link.link_hash = $1 AND password_link.expires_at > $2 AND app_user.disabled_at IS NULL`,
 );
 
-/** Uses a link up. Undefined when somebody else did, or it has ended: one of two who use the same link sets the password. */
+/** Uses a link up. Undefined when it was already used or has ended, so only one of two users of a link sets the password. */
 export async function usePasswordLink(
   transaction: Transaction,
   userId: string,
@@ -87,7 +87,7 @@ const endPasswordLinkRow = statement<never>(
   "DELETE FROM password_link WHERE user_id = $1",
 );
 
-/** There is one for each user at most, so one statement is bounded enough. */
+/** Deletes expired links. There is at most one for each user, so one statement is bounded enough. */
 export async function deleteExpiredPasswordLinks(db: Queryable, at: Timestamp): Promise<void> {
   await db.query(deleteExpiredPasswordLinkRows, [new Date(at).toISOString()]);
 }

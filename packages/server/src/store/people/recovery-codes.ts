@@ -1,7 +1,7 @@
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
 
-/** The new codes hold, and none of those before. */
+/** Stores new recovery codes, and ends the earlier ones. */
 export async function replaceRecoveryCodes(
   transaction: Transaction,
   userId: string,
@@ -23,7 +23,7 @@ const insertRecoveryCodeRows = statement<never>(
   "INSERT INTO recovery_code (user_id, code_hash) SELECT $1, unnest($2::bytea[])",
 );
 
-/** False when there is no such code, or it was used before: one of two who send the same code gets in. */
+/** Uses a recovery code up. Answers false when it does not exist or was used before, so only one of two requests with the same code succeeds. */
 export async function useRecoveryCode(
   db: Queryable,
   userId: string,

@@ -10,11 +10,11 @@ export interface RefreshClaim {
 export interface HeldRefresh {
   readonly clientId: string;
   readonly claimId: string;
-  /** Sealed. Null until the exchange is done. */
+  /** The sealed answer; null until the exchange is done. */
   readonly answer: Buffer | null;
 }
 
-/** Claims the exchange of a refresh token, unless it was claimed after `claimedAfter`: then it answers who holds it. */
+/** Claims the exchange of a refresh token, unless it was claimed after `claimedAfter`. In that case it answers the existing claim. */
 export async function claimRefreshExchange(
   transaction: Transaction,
   { tokenHash, clientId, claimId }: RefreshClaim,
@@ -60,7 +60,7 @@ const deleteRefreshExchangeRow = statement<never>(
   "DELETE FROM refresh_exchange WHERE token_hash = $1",
 );
 
-/** Deletes at most `limit` exchanges whose answers are not given out any more. Answers how many. */
+/** Deletes at most `limit` exchanges whose answers are not repeated any more. Answers how many. */
 export async function deleteOldRefreshExchanges(
   db: Queryable,
   claimedBefore: Timestamp,

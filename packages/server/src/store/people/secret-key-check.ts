@@ -1,6 +1,6 @@
 import { type Queryable, statement } from "../home/database.ts";
 
-/** The value that the service's secret key opens; undefined in a store that has none yet. */
+/** Finds the value that the service's secret key must open; undefined in a store that has none yet. */
 export async function findSecretKeyCheck(db: Queryable): Promise<Buffer | undefined> {
   const [row] = await db.query(findCheck, []);
   return row?.sealed;
@@ -12,7 +12,7 @@ const findCheck = statement<{ sealed: Buffer }>(
   "SELECT sealed FROM secret_key_check",
 );
 
-/** Answers the value that the store has now, which is another node's when that was faster. */
+/** Stores the value unless there is one. Answers the value in the store, which is another node's if that node was faster. */
 export async function insertSecretKeyCheck(db: Queryable, sealed: Buffer): Promise<Buffer> {
   const [row] = await db.query(insertCheck, [sealed]);
   if (row === undefined) throw new Error("The check value of the secret key was not written.");
@@ -27,7 +27,7 @@ const insertCheck = statement<{ sealed: Buffer }>(
    RETURNING sealed`,
 );
 
-/** False when another node was faster. */
+/** Replaces the value. Answers false when another node was faster. */
 export async function replaceSecretKeyCheck(db: Queryable, before: Buffer, after: Buffer): Promise<boolean> {
   const rows = await db.query(replaceCheck, [before, after]);
   return rows.length > 0;

@@ -1,9 +1,9 @@
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { type Queryable, statement } from "../home/database.ts";
 
-/** Of how many attempts at one subject are evaluated, and how soon after each other. */
+/** The rule that limits how many sign-in attempts for one subject are evaluated, and how soon after each other. */
 export interface BackoffRule {
-  /** This many are free; after each further one the wait doubles, beginning with a second. */
+  /** The number of attempts without a wait. After each further one the wait doubles, beginning with one second. */
   readonly freeCount: number;
   readonly maxWaitSeconds: number;
   /** The count begins anew when nothing was tried for this long. */
@@ -13,9 +13,8 @@ export interface BackoffRule {
 }
 
 /**
- * Counts an attempt before it is evaluated, as if it had failed: in one conditional write, so that of any number of attempts at the same
- * moment, on any number of nodes, only those get through that the rule lets through. Answers the count; undefined while the
- * subject is blocked, and then nothing is counted.
+ * Counts an attempt before it is evaluated, as if it had failed. This is one conditional write, so that of any number of simultaneous attempts on any
+ * number of nodes only those that the rule allows pass. Answers the count; undefined while the subject is blocked, and then nothing is counted.
  */
 export async function claimSignInAttempt(
   db: Queryable,
@@ -35,8 +34,8 @@ export async function claimSignInAttempt(
 }
 
 /**
- * `excluded` carries what a fresh count would be; 30 doublings are beyond any longest wait. What is not blocked was blocked until
- * forever ago, and not until the attempt before: another node's clock may be some milliseconds behind that one.
+ * `excluded` carries the values of a fresh count. 30 doublings exceed any longest wait. A subject that is not blocked has '-infinity' as the end of
+ * its block, not the time of the previous attempt, because another node's clock may be a few milliseconds behind.
  */
 const claimSignInAttemptRow = statement<{ failureCount: number }>(
   "claim_sign_in_attempt",
@@ -58,7 +57,7 @@ const claimSignInAttemptRow = statement<{ failureCount: number }>(
    RETURNING failure_count AS "failureCount"`,
 );
 
-/** The latest time until which any of the subjects is blocked, if that is after `at`. */
+/** Finds the latest time until which any of the subjects is blocked, if that is after `at`. */
 export async function findSignInBlock(
   db: Queryable,
   subjectHashes: readonly Buffer[],
@@ -76,7 +75,7 @@ const findSignInBlockRow = statement<{ blockedUntil: Timestamp | null }>(
    WHERE subject_hash = ANY($1::bytea[]) AND blocked_until > $2::timestamptz`,
 );
 
-/** Takes back an attempt that was counted and then did not fail. The block goes with it, if it is of this very attempt. */
+/** Takes back an attempt that was counted but did not fail. The block is removed with it if this attempt caused it. */
 export async function refundSignInAttempt(db: Queryable, subjectHash: Buffer, claimedCount: number): Promise<void> {
   await db.query(refundSignInAttemptRow, [subjectHash, claimedCount]);
 }
@@ -90,7 +89,7 @@ const refundSignInAttemptRow = statement<never>(
    WHERE subject_hash = $1 AND failure_count > 0`,
 );
 
-/** Writes when the outcome of a failed attempt was known. */
+/** Stores the time at which an attempt was known to have failed. */
 export async function touchSignInAttempt(db: Queryable, subjectHash: Buffer, at: Timestamp): Promise<void> {
   await db.query(touchSignInAttemptRow, [subjectHash, new Date(at).toISOString()]);
 }
@@ -111,7 +110,7 @@ const clearSignInAttemptRow = statement<never>(
   "DELETE FROM sign_in_backoff WHERE subject_hash = $1",
 );
 
-/** Answers how many were deleted, `limit` at most. */
+/** Deletes old attempts, at most `limit`, and answers how many. */
 export async function deleteOldSignInAttempts(db: Queryable, failedBefore: Timestamp, limit: number): Promise<number> {
   const rows = await db.query(deleteOldSignInAttemptRows, [new Date(failedBefore).toISOString(), limit]);
   return rows.length;

@@ -4,9 +4,9 @@ import { type Queryable, statement, type Transaction } from "../home/database.ts
 export interface StoredSigningKey {
   readonly keyNumber: number;
   readonly keyId: string;
-  /** As a JSON Web Key. */
+  /** The public key as a JSON Web Key. */
   readonly publicKey: Readonly<Record<string, string>>;
-  /** PKCS #8, sealed. */
+  /** The private key in PKCS #8, sealed. */
   readonly privateKey: Buffer;
   readonly createdAt: Timestamp;
   readonly activeAt: Timestamp;
@@ -17,7 +17,7 @@ const signingKeyColumns = `
   key_number AS "keyNumber", key_id AS "keyId", public_key AS "publicKey", private_key AS "privateKey",
   created_at AS "createdAt", active_at AS "activeAt", retired_at AS "retiredAt"`;
 
-/** In the order in which they were made. */
+/** Lists the keys in the order in which they were made. */
 export async function listSigningKeys(db: Queryable): Promise<StoredSigningKey[]> {
   return await db.query(listSigningKeyRows, []);
 }
@@ -28,7 +28,7 @@ const listSigningKeyRows = statement<StoredSigningKey>(
   `SELECT ${signingKeyColumns} FROM signing_key ORDER BY key_number`,
 );
 
-/** Answers the key that has this number now: another node may have been faster, and then it is that node's. */
+/** Inserts a key. Answers the key that has this number afterwards, which is another node's if that node was faster. */
 export async function insertSigningKey(db: Queryable, key: StoredSigningKey): Promise<StoredSigningKey> {
   const [row] = await db.query(insertSigningKeyRow, [
     key.keyNumber,
@@ -51,7 +51,7 @@ const insertSigningKeyRow = statement<StoredSigningKey>(
    RETURNING ${signingKeyColumns}`,
 );
 
-/** The same key, sealed anew. False when another node was faster, or the key is gone. */
+/** Stores a private key that was sealed anew. Answers false when another node was faster, or the key is gone. */
 export async function replacePrivateKey(
   db: Queryable,
   keyNumber: number,
@@ -70,7 +70,7 @@ const replacePrivateKeyRow = statement<{ keyNumber: number }>(
    RETURNING key_number AS "keyNumber"`,
 );
 
-/** Says until when the keys before this one are published. */
+/** Sets the time until which the keys before this one are published. */
 export async function retireSigningKeysBefore(
   transaction: Transaction,
   keyNumber: number,

@@ -1,17 +1,17 @@
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
 
-/** What a user signs in with. */
+/** The credentials with which a user signs in. */
 export interface UserCredentials {
   readonly userId: string;
   readonly email: string;
   readonly passwordHash: string | null;
   readonly passwordChangedAt: Timestamp | null;
   readonly disabledAt: Timestamp | null;
-  /** Sealed. In force from `totpEnabledAt` on. */
+  /** The sealed TOTP secret, which is in force from `totpEnabledAt` on. */
   readonly totpSecret: Buffer | null;
   readonly totpEnabledAt: Timestamp | null;
-  /** The browser in which the password was changed last. It stays known, though its cookie is of the password before. */
+  /** The browser in which the password was last changed. It stays known, although its cookie belongs to the previous password. */
   readonly keptDeviceId: string | null;
 }
 
@@ -42,20 +42,20 @@ const findCredentialsRow = statement<UserCredentials>(
   `SELECT ${credentialColumns} FROM app_user WHERE user_id = $1`,
 );
 
-/** As they are, and as they stay until the transaction ends: who changes them comes before it, or after it. */
+/** Reads the credentials and locks them until the transaction ends, so that no other change runs at the same time. */
 export async function holdCredentials(transaction: Transaction, userId: string): Promise<UserCredentials | undefined> {
   const [row] = await transaction.query(holdCredentialsRow, [userId]);
   return row;
 }
 
-/** Held by a write: the store locks rows without one only where they are of one organization. */
+/** The lock is a write, because the store uses row locks without a write only for rows of one organization. */
 const holdCredentialsRow = statement<UserCredentials>(
   "hold_credentials",
   "global",
   `UPDATE app_user SET disabled_at = disabled_at WHERE user_id = $1 RETURNING ${credentialColumns}`,
 );
 
-/** Sets a password, whatever was there before. False when the user does not exist. */
+/** Sets a password, whether or not there was one. Answers false when the user does not exist. */
 export async function setPassword(
   db: Queryable,
   userId: string,
@@ -72,7 +72,7 @@ const setPasswordRow = statement<{ userId: string }>(
   `UPDATE app_user SET password_hash = $2, password_changed_at = $3 WHERE user_id = $1 RETURNING user_id AS "userId"`,
 );
 
-/** Nobody signs in with a password until another one is set. */
+/** Removes the password, so that it cannot be used to sign in until another one is set. */
 export async function removePassword(db: Queryable, userId: string, at: Timestamp): Promise<void> {
   await db.query(removePasswordRow, [userId, new Date(at).toISOString()]);
 }
@@ -83,7 +83,7 @@ const removePasswordRow = statement<never>(
   "UPDATE app_user SET password_hash = NULL, password_changed_at = $2 WHERE user_id = $1",
 );
 
-/** Changes a password from the one that was confirmed. False when it was changed meanwhile. */
+/** Changes a password, if it is still the one that was confirmed. Answers false when it was changed meanwhile. */
 export async function changePassword(
   db: Queryable,
   userId: string,
@@ -103,7 +103,7 @@ const changePasswordRow = statement<{ userId: string }>(
    RETURNING user_id AS "userId"`,
 );
 
-/** The same password under today's parameters; it counts as no change. */
+/** Stores the hash of the same password under the present parameters; this does not count as a change of password. */
 export async function renewPasswordHash(
   db: Queryable,
   userId: string,
@@ -119,7 +119,7 @@ const renewPasswordHashRow = statement<never>(
   "UPDATE app_user SET password_hash = $3 WHERE user_id = $1 AND password_hash = $2",
 );
 
-/** Keeps a secret that is not in force yet. False when a second factor is. */
+/** Stores a secret that is not in force yet. Answers false when a second factor is in force. */
 export async function startTotp(db: Queryable, userId: string, sealedSecret: Buffer): Promise<boolean> {
   const rows = await db.query(startTotpRow, [userId, sealedSecret]);
   return rows.length > 0;
@@ -133,7 +133,7 @@ const startTotpRow = statement<{ userId: string }>(
    RETURNING user_id AS "userId"`,
 );
 
-/** Puts the very secret in force that the code was checked against. False when it was replaced, or is in force already. */
+/** Puts a secret in force, if it is still the one that the code was checked against. Answers false when it was replaced, or is in force already. */
 export async function enableTotp(
   db: Queryable,
   userId: string,
@@ -153,7 +153,7 @@ const enableTotpRow = statement<{ userId: string }>(
    RETURNING user_id AS "userId"`,
 );
 
-/** Uses a time step up, and all before it. False when it is used up already: one of two who send the same code gets in. */
+/** Uses up a time step and all earlier ones. Answers false when it was used before, so only one of two requests with the same code succeeds. */
 export async function useTotpStep(db: Queryable, userId: string, step: number): Promise<boolean> {
   const rows = await db.query(useTotpStepRow, [userId, step]);
   return rows.length > 0;
@@ -167,7 +167,7 @@ const useTotpStepRow = statement<{ userId: string }>(
    RETURNING user_id AS "userId"`,
 );
 
-/** False when there was none in force. */
+/** Disables the second factor. Answers false when none was in force. */
 export async function disableTotp(db: Queryable, userId: string): Promise<boolean> {
   const rows = await db.query(disableTotpRow, [userId]);
   return rows.length > 0;
@@ -186,7 +186,7 @@ export interface SealedTotp {
   readonly totpSecret: Buffer;
 }
 
-/** In the order of their users, after this one. */
+/** Lists sealed secrets in the order of their users, from after this user. */
 export async function listTotpSecrets(db: Queryable, afterUserId: string | null, limit: number): Promise<SealedTotp[]> {
   return await db.query(listTotpSecretRows, [afterUserId, limit]);
 }
@@ -201,7 +201,7 @@ const listTotpSecretRows = statement<SealedTotp>(
    LIMIT $2`,
 );
 
-/** The same secret, sealed anew. False when it is another one meanwhile, or gone. */
+/** Stores a TOTP secret that was sealed anew. Answers false when the secret was replaced meanwhile, or is gone. */
 export async function replaceTotpSecret(
   db: Queryable,
   userId: string,
@@ -220,9 +220,7 @@ const replaceTotpSecretRow = statement<{ userId: string }>(
    RETURNING user_id AS "userId"`,
 );
 
-/**
- * Whether a password alone does not open the account: it has a second factor in force, or has no password and is opened by an issuer outside.
- */
+/** Whether a password alone does not give access to the account: either it has a second factor in force, or it has no password and an external identity. */
 export async function isBeyondPassword(db: Queryable, userId: string): Promise<boolean> {
   const rows = await db.query(findUserBeyondPassword, [userId]);
   return rows.length > 0;
@@ -239,7 +237,7 @@ const findUserBeyondPassword = statement<{ found: number }>(
          AND EXISTS (SELECT 1 FROM external_identity WHERE external_identity.user_id = app_user.user_id)))`,
 );
 
-/** A disabled user signs in nowhere, and nothing that acts as them is valid; `null` lets them in again. */
+/** Disables a user, or enables the user again (`null`). A disabled user cannot sign in, and none of the user's sessions and tokens are valid. */
 export async function setDisabled(db: Queryable, userId: string, disabledAt: Timestamp | null): Promise<void> {
   await db.query(setDisabledRow, [userId, disabledAt === null ? null : new Date(disabledAt).toISOString()]);
 }
@@ -250,7 +248,7 @@ const setDisabledRow = statement<never>(
   "UPDATE app_user SET disabled_at = $2 WHERE user_id = $1",
 );
 
-/** Keeps the browser of this session known to the sign-in, and no other. */
+/** Makes the browser of this session the only one that the sign-in knows. */
 export async function keepDeviceOf(db: Queryable, userId: string, sessionId: string | null): Promise<void> {
   await db.query(keepDeviceOfSession, [userId, sessionId]);
 }
@@ -263,7 +261,7 @@ const keepDeviceOfSession = statement<never>(
    WHERE user_id = $1`,
 );
 
-/** Ends the user's sessions, and with them what was issued under them; all but `keptSessionId`. */
+/** Ends the user's sessions except `keptSessionId`, and everything that was issued under them. */
 export async function endOtherSessions(
   db: Queryable,
   userId: string,

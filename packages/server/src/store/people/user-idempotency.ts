@@ -6,7 +6,7 @@ import type { ClaimedKey, KeyClaim } from "../jobs/idempotency.ts";
 export type UserKeyClaim = Omit<KeyClaim, "organizationId"> & { readonly userId: string };
 export type ClaimedUserKey = Omit<ClaimedKey, "organizationId">;
 
-/** As `claimKeys`, for the one request that belongs to no organization yet: creating one. */
+/** Claims a key, like `claimKeys`, for the one request that does not belong to an organization yet: creating one. */
 export async function claimUserKey(
   transaction: Transaction,
   claim: UserKeyClaim,
@@ -53,7 +53,7 @@ const storeUserAnswerRow = statement<never>(
   "UPDATE user_idempotency_key SET answer = $3 WHERE user_id = $1 AND idempotency_key = $2",
 );
 
-/** Deletes keys that are past their life. A user creates few organizations, so one statement is bounded enough. */
+/** Deletes expired keys. A user creates few organizations, so one statement is bounded enough. */
 export async function deleteExpiredUserKeys(db: Queryable, expiredBefore: Timestamp): Promise<void> {
   await db.query(deleteExpiredUserKeyRows, [new Date(expiredBefore).toISOString()]);
 }

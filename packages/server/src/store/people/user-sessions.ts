@@ -7,11 +7,11 @@ export interface UserSession {
   readonly userId: string;
   readonly sessionId: string;
   /**
-   * The proof of who it is: `password`, `link` for a link of `stepwell dev` or an invitation, `device` for a device and `application` for an organization's client that was
-   * let in from a browser, or an issuer outside.
+   * The way in which the user proved their identity: `password`; `link` for a link of `stepwell dev` or an invitation; `device` for a device and
+   * `application` for an organization's client, both admitted from a browser; or an external issuer.
    */
   readonly signedInBy: string;
-  /** The client of an organization that the session is good for; null: the service itself. */
+  /** The organization's client for which the session is valid; null for the service itself. */
   readonly client: SessionClient | null;
   readonly userAgent: string;
   readonly address: string;
@@ -30,13 +30,16 @@ const sessionClient = `
   CASE WHEN client_id IS NOT NULL
     THEN json_build_object('organizationId', organization_id, 'clientId', client_id, 'name', client_name) END AS client`;
 
-/** Facts of a session that its user is not shown. */
+/** Facts about a session that are not shown to its user. */
 export interface SessionOrigin {
-  /** When an issuer outside last asked the person to prove who they are; null: it did not say, or they signed in here. */
+  /** The time at which an external issuer last asked the person for a proof of identity; null when it did not say, or the user signed in here. */
   readonly authenticatedAt: Timestamp | null;
-  /** The browser that it was begun in, by the id in its cookie; null where nobody typed a password. */
+  /** The browser in which the session began, by the id in its cookie; null when no password was entered. */
   readonly deviceId: string | null;
-  /** An issuer outside proved who it is, in this browser or in the one that let the device in. It answers for the second factor. */
+  /**
+   * True when an external issuer proved the identity, in this browser or in the one that admitted the device. The issuer is then responsible for the
+   * second factor.
+   */
   readonly isVouchedFor: boolean;
 }
 
@@ -72,11 +75,11 @@ const insertUserSessionRow = statement<never>(
 export interface OpenSession extends Pick<NewUserSession, "lastSeenAt" | "expiresAt">, SessionOrigin {
   readonly userName: string;
   readonly email: string;
-  /** The client of an organization that the session is good for; null: the service itself. */
+  /** The organization's client for which the session is valid; null for the service itself. */
   readonly clientId: string | null;
 }
 
-/** The session with its user, unless it was ended or the user is disabled. Whether its time is over is for the caller to judge. */
+/** Finds a session with its user, unless it was ended or the user is disabled. The caller checks whether it has expired. */
 export async function findOpenSession(
   db: Queryable,
   userId: string,
@@ -98,7 +101,7 @@ const findOpenSessionRow = statement<OpenSession>(
      AND app_user.disabled_at IS NULL`,
 );
 
-/** Those that hold now, newest first, from before `beforeSessionId`. */
+/** Lists the sessions that are valid now, newest first, from before `beforeSessionId`. */
 export async function listUserSessions(
   db: Queryable,
   userId: string,
@@ -122,7 +125,7 @@ const listUserSessionRows = statement<UserSession>(
   "each-time",
 );
 
-/** Undefined when there is no such session, or it was ended before. */
+/** Ends a session. Undefined when it does not exist, or was ended before. */
 export async function endUserSession(
   db: Queryable,
   userId: string,
@@ -136,7 +139,7 @@ export async function endUserSession(
 export interface EndedSession {
   readonly userId: string;
   readonly sessionId: string;
-  /** The client of an organization that the session was good for; null: the service itself. */
+  /** The organization's client for which the session was valid; null for the service itself. */
   readonly clientId: string | null;
 }
 
@@ -149,7 +152,7 @@ const endUserSessionRow = statement<EndedSession>(
    RETURNING user_id AS "userId", session_id AS "sessionId", client_id AS "clientId"`,
 );
 
-/** The sessions in all clients of an organization; with `clientId` those in one client, with `userId` those of one user. */
+/** The sessions in all clients of an organization, or in one client with `clientId`, or of one user with `userId`. */
 export interface ClientSessions {
   readonly organizationId: string;
   readonly clientId?: string | null;
@@ -174,7 +177,7 @@ const endClientSessionRows = statement<EndedSession>(
   "each-time",
 );
 
-/** `ownerId` is the user, `tokenId` the session. */
+/** Notes when sessions were used. `ownerId` is the user, `tokenId` the session. */
 export async function touchUserSessions(db: Queryable, uses: readonly TokenUse[]): Promise<void> {
   if (uses.length === 0) return;
   await db.query(touchUserSessionRows, [
@@ -194,7 +197,7 @@ const touchUserSessionRows = statement<never>(
      AND user_session.last_seen_at < used.at`,
 );
 
-/** Deletes at most `limit` sessions that expired before. Answers how many. */
+/** Deletes at most `limit` sessions that expired before a time. Answers how many. */
 export async function deleteExpiredUserSessions(
   db: Queryable,
   expiredBefore: Timestamp,

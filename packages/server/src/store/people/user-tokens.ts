@@ -37,7 +37,7 @@ export interface UserTokenIdentity {
   readonly lastUsedAt: Timestamp | null;
 }
 
-/** The user token that a request carries, unless it was revoked or its user is disabled. */
+/** Finds the user token that a request carries, unless it was revoked or its user is disabled. */
 export async function findUserTokenByHash(
   db: Queryable,
   userId: string,
@@ -79,7 +79,7 @@ const touchUserTokenRows = statement<never>(
 
 export type ListedUserToken = UserToken & { readonly lastUsedAt: Timestamp | null };
 
-/** Newest first, from before `beforeTokenId`. Revoked tokens are gone. */
+/** Lists tokens, newest first, from before `beforeTokenId`. Revoked tokens are not listed. */
 export async function listUserTokens(
   db: Queryable,
   userId: string,
@@ -101,7 +101,7 @@ const listUserTokenRows = statement<ListedUserToken>(
   "each-time",
 );
 
-/** Counts the user's tokens that hold: those that are neither revoked nor expired. */
+/** Counts the user's valid tokens, which are neither revoked nor expired. */
 export async function countUserTokens(db: Queryable, userId: string, now: Timestamp): Promise<number> {
   const [row] = await db.query(countUserTokenRows, [userId, new Date(now).toISOString()]);
   return row?.count ?? 0;
@@ -115,7 +115,7 @@ const countUserTokenRows = statement<{ count: number }>(
    WHERE user_id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)`,
 );
 
-/** Whether it is there and was not revoked. Its expiry is for the caller to judge. */
+/** Whether the token exists and is not revoked. The caller checks whether it has expired. */
 export async function isUserTokenHeld(db: Queryable, userId: string, tokenId: string): Promise<boolean> {
   const rows = await db.query(findHeldUserToken, [userId, tokenId]);
   return rows.length > 0;
@@ -127,7 +127,7 @@ const findHeldUserToken = statement<{ found: number }>(
   "SELECT 1 AS found FROM user_token WHERE user_id = $1 AND token_id = $2 AND revoked_at IS NULL",
 );
 
-/** Answers hash and name of the token that is now revoked; undefined when there was none to revoke. */
+/** Revokes a token. Answers its hash and its name; undefined when there was none to revoke. */
 export async function revokeUserToken(
   db: Queryable,
   userId: string,

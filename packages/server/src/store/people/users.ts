@@ -8,7 +8,7 @@ export interface User {
   readonly createdAt: Timestamp;
 }
 
-/** Fails with a unique violation when the e-mail address is taken. */
+/** Inserts a user. Fails with a unique violation when the e-mail address is taken. */
 export async function insertUser(db: Queryable, user: User): Promise<void> {
   await db.query(insertUserRow, [user.userId, user.email, user.displayName, new Date(user.createdAt).toISOString()]);
 }
@@ -46,8 +46,8 @@ const findUserRows = statement<User>(
 );
 
 /**
- * Answers how many organizations the user may create, null for as many as the configuration says, and holds the user until the transaction ends, so that
- * two requests of one user come one after the other. A write holds the user, as in `holdCredentials`.
+ * Answers how many organizations the user may create (null for the configured maximum), and locks the user until the transaction ends, so that two
+ * requests of one user run one after the other. The lock is a write, as in `holdCredentials`.
  */
 export async function holdOrganizationMaximum(transaction: Transaction, userId: string): Promise<number | null> {
   const [row] = await transaction.query(holdOrganizationMaximumRow, [userId]);
@@ -60,7 +60,7 @@ const holdOrganizationMaximumRow = statement<{ maximum: number | null }>(
   `UPDATE app_user SET max_organizations = max_organizations WHERE user_id = $1 RETURNING max_organizations AS maximum`,
 );
 
-/** Reads the maximum of `holdOrganizationMaximum` without holding the user. */
+/** Reads the maximum of `holdOrganizationMaximum` without locking the user. */
 export async function findOrganizationMaximum(db: Queryable, userId: string): Promise<number | null> {
   const [row] = await db.query(findOrganizationMaximumRow, [userId]);
   return row?.maximum ?? null;
@@ -72,7 +72,7 @@ const findOrganizationMaximumRow = statement<{ maximum: number | null }>(
   "SELECT max_organizations AS maximum FROM app_user WHERE user_id = $1",
 );
 
-/** Sets how many organizations the user may create; null for as many as the configuration says. */
+/** Sets how many organizations the user may create; null for the configured maximum. */
 export async function setOrganizationMaximum(db: Queryable, userId: string, maximum: number | null): Promise<void> {
   await db.query(setOrganizationMaximumRow, [userId, maximum]);
 }
@@ -83,7 +83,7 @@ const setOrganizationMaximumRow = statement<never>(
   "UPDATE app_user SET max_organizations = $2 WHERE user_id = $1",
 );
 
-/** Whether anybody was ever made: the first one is made by the service itself. */
+/** Whether any user exists. The service itself makes the first one. */
 export async function hasUsers(db: Queryable): Promise<boolean> {
   const rows = await db.query(findAnyUser, []);
   return rows.length > 0;

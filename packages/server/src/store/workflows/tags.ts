@@ -15,7 +15,7 @@ const tagColumns = `
   workflow_id AS "workflowId", tag, version_id AS "versionId", version_number AS "versionNumber", updated_by AS "updatedBy",
   updated_at AS "updatedAt"`;
 
-/** Points a tag at a version. The caller holds the workflow's lock, and has seen that the version is the workflow's. */
+/** Points a tag at a version. The caller holds the workflow's lock, and has checked that the version belongs to the workflow. */
 export async function setTag(transaction: Transaction, organizationId: string, tag: Tag): Promise<void> {
   await transaction.query(setTagRow, [
     organizationId,
@@ -51,7 +51,7 @@ const findTagRow = statement<Tag>(
    WHERE organization_id = $1 AND workflow_id = $2 AND tag = $3`,
 );
 
-/** In the order of their names, compared byte by byte, from after `afterTag`. */
+/** Lists tags in the order of their names, compared byte by byte, from after `afterTag`. */
 export async function listTags(
   db: Queryable,
   workflow: WorkflowKey,
@@ -72,7 +72,7 @@ const listTagRows = statement<Tag>(
   "each-time",
 );
 
-/** All tags of these workflows. */
+/** Finds all tags of these workflows. */
 export async function findTagsOfWorkflows(
   db: Queryable,
   organizationId: string,
@@ -91,7 +91,7 @@ const findTagsOfWorkflowRows = statement<Tag>(
    ORDER BY tag COLLATE "C"`,
 );
 
-/** The names of the tags that point at these versions. */
+/** Finds the names of the tags that point at these versions. */
 export async function findTagsOfVersions(
   db: Queryable,
   workflow: WorkflowKey,
@@ -110,7 +110,7 @@ const findTagsOfVersionRows = statement<Tag>(
    ORDER BY tag COLLATE "C"`,
 );
 
-/** Counts the tags of a workflow; without a workflow, those of the one that has most. */
+/** Counts the tags of a workflow; without a workflow, the tags of the one that has most. */
 export async function countTags(
   db: Queryable,
   organizationId: string,
@@ -146,9 +146,9 @@ const deleteTagRow = statement<{ tag: string }>(
   "DELETE FROM workflow_tag WHERE organization_id = $1 AND workflow_id = $2 AND tag = $3 RETURNING tag",
 );
 
-/** What a tag came to mean; without a version where it was deleted. */
+/** One change of a tag: the version that it points at since then, or no version when the tag was deleted. */
 export interface TagChange {
-  /** From 1, for each tag. */
+  /** The number of the change, from 1 for each tag. */
   readonly changeNumber: number;
   readonly versionId: string | null;
   readonly versionNumber: number | null;
@@ -156,7 +156,7 @@ export interface TagChange {
   readonly changedAt: Timestamp;
 }
 
-/** The caller holds the workflow's lock, so that changes count without gaps. */
+/** Inserts a change. The caller holds the workflow's lock, so that the numbers have no gaps. */
 export async function insertTagChange(
   transaction: Transaction,
   workflow: WorkflowKey,
@@ -184,7 +184,7 @@ const insertTagChangeRow = statement<never>(
    WHERE organization_id = $1::uuid AND workflow_id = $2::uuid AND tag = $3::text`,
 );
 
-/** Newest first. */
+/** Lists the changes of a tag, newest first. */
 export async function listTagChanges(
   db: Queryable,
   workflow: WorkflowKey,

@@ -9,7 +9,7 @@ export interface VersionKey {
   readonly versionId: string;
 }
 
-/** Which version of a workflow a job asks for. */
+/** The version of a workflow that a job asks for. */
 export type VersionChoice =
   | { readonly by: "tag"; readonly tag: string }
   | { readonly by: "versionId"; readonly versionId: string }
@@ -22,17 +22,17 @@ export interface VersionRequest {
 }
 
 export interface ChosenVersion {
-  /** Index into the requests. */
+  /** The index of the request. */
   readonly request: number;
   readonly workflowName: string;
-  /** Null where the workflow exists but has no such version or tag. */
+  /** The version's id; null when the workflow exists but has no such version or tag. */
   readonly versionId: string | null;
   readonly versionNumber: number | null;
 }
 
 /**
- * What each request means at this instant. Runs inside the transaction that writes the jobs, so that a job runs the version that its
- * tag meant when the job was accepted. A request whose workflow does not exist gets no row.
+ * Chooses the version for each request. It runs inside the transaction that writes the jobs, so that a job runs the version to which its tag pointed
+ * when the job was accepted. A request whose workflow does not exist gets no row.
  */
 export async function chooseVersions(
   transaction: Transaction,
@@ -103,7 +103,7 @@ export interface LoadedDefinition {
   readonly language: Language;
 }
 
-/** The definition texts of these versions, which never change. */
+/** Loads the definition texts of these versions, which never change. */
 export async function loadDefinitions(db: Queryable, keys: readonly VersionKey[]): Promise<LoadedDefinition[]> {
   if (keys.length === 0) return [];
   return await askInParts(keys, (part) =>
@@ -131,14 +131,11 @@ export interface Version {
 }
 
 export interface WholeVersion extends Version {
-  /** The very text that was sent. */
+  /** The definition exactly as it was sent. */
   readonly definition: string;
 }
 
-/**
- * Writes a new version and answers its number. The caller holds the workflow's lock (`lockWorkflow`), so that numbers count from 1
- * without gaps.
- */
+/** Inserts a new version and answers its number. The caller holds the workflow's lock (`lockWorkflow`), so that numbers count from 1 without gaps. */
 export async function insertVersion(
   transaction: Transaction,
   organizationId: string,
@@ -167,7 +164,7 @@ const insertVersionRow = statement<{ versionNumber: number }>(
    RETURNING version_number AS "versionNumber"`,
 );
 
-/** Newest first, without their definitions: two hundred of those may be a hundred megabytes. */
+/** Lists versions, newest first, without their definitions: two hundred definitions may have a hundred megabytes. */
 export async function listVersions(
   db: Queryable,
   workflow: WorkflowKey,
@@ -192,7 +189,7 @@ const listVersionRows = statement<Version>(
   "each-time",
 );
 
-/** The version, if it is one of this workflow. */
+/** Finds a version, if it belongs to this workflow. */
 export async function findVersion(
   db: Queryable,
   workflow: WorkflowKey,
@@ -210,7 +207,7 @@ const findVersionRow = statement<WholeVersion>(
    WHERE organization_id = $1 AND workflow_id = $2 AND version_id = $3`,
 );
 
-/** The version that was registered last; undefined when the workflow has none. */
+/** Finds the version that was registered last; undefined when the workflow has none. */
 export async function findNewestVersion(db: Queryable, workflow: WorkflowKey): Promise<WholeVersion | undefined> {
   const [row] = await db.query(findNewestVersionRow, [workflow.organizationId, workflow.workflowId]);
   return row;
@@ -226,7 +223,7 @@ const findNewestVersionRow = statement<WholeVersion>(
    LIMIT 1`,
 );
 
-/** The newest of a workflow's last hundred versions whose text is this one. */
+/** Finds the newest version with this text among the last hundred versions of a workflow. */
 export async function findVersionWithText(
   db: Queryable,
   { organizationId, workflowId }: WorkflowKey,
@@ -248,7 +245,10 @@ const findVersionRowWithText = statement<Version>(
    LIMIT 1`,
 );
 
-/** Counts the versions of a workflow; without a workflow, those of the one that has most. Numbers count from 1 without gaps, so the highest is the count. */
+/**
+ * Counts the versions of a workflow; without a workflow, the versions of the one that has most. Numbers count from 1 without gaps, so the highest
+ * number is the count.
+ */
 export async function countVersions(
   db: Queryable,
   organizationId: string,
@@ -270,7 +270,7 @@ const countVersionRows = statement<{ versionCount: number }>(
   "each-time",
 );
 
-/** The number of a version of this workflow; undefined when it has no such version. */
+/** Finds the number of a version of this workflow; undefined when it has no such version. */
 export async function findVersionNumber(
   db: Queryable,
   workflow: WorkflowKey,

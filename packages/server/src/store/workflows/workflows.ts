@@ -17,7 +17,7 @@ export interface WorkflowKey {
 const workflowColumns = `
   organization_id AS "organizationId", workflow_id AS "workflowId", name, created_by AS "createdBy", created_at AS "createdAt"`;
 
-/** False when another workflow of the organization has the name (compared byte by byte). */
+/** Inserts a workflow. Answers false when another workflow of the organization has the name (compared byte by byte). */
 export async function insertWorkflow(transaction: Transaction, workflow: Workflow): Promise<boolean> {
   const { organizationId, workflowId, name, createdBy, createdAt } = workflow;
   const inserted = await transaction.query(insertWorkflowRow, [
@@ -52,7 +52,7 @@ const findWorkflowRow = statement<Workflow>(
    WHERE organization_id = $1 AND workflow_id = $2 AND deleted_at IS NULL`,
 );
 
-/** Locks the workflow: changes of its versions and tags come one after the other. False when there is no such workflow. */
+/** Locks the workflow, so that changes of its versions and tags run one after the other. Answers false when the workflow does not exist. */
 export async function lockWorkflow(transaction: Transaction, key: WorkflowKey): Promise<boolean> {
   const rows = await transaction.query(lockWorkflowRow, [key.organizationId, key.workflowId]);
   return rows.length > 0;
@@ -70,13 +70,13 @@ const lockWorkflowRow = statement<{ workflowId: string }>(
 export interface WorkflowSearch {
   readonly organizationId: string;
   readonly name: string | null;
-  /** Only these; null: all. */
+  /** The workflows to list; null for all. */
   readonly workflowIds: readonly string[] | null;
   readonly afterName: string | null;
   readonly limit: number;
 }
 
-/** By name. */
+/** Lists workflows in the order of their names. */
 export async function listWorkflows(db: Queryable, search: WorkflowSearch): Promise<Workflow[]> {
   const { organizationId, name, workflowIds, afterName, limit } = search;
   return await db.query(listWorkflowRows, [organizationId, name, afterName, limit, workflowIds]);
@@ -106,7 +106,7 @@ const countWorkflowRows = statement<{ workflowCount: number }>(
   `SELECT count(*)::integer AS "workflowCount" FROM workflow WHERE organization_id = $1 AND deleted_at IS NULL`,
 );
 
-/** Those of these ids that are workflows of the organization. */
+/** Finds those of these ids that belong to workflows of the organization. */
 export async function findWorkflowIds(
   db: Queryable,
   organizationId: string,
@@ -124,7 +124,7 @@ const findWorkflowIdRows = statement<{ workflowId: string }>(
    WHERE organization_id = $1 AND workflow_id = ANY($2::uuid[]) AND deleted_at IS NULL`,
 );
 
-/** The workflows that have this name or had it when they were deleted: their jobs still carry it. */
+/** Finds the workflows that have this name, or had it when they were deleted; their jobs still carry the name. */
 export async function findWorkflowIdsByName(db: Queryable, organizationId: string, name: string): Promise<string[]> {
   const rows = await db.query(findWorkflowIdRowsByName, [organizationId, name]);
   return rows.map(({ workflowId }) => workflowId);
@@ -138,7 +138,7 @@ const findWorkflowIdRowsByName = statement<{ workflowId: string }>(
    WHERE organization_id = $1 AND name = $2`,
 );
 
-/** Hides the workflow and frees its name. Its jobs go on and can still be read. Answers the name; undefined when there was none to delete. */
+/** Hides the workflow and frees its name. Its jobs go on and can still be read. Answers the name; undefined when there was no such workflow. */
 export async function deleteWorkflow(db: Queryable, key: WorkflowKey, at: Timestamp): Promise<string | undefined> {
   const [row] = await db.query(deleteWorkflowRow, [key.organizationId, key.workflowId, new Date(at).toISOString()]);
   return row?.name;

@@ -1,6 +1,6 @@
-// What runs in the Lambda server of the tests. One handler per fact that a test states.
+// The functions that run in the Lambda server of the tests. Each handler shows one fact that a test states.
 
-/** Answers what it was called with. */
+/** Answers its own input. */
 export async function echo(event, context) {
   return { event, clientContext: context.clientContext };
 }
@@ -22,14 +22,14 @@ export async function lasts({ milliseconds }) {
   return "done";
 }
 
-/** Is given less time than it takes. */
+/** Runs longer than its time limit. */
 export const runsOut = () => lasts({ milliseconds: 500 });
 
 export async function answersLarge({ bytes }) {
   return { text: "x".repeat(bytes) };
 }
 
-/** serverless-offline puts a string between quotes without escaping it. */
+/** Answers broken JSON, because serverless-offline puts a string between quotes without escaping it. */
 export async function answersBrokenJson() {
   return 'he said "no"';
 }

@@ -3,10 +3,10 @@ import { findFreePort } from "@stepwell/testing/processes/free-port.ts";
 import Lambda from "serverless-offline/lambda";
 
 /**
- * Runs the Lambda server of serverless-offline without the Serverless Framework, which is proprietary and wants a login: the
- * plugin takes from it nothing but the few fields below. A process of its own, because it writes into process.env.
+ * Runs the Lambda server of serverless-offline without the Serverless Framework, which is proprietary and requires a login: the plugin uses only the
+ * few fields below from it. It runs in a process of its own, because it writes into process.env.
  *
- * `package.json` overrides the framework, a peer dependency, by the smallest package that is in the tree anyway.
+ * `package.json` overrides the framework, a peer dependency, with the smallest package that is in the tree anyway.
  */
 const functionNames = ["echo", "nothing", "throws", "rejects", "lasts", "runsOut", "answersLarge", "answersBrokenJson"];
 const provider = { name: "aws", region: "eu-west-1", runtime: "nodejs24.x" };
@@ -29,4 +29,4 @@ function definitionOf(name: string) {
   return { functionKey: name, functionDefinition: { name, handler: `functions.${name}`, timeout } };
 }
 
-/** serverless-offline cannot tell which port it got, so it must be told one. */
+/** The port is given, because serverless-offline cannot report which port it got. */
