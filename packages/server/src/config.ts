@@ -22,12 +22,12 @@ import {
 import { sizeSettings } from "./size-settings.ts";
 
 /**
- * Every setting of the service: one place that names it, gives its default, and says why. Parsed once at start, frozen;
- * nothing else reads the environment. `docs/configuration.md` is generated from `settings`.
+ * Every setting of the service, with its name, its default and its reason. The settings are parsed once at the start and frozen; nothing else reads
+ * the environment. `docs/configuration.md` is generated from `settings`.
  */
 export type Config = { readonly [Name in keyof typeof settings]: ReturnType<(typeof settings)[Name]["parse"]> };
 
-/** What the store's columns for limits hold. */
+/** The largest value that the store's columns for limits hold. */
 export const maxPerMinute = 2_000_000_000;
 
 export {
