@@ -49,7 +49,7 @@ export function etagOfContent(content: Buffer): string {
   return `"${hash("sha256", content, "base64url").slice(0, 22)}"`;
 }
 
-/** This quality is lower than Brotli's default, which makes the API document an eighth smaller, and takes two seconds in which no other request is answered. */
+/** The default quality makes the API document an eighth smaller, but takes two seconds in which no other request is answered. */
 function packedByBrotli(content: Buffer): Buffer {
   return brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } });
 }

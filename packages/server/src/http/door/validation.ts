@@ -37,8 +37,8 @@ function createAjv(options: { readonly allErrors: boolean }): Ajv2020 {
 type FindErrors = (value: unknown) => readonly ErrorObject[];
 
 /**
- * Searches for all errors only in values of the size that people write by hand: for a megabyte that is wrong everywhere, Ajv would make half a
- * million errors in a second, and it has no way to stop early.
+ * Searches for all errors only in values of the size that people write by hand: for a megabyte that is wrong everywhere, Ajv would take a second to
+ * make half a million errors, and it has no way to stop early.
  */
 function errorFinder(findFirst: ValidateFunction, compileAll: () => ValidateFunction): FindErrors {
   let findAll: ValidateFunction | undefined;
