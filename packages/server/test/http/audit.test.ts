@@ -317,7 +317,7 @@ onOneStore((home) => {
       const reader = response.body?.getReader();
       await reader?.read();
       await reader?.cancel();
-      // The export's pages that were under way when the client went are done once later requests are answered.
+      // The reads that were under way when the client went have ended once later requests are answered.
       for (let request = 0; request < 20; request += 1) await api.call("ListAudit", { query: { pageSize: 1 } });
       const then = pages;
       for (let request = 0; request < 20; request += 1) await api.call("ListAudit", { query: { pageSize: 1 } });

@@ -37,7 +37,7 @@ const board = JSON.parse(readFileSync(`${root}/deploy/grafana/stepwell.json`, "u
 const queries: readonly Query[] = [
   ...alerts.groups.flatMap(({ rules }) => rules.map(({ alert, expr }) => ({ place: alert, text: expr }))),
   ...board.panels.flatMap(({ title, targets = [] }) =>
-    // The board's own variables replace a duration of PromQL.
+    // PromQL needs a duration where the board has a variable of its own.
     targets.map(({ expr }) => ({ place: title, text: expr.replaceAll("$__rate_interval", "5m") })),
   ),
 ];
@@ -101,7 +101,7 @@ async function workALittle(service: TestService): Promise<void> {
   await new PlainWorker(api).next();
   await api.callAny("SendJobEvent", { params: { jobId: body.jobId }, body: { eventId: "late" } });
   await fetch(`${service.baseUrl}/health/ready`);
-  // Each request counts as ten. Wherever the minute turns, one of the two is over the limit.
+  // Each request counts as ten. Even if the minute turns meanwhile, one of the two minutes gets more than its limit.
   const ask = async () => await api.callAny("GetMetrics", { query: { metric: "jobs_failed" } });
   const answers = await Promise.all(Array.from({ length: 80 }, ask));
   expect(answers.map(({ status }) => status)).toContain(429);
