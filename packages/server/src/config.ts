@@ -40,7 +40,7 @@ export {
 } from "./count-settings.ts";
 
 export const settings = {
-  // Where it listens.
+  // The addresses to listen on.
   host: text("STEPWELL_HOST", "127.0.0.1", "Address to listen on. The default is reachable from this machine only."),
   port: port("STEPWELL_PORT", 8080, "Port of the HTTP API. 0 takes any free one."),
   baseUrl: optionalUrl(

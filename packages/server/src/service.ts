@@ -337,7 +337,7 @@ export async function openStore(config: Config, logger: Logger = pino({ level: "
   }
 }
 
-/** Callbacks for what happens to a store while it is open. */
+/** Callbacks for events of a store while it is open. */
 export interface HomeEvents extends Partial<SyncOptions> {
   readonly onConnectionLost?: (error: Error) => void;
   readonly onPooler?: () => void;

@@ -126,7 +126,7 @@ function valuesFromStore(file: string): string[] {
     .map((name) => name.split(" as ")[0] ?? name);
 }
 
-/** Answers the files that import themselves by way of others, types included: a reader would have to read such files together. */
+/** Answers the files that import themselves through other files, types included: a reader would have to read such files together. */
 function circlesIn(folder: string): string[] {
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => /\.tsx?$/.test(file));
   const imported = new Map(

@@ -2,6 +2,6 @@
 export interface RequestSource {
   /** Empty when there was no request. */
   readonly requestId: string;
-  /** Empty when there was none. */
+  /** Empty when there was no address. */
   readonly address: string;
 }

@@ -92,7 +92,7 @@ async function signedInAs(service: TestService, { organizationId }: World["organ
   const person = await newPerson(service);
   await service.addMember(organizationId, person.userId, [role]);
   const { idToken } = await signIn(service.baseUrl, person);
-  // Nobody else here has a password either, so no wrong one is counted against them.
+  // The other people here have no password either, so no wrong one is counted against them.
   await removePassword(service.running.database, person.userId, service.running.engine.now());
   return { userId: person.userId, token: idToken };
 }

@@ -119,7 +119,7 @@ async function freshRole({ organization: { api } }: World, permissions: readonly
   return name;
 }
 
-/** Makes a member whom everyone who may remove members may remove, since they hold all that the member holds. */
+/** Makes a member who may only remove members, so that every caller who may remove members holds enough to remove this one. */
 async function freshMember(world: World, service: TestService): Promise<Partial<World["ids"]>> {
   const { userId } = await service.newMember(world.organization, ["removable"]);
   return { userId };

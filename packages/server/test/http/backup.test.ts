@@ -30,7 +30,7 @@ const eachWay = 2;
 const items = [1, 2, 3];
 const ways = ["waits", "sleeps", "calls", "worker", "family", "fans"];
 
-/** Jobs in every state in which a job can be under way, and the outside's knowledge of them. */
+/** Jobs in every state in which a job can be under way, and the calls and tasks that the outside holds for them. */
 class JobsUnderWay {
   readonly server: ScriptedServer;
   readonly organizationId: string;

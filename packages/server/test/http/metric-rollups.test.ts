@@ -182,7 +182,7 @@ async function metric(api: Client, query: Record<string, string>): Promise<Metri
   return (await api.call<Metric>("GetMetrics", { query })).body;
 }
 
-/** Folds in two single runs, and then in two runs at a time. */
+/** Runs the duty twice at the same time, as two nodes would. */
 async function foldTwice(database: Database): Promise<void> {
   await Promise.all([metricRollupsDuty(database).runOnce(), metricRollupsDuty(database).runOnce()]);
 }

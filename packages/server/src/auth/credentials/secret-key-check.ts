@@ -31,7 +31,7 @@ export async function judgeSecretKey(database: Database, secrets: SecretBox): Pr
   return opens(secrets, signingKeyPurpose, newest.keyId, newest.privateKey) ? "unknown" : "wrong";
 }
 
-/** Whether the store has a check value or a signing key, which only the secret key that sealed it opens. */
+/** Tells whether the store has a check value or a signing key, which only the secret key that sealed it opens. */
 export async function hasSealedValues(database: Database): Promise<boolean> {
   return (await findSecretKeyCheck(database)) !== undefined || (await listSigningKeys(database)).length > 0;
 }

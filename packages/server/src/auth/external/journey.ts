@@ -51,7 +51,7 @@ export async function depart(
   return { url, journey };
 }
 
-/** Answers the sign-in that the address of the returning browser names. Nothing in it is verified yet. */
+/** Answers the id of the sign-in with which the state begins. Nothing in the state is verified yet. */
 export function interactionIdOf(state: string | null): string | undefined {
   return /^([\w-]{1,64})\./.exec(state ?? "")?.[1];
 }

@@ -14,12 +14,12 @@ export interface RateLimitsOptions {
   readonly config: Config;
   /** The database's time. */
   readonly now: () => Timestamp;
-  /** How many nodes of the service are alive, this one included. */
+  /** Answers the number of nodes of the service that are alive, including this one. */
   readonly nodeCount: () => number;
   readonly onFailure: (error: unknown) => void;
 }
 
-/** How one request counts. */
+/** The way in which one request counts. */
 export interface CountedRequest {
   readonly isSubmit: boolean;
   /** A whole number, from 1. */

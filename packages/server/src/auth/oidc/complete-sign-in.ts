@@ -11,8 +11,8 @@ export interface ProvenUser {
 }
 
 /**
- * Completes a sign-in: begins the session, and answers the address to which the browser goes next. Throws `ServiceError` when the proof of who the
- * person is does not hold any more.
+ * Completes a sign-in: begins the session, and answers the address at which the browser continues. Throws `ServiceError` when the grounds of the
+ * session do not hold any more.
  */
 export async function completeSignIn(
   provider: Provider,

@@ -1,4 +1,4 @@
-/** The lifetimes of what the provider issues. Sessions have settings of their own. */
+/** The lifetimes of the tokens, codes and forms of the provider. Sessions have settings of their own. */
 
 /** The lifetime of the Bearer value. The interface that we implement fixes it. */
 export const idTokenSeconds = 3_600;

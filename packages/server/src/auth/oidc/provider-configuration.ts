@@ -98,7 +98,7 @@ export function providerConfiguration(parts: Parts): Configuration {
       AuthorizationCode: codeSeconds,
       DeviceCode: deviceCodeSeconds,
       Interaction: interactionSeconds,
-      // A browser in which nobody has signed in yet needs no longer session.
+      // The session of a browser without a sign-in only has to last as long as an interaction.
       Session: (_ctx, { accountId }) => (accountId === undefined ? interactionSeconds : sessionSeconds),
       Grant: sessionSeconds,
       RefreshToken: sessionSeconds,

@@ -10,7 +10,7 @@ interface Person {
 }
 
 /**
- * Tells whether this user's sign-in needs more than a password: a second factor of ours, or an external issuer, which answers for the second factor
+ * Tells whether this user needed more than a password to sign in: a second factor of ours, or an external issuer, which answers for the second factor
  * too. An account that only an issuer opens has no password that could be enough.
  */
 export async function hasSecondFactor(db: Queryable, { principal, isVouchedFor }: Person): Promise<boolean> {

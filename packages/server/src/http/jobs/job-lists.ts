@@ -144,7 +144,7 @@ function searchOf(organizationId: string, filters: Filters, workflowIds: readonl
   const { versionId, workflowVersionNumber, awaitingEventId, isWaiting } = filters;
   // The index gives the jobs of one workflow in order; those of several would have to be sorted first.
   const workflowId = filters.workflowId ?? (workflowIds?.length === 1 ? workflowIds[0] : undefined);
-  // Only running jobs wait, and the index of these is fast.
+  // Only running jobs wait, and there is an index of running jobs.
   const status = filters.status ?? (isWaiting === true ? "RUNNING" : undefined);
   const createdAfter = optionalTime("createdAfter", filters.createdAfter);
   const createdBefore = optionalTime("createdBefore", filters.createdBefore);

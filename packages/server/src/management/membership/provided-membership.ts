@@ -21,7 +21,7 @@ export type MembershipState = "member" | "no-role" | "no-room" | "no-organizatio
 
 export interface MembershipOutcome {
   readonly state: MembershipState;
-  /** False when the outcome was the same before, for example for a last owner who was kept at an earlier sign-in too. */
+  /** False when the outcome was the same before, as for a last owner who was kept at an earlier sign-in too. */
   readonly isChanged: boolean;
 }
 
