@@ -62,7 +62,7 @@ export const grantablePermissions = permissions.filter(
     !(personalPermissions as readonly Permission[]).includes(permission),
 );
 
-/** A permission to create implies one to read: a pipeline that deploys and submits must be able to find what it made. */
+/** Some permissions imply one to read: a pipeline that deploys and submits must be able to find what it made. */
 const implied: Partial<Record<Permission, readonly Permission[]>> = {
   "workflow:create": ["workflow:read"],
   "workflow:version:create": ["workflow:version:read"],
