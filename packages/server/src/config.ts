@@ -22,12 +22,12 @@ import {
 import { sizeSettings } from "./size-settings.ts";
 
 /**
- * Every setting of the service: one place that names it, gives its default, and says why. Parsed once at start, frozen;
- * nothing else reads the environment. `docs/configuration.md` is generated from `settings`.
+ * Every setting of the service, with its name, its default and its reason. The settings are parsed once at the start and frozen; nothing else reads
+ * the environment. `docs/configuration.md` is generated from `settings`.
  */
 export type Config = { readonly [Name in keyof typeof settings]: ReturnType<(typeof settings)[Name]["parse"]> };
 
-/** What the store's columns for limits hold. */
+/** The largest value that the store's columns for limits hold. */
 export const maxPerMinute = 2_000_000_000;
 
 export {
@@ -40,7 +40,7 @@ export {
 } from "./count-settings.ts";
 
 export const settings = {
-  // Where it listens.
+  // The addresses to listen on.
   host: text("STEPWELL_HOST", "127.0.0.1", "Address to listen on. The default is reachable from this machine only."),
   port: port("STEPWELL_PORT", 8080, "Port of the HTTP API. 0 takes any free one."),
   baseUrl: optionalUrl(

@@ -89,8 +89,8 @@ export const countSettings = {
 } as const;
 
 /**
- * The maximums that the operator can also set for one organization alone, and the setting that holds for the others. The API, the dashboard and
- * `stepwell org limits` know them by these names.
+ * The maximums that the operator can also set for one organization alone, and the setting that holds for the other organizations. The API, the
+ * dashboard and `stepwell org limits` use these names.
  */
 export const maximumSettings = {
   apiTokens: "maxApiTokens",
@@ -109,7 +109,7 @@ export type MaximumName = keyof typeof maximumSettings;
 
 export const maximumNames = Object.keys(maximumSettings) as MaximumName[];
 
-/** The maximums of what is counted in the store, when something is made. */
+/** The maximums of things that are counted in the store when one is made. */
 export type CountedName = Exclude<MaximumName, "waitingRequests" | "storedMb">;
 
 /** One maximum of an organization. */

@@ -48,9 +48,9 @@ import { deleteExpiredPasswordLinks } from "./store/people/password-links.ts";
 import { deleteExpiredSignInLinks } from "./store/people/sign-in-links.ts";
 
 export interface RunningService {
-  /** Where clients reach it, without a slash at the end. */
+  /** The address at which clients reach the service, without a slash at the end. */
   readonly baseUrl: string;
-  /** On which this node itself listens. */
+  /** The port on which this node itself listens. */
   readonly port: number;
   readonly engine: NodeEngine;
   readonly database: Database;
@@ -61,11 +61,11 @@ export interface RunningService {
 export interface StartOptions {
   /** Sentences about the environment, which are logged. */
   readonly warnings?: readonly string[];
-  /** Where the store comes from, for somebody who wants to stand between it and the service. Left out: `openStore`. */
+  /** Opens the store. A caller can pass its own function to stand between the store and the service. Left out: `openStore`. */
   readonly open?: typeof openStore | undefined;
 }
 
-/** Starts one node: store, engine, HTTP, in this order; stops them in the other. Throws when one of them cannot start. */
+/** Starts one node: store, engine, HTTP, in this order; stops them in the reverse order. Throws when one of them cannot start. */
 export async function startService(config: Config, options: StartOptions = {}): Promise<RunningService> {
   const { warnings = [], open = openStore } = options;
   const logger = pino({ level: config.logLevel, base: { node: config.nodeName } });
@@ -100,7 +100,7 @@ async function startParts(
   const isAlone = config.databaseUrl === undefined;
   const ownLimits = new OwnLimits(database.requests);
   await ownLimits.refresh();
-  // Jobs may go on before the limits are known, whose duties belong to the engine.
+  // Jobs may go on before the limits are known: the duties of the limits run in the engine.
   let rateLimits: RateLimits | undefined;
   const engine = new NodeEngine({
     config,
@@ -158,7 +158,7 @@ async function startParts(
     logger,
     metrics,
   });
-  // Requests that wait are answered now, or closing would wait for them.
+  // Requests that wait are answered now; otherwise closing would wait for them.
   server.addHook("preClose", (done) => {
     engine.drain();
     done();
@@ -211,7 +211,7 @@ interface AuthOptions {
   readonly logger: Logger;
 }
 
-/** Opens what says who a caller is and how often they may ask, with the duties that go with it. */
+/** Opens the parts that know who a caller is and how often they may ask, with their duties. */
 async function openAuth(options: AuthOptions) {
   const { config, database, ownLimits, engine, secrets, providers, publicUrl, logger } = options;
   const now = () => engine.now();
@@ -277,7 +277,7 @@ function warnOfProvider(logger: Logger, { id, issuer }: ExternalProvider, error:
   );
 }
 
-/** When tokens were last used is written down off the requests' path. */
+/** The last use of each token is written outside of the requests' path. */
 function lastUseDuty(authenticator: Authenticator): Duty {
   return {
     name: "last-use",
@@ -289,7 +289,7 @@ function lastUseDuty(authenticator: Authenticator): Duty {
   };
 }
 
-/** Forgets failed sign-ins whose count would begin anew, and links that nobody used in time. */
+/** Deletes counts of failed sign-ins that would begin anew, and links that nobody used in time. */
 function signInRetentionDuty(database: Database, now: () => Timestamp): Duty {
   return {
     name: "sign-in-retention",
@@ -302,7 +302,7 @@ function signInRetentionDuty(database: Database, now: () => Timestamp): Duty {
   };
 }
 
-/** Opens the store that the configuration names, at this version's schema. Logs a warning for each thing that could be safer (`doctor/`). */
+/** Opens the store that the configuration names, at this release's schema. Logs a warning for each thing that could be safer (`doctor/`). */
 export async function openStore(config: Config, logger: Logger = pino({ level: "silent" })): Promise<Database> {
   let isPooled = false;
   const database = await openHome(config, {
@@ -337,7 +337,7 @@ export async function openStore(config: Config, logger: Logger = pino({ level: "
   }
 }
 
-/** Callbacks for what happens to a store while it is open. */
+/** Callbacks for events of a store while it is open. */
 export interface HomeEvents extends Partial<SyncOptions> {
   readonly onConnectionLost?: (error: Error) => void;
   readonly onPooler?: () => void;
@@ -345,7 +345,7 @@ export interface HomeEvents extends Partial<SyncOptions> {
   readonly onPanic?: (reason: string) => void;
 }
 
-/** Opens the store as it is, whatever its schema. */
+/** Opens the store without any change of its schema. */
 export async function openHome(config: Config, events: HomeEvents): Promise<Database> {
   if (config.databaseUrl !== undefined) {
     return openPostgres({
@@ -360,7 +360,7 @@ export async function openHome(config: Config, events: HomeEvents): Promise<Data
       ...events,
     });
   }
-  // A node on a server needs none of PGlite.
+  // PGlite is loaded only for an embedded store.
   const { openEmbedded } = await import("./store/home/embedded.ts");
   return await openEmbedded({
     dataDir: config.dataDir,
@@ -378,7 +378,7 @@ export async function openHome(config: Config, events: HomeEvents): Promise<Data
   });
 }
 
-/** Throws when a pooler forgets prepared statements: requests would fail at random, without a hint at the reason. */
+/** Throws when a pooler drops prepared statements: requests would fail at random, without a hint at the reason. */
 async function requirePreparedStatements({ databaseUrl = "", databaseTimeoutMs }: Config): Promise<void> {
   const { keepsPreparedStatements } = await examinePooler(databaseUrl, databaseTimeoutMs);
   if (!keepsPreparedStatements) throw new DatabaseUnusableError(forgetfulPooler);
@@ -391,7 +391,7 @@ async function readFacts(database: Database, config: Config, logger: Logger): Pr
   return await reachServer(database, { databaseUrl, timeoutMs: seconds * 1_000, onWaiting });
 }
 
-/** The error that stopped a start; where the database did, one about DATABASE_URL. */
+/** Answers the error that stopped a start; where the database caused it, an error about DATABASE_URL. */
 function explained({ databaseUrl }: Config, error: unknown): unknown {
   return (databaseUrl === undefined ? undefined : serverTrouble(error, databaseUrl)?.error) ?? error;
 }

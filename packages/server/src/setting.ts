@@ -3,10 +3,10 @@ import { isIP, isIPv4 } from "node:net";
 import { hostname } from "node:os";
 import { resolve } from "node:path";
 
-/** One setting: its variable, its default as text, what it means and why, and how its text is read. */
+/** One setting: its variable, its default as text, its meaning and reason, and how its text is read. */
 export interface Setting<Value> {
   readonly variable: string;
-  /** Its name in an earlier release. It still counts where the present name is not set. */
+  /** The variable's name in an earlier release. It still counts where the present name is not set. */
   readonly formerVariable?: string;
   /** The variable that may name a file with the value instead. */
   readonly fileVariable?: string;
@@ -19,17 +19,17 @@ export function text(variable: string, fallback: string, meaning: string): Setti
   return { variable, fallback, meaning, parse: (raw) => raw ?? fallback };
 }
 
-/** Renames a setting: `formerVariable` goes on to count, and a start warns of it. */
+/** Renames a setting: `formerVariable` still counts, and a start warns of it. */
 export function formerly<Value>(formerVariable: string, setting: Setting<Value>): Setting<Value> {
   return { ...setting, formerVariable };
 }
 
-/** Lets the value come from a file, too, as containers and supervisors hand over secrets: an environment shows in too many places. */
+/** Lets the value also come from a file, as containers and supervisors pass secrets: an environment is visible in too many places. */
 export function orFile<Value>(setting: Setting<Value>): Setting<Value> {
   return { ...setting, fileVariable: `${setting.variable}_FILE` };
 }
 
-/** Answers the text that the environment has for a setting. Throws when two places have one, or when its file cannot be read. */
+/** Answers the text that the environment has for a setting. Throws when two variables give one, or when the file cannot be read. */
 export function textIn(
   environment: Readonly<Record<string, string | undefined>>,
   { variable, formerVariable = "", fileVariable = "" }: Setting<unknown>,
@@ -79,7 +79,7 @@ export function optionalUrl(variable: string, meaning: string): Setting<URL | un
   };
 }
 
-/** The address of a PostgreSQL database. No error shows it: it holds a password. */
+/** The address of a PostgreSQL database. It holds a password, so no error shows it. */
 export function optionalPostgresUrl(variable: string, meaning: string): Setting<string | undefined> {
   return {
     variable,
@@ -101,7 +101,7 @@ export function optionalPostgresUrl(variable: string, meaning: string): Setting<
   };
 }
 
-/** Takes what the driver takes: also an address without a host (postgres://USER:PASSWORD@/DATABASE?host=/var/run/postgresql). */
+/** Accepts what the driver accepts: also an address without a host (postgres://USER:PASSWORD@/DATABASE?host=/var/run/postgresql). */
 function isPostgresUrl(raw: string): boolean {
   const url = URL.parse(raw) ?? URL.parse(raw.replace("@/", "@localhost/"));
   try {

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 
 const source = resolve(import.meta.dirname, "../src");
 
-/** What each room may import from the others, as `docs/internals/architecture.md` has it; a room may always import from itself. */
+/** The imports that each room may make from others, as `docs/internals/architecture.md` lists them; a room may always import from itself. */
 const mayImport = readTable(
   readFileSync(resolve(import.meta.dirname, "../../../docs/internals/architecture.md"), "utf8"),
 );
@@ -61,7 +61,7 @@ test("no file of http begins a transaction", () => {
   );
 });
 
-/** Packages that compute and do nothing else: the interpreter of patterns, the parser of expressions, the UUIDs that are made of a seed. */
+/** Packages that only compute: the interpreter of patterns, the parser of expressions, and the UUIDs that are made of a seed. */
 const purePackages: ReadonlySet<string | undefined> = new Set(["re2js", "@marcbachmann/cel-js", "uuid"]);
 
 test("core imports only packages that compute and do nothing else, and reads neither clock nor chance", () => {
@@ -126,7 +126,7 @@ function valuesFromStore(file: string): string[] {
     .map((name) => name.split(" as ")[0] ?? name);
 }
 
-/** The files that lead back to themselves, types included: each would have to be read with all the others. */
+/** Answers the files that import themselves through other files, types included: a reader would have to read such files together. */
 function circlesIn(folder: string): string[] {
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => /\.tsx?$/.test(file));
   const imported = new Map(
@@ -150,7 +150,7 @@ function circlesIn(folder: string): string[] {
   return files.filter(reaches);
 }
 
-/** The names in backquotes of each row: the room, then what it may import. */
+/** Answers the names in backquotes of each row: the room, then the rooms that it may import. */
 function readTable(document: string): Map<string, readonly string[]> {
   const rows = document.split("| room | may import |")[1]?.split("\n\n")[0]?.split("\n").slice(2) ?? [];
   return new Map(

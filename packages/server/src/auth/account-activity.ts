@@ -12,10 +12,7 @@ export interface NewActivity extends Pick<AccountActivity, "userId" | "action" |
   readonly details?: AccountActivity["details"];
 }
 
-/**
- * Writes what happened to an account, for its user to read. Call it in the transaction that makes the change, so that there is never one without
- * the other.
- */
+/** Writes an event of an account, for its user to read. Call it in the transaction of the change, so that neither exists without the other. */
 export async function recordAccountActivity(
   db: Queryable,
   clock: ActivityClock,

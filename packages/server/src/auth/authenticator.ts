@@ -28,13 +28,13 @@ export interface Caller {
   readonly bounds?: Bounds | undefined;
   /** The token that the request carries, where it carries one of ours. */
   readonly token?: CallerToken | undefined;
-  /** The sign-in that the request's id token is of, where it carries one. */
+  /** The id of the sign-in session, where the request carries an id token. */
   readonly sessionId?: string | undefined;
-  /** The client of an organization through which the user calls: then there is only that organization. */
+  /** The OAuth client of an organization through which the user calls. Such a caller reaches only that organization. */
   readonly client?: CallingClient | undefined;
-  /** When an issuer outside last asked the person of that sign-in to prove who they are; null where it did not say. */
+  /** The time when an external issuer last asked the person of that sign-in to prove who they are; null where it did not say. */
   readonly authenticatedAt?: Timestamp | null | undefined;
-  /** True for a user for whom an issuer outside vouches in this very request: by its token, or by a session that began there. */
+  /** True for a user for whom an external issuer vouches in this request: by its token, or by a session that began there. */
   readonly isVouchedFor?: boolean | undefined;
 }
 
@@ -64,8 +64,8 @@ const maxAgeMs = 1_000;
 const maxRemembered = 20_000;
 
 /**
- * From the Bearer value to who it is and what they may do. Answers without a promise what was looked up a moment ago, which is
- * the usual case by far.
+ * Finds who sends a Bearer value, and what they may do. Answers without a promise when the value was looked up a moment ago, which is by far the
+ * usual case.
  */
 export class Authenticator {
   readonly #database: Database;
@@ -84,8 +84,8 @@ export class Authenticator {
   }
 
   /**
-   * Throws (or rejects with) `ServiceError` AuthenticationError when the value is nobody's, expired or revoked, and UnavailableError when the
-   * issuer outside that knows cannot be reached.
+   * Throws (or rejects with) `ServiceError` AuthenticationError when the value is unknown, expired or revoked, and UnavailableError when the external
+   * issuer that could check it is out of reach.
    */
   authenticate(bearer: string, sourceOf: () => RequestSource): Caller | Promise<Caller> {
     const tokenHash = hash("sha256", bearer);
@@ -93,13 +93,13 @@ export class Authenticator {
     return found instanceof Promise ? found.then((credential) => this.#callerOf(credential)) : this.#callerOf(found);
   }
 
-  /** Whether this value was somebody's when it was last looked up here. It may have ended since. */
+  /** Tells whether this value was a valid credential when this node last looked it up. It may have ended since. */
   isFamiliar(bearer: string): boolean {
     return this.#credentials.lastKnown(hash("sha256", bearer)) !== undefined;
   }
 
   /**
-   * The permissions of the caller in this organization; undefined when they have nothing to do with it, or it does not exist. Throws (or rejects
+   * Answers the permissions of the caller in this organization; undefined when the caller is no part of it, or it does not exist. Throws (or rejects
    * with) `ServiceError` AuthorizationError for a member without the second factor that it demands.
    */
   permissionsIn(
@@ -130,12 +130,12 @@ export class Authenticator {
     this.#credentials.forgetWhere((credential) => credential?.caller.client?.clientId === clientId);
   }
 
-  /** On the node that changed it, a token's change holds at once. */
+  /** Forgets a token, so that a change of it holds at once on the node that changed it. */
   forgetToken(tokenHash: Buffer): void {
     this.#credentials.forget(tokenHash.toString("hex"));
   }
 
-  /** Forgets a user, after a change of what they sign in with, of their name, or of all that they may do. Everybody else stays known. */
+  /** Forgets a user, after a change of their credentials, their name, or everything that they may do. Other users stay remembered. */
   forgetUser(userId: string): void {
     this.#credentials.forgetWhere((credential) => credential?.caller.principal.id === userId);
     this.#memberships.forgetWhere((_membership, key) => key.startsWith(`${userId} `));
@@ -174,7 +174,7 @@ export class Authenticator {
     return credential.caller;
   }
 
-  /** A value that cannot be a token is rejected before anything is asked or remembered. */
+  /** Rejects a value that cannot be a token before anything is looked up or remembered. */
   #look(bearer: string, tokenHash: string, sourceOf: () => RequestSource): Promise<Credential | undefined> {
     const parsed = parseToken(bearer);
     if (parsed === undefined) {
@@ -266,7 +266,7 @@ export class Authenticator {
 
 interface KnownMembership {
   readonly permissions: PermissionSet;
-  /** The organization demands a second factor, and a password alone opens the user's account. */
+  /** True when the organization demands a second factor, and a password alone opens the user's account. */
   readonly lacksSecondFactor: boolean;
 }
 
@@ -284,12 +284,12 @@ function membershipKey(userId: string, organizationId: string): string {
 
 /** The facts that are known about one token. */
 interface Credential {
-  /** `external`: nothing of ours, so that nobody asks when it was used. */
+  /** `external` is a token of another issuer: the time of its last use is not kept. */
   readonly kind: CredentialKind | "external";
   readonly ownerId: string;
   readonly tokenId: string;
   readonly expiresAt: Timestamp | null;
-  /** The end of a secret that was rotated away. */
+  /** The time when a secret that was rotated away stops working. */
   readonly overlapEndsAt: Timestamp | null;
   readonly lastUsedAt: Timestamp | null;
   readonly caller: Caller;

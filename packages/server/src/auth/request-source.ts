@@ -1,7 +1,7 @@
-/** The request that asked for something: its id, and the network address that it came from. */
+/** The origin of an act: the request's id and the network address that it came from. */
 export interface RequestSource {
-  /** Empty when no request asked for it. */
+  /** Empty when there was no request. */
   readonly requestId: string;
-  /** Empty when there was none. */
+  /** Empty when there was no address. */
   readonly address: string;
 }

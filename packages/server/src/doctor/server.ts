@@ -59,7 +59,7 @@ function judgeConnections({ maxConnections }: ServerFacts, poolSize: number): Fi
   const room = `This role may hold ${maxConnections} connections, and each node takes ${poolSize} (STEPWELL_DATABASE_POOL_SIZE)`;
   const advice = "Raise max_connections, or lower STEPWELL_DATABASE_POOL_SIZE.";
   if (nodes < 1) return problem("connections", `${room}: not enough for one node. ${advice}`);
-  // In a rolling restart the next node starts before the last one is gone.
+  // The next node starts before the last one is gone in a rolling restart.
   if (nodes < 2) return warning("connections", `${room}: not enough for a second node. ${advice}`);
   return ok("connections", `${room}: enough for ${nodes} nodes.`);
 }

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import type { Config } from "../config.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 
-/** Judges what can be seen without the database: the address, and for the embedded store its directory. Reads a few entries of directories. */
+/** Judges everything that can be checked without the database: the address, and for the embedded store its directory. Reads a few entries of directories. */
 export function judgeSurroundings(config: Config): Finding[] {
   const address = judgeAddress(config);
   return config.databaseUrl === undefined ? [address, ...judgeDirectory(config)] : [address];
@@ -37,7 +37,7 @@ function judgeDirectory({ dataDir, secretKey }: Config): Finding[] {
 
 function judgeModes(dataDir: string, hasKeyFile: boolean): Finding[] {
   const opened = [dataDir, ...(hasKeyFile ? [join(dataDir, "secret.key")] : [])].filter(
-    // Windows has no such modes.
+    // Windows has no such file modes.
     (path) => process.platform !== "win32" && existsSync(path) && (statSync(path).mode & 0o077) !== 0,
   );
   if (opened.length === 0) return [ok("data directory", `Only its owner reads ${dataDir}.`)];
@@ -71,7 +71,7 @@ function judgeFileSystem(dataDir: string): Finding[] {
   return [...findings, ok("disk", room)];
 }
 
-/** The kinds of file systems that are not a disk of this machine, by their number on Linux (statfs(2)). Other systems are not checked. */
+/** The kinds of file systems that are not a local disk, by their number on Linux (statfs(2)). Other systems are not checked. */
 const fileSystems: ReadonlyMap<number, (dataDir: string) => Finding> = new Map([
   [0x01021994, inMemory],
   [0x858458f6, inMemory],

@@ -137,7 +137,7 @@ const resources = [
   docsRoutes,
 ];
 
-/** The HTTP API, ready to listen. Starting it fails when a route does not declare its permission. */
+/** Makes the HTTP API, ready to listen. Fails when a route does not declare its permission. */
 export function createServer(options: ServerOptions): App {
   const { config, database, engine, authenticator, rateLimits, metrics, logger } = options;
   const headers = answerHeaders(config);
@@ -151,7 +151,7 @@ export function createServer(options: ServerOptions): App {
 
   app.decorate("engine", options.engine);
   app.setValidatorCompiler(createValidatorCompiler());
-  // The schemas of answers serve the document; what is sent is held against them by the tests, not once per request.
+  // The schemas of answers are for the document; the tests check answers against them, and the service does not.
   app.setSerializerCompiler(() => JSON.stringify);
   parseJsonBodies(app, config.maxJsonDepth);
   app.addHook("onRequest", (request, reply, done) => {
@@ -192,15 +192,15 @@ function createApp(config: Config, basePath: string, headers: Readonly<Record<st
     trustProxy: config.trustedProxies.length > 0 && [...config.trustedProxies],
     exposeHeadRoutes: true,
     rewriteUrl: ({ url = "/" }) => withoutMalformedPage(url, basePath),
-    // A request that comes on an open connection while the server closes is still served, and is its last.
+    // A request on an open connection while the server closes is still served, as the last one of that connection.
     return503OnClosing: false,
     routerOptions: { maxParamLength: maxUrlLength },
     http: {
-      // Node would answer a request without Host by itself, with no word of what is wrong.
+      // Node would by itself answer a request without Host, and give no reason.
       requireHostHeader: false,
       headersTimeout: config.headersTimeoutMs,
       requestTimeout: config.requestTimeoutMs,
-      // How often the two are looked at; the default of 30 s would make them at least that long.
+      // The timeouts are checked this often; with the default of 30 s they would last at least that long.
       connectionsCheckingInterval: Math.min(1_000, config.headersTimeoutMs),
     },
     frameworkErrors: (error, request, reply) => {
@@ -221,7 +221,7 @@ function createApp(config: Config, basePath: string, headers: Readonly<Record<st
   return app as App;
 }
 
-/** Where clients reach the service, without a slash at the end. */
+/** Answers the address at which clients reach the service, without a slash at the end. */
 export function publicUrlOf(config: Config, app: App): string {
   return config.baseUrl?.href.replace(/\/+$/, "") ?? localUrl(app);
 }
@@ -231,10 +231,10 @@ function localUrl(app: App): string {
   return `http://localhost:${typeof address === "object" ? (address?.port ?? 0) : 0}`;
 }
 
-/** Longer than any URL that Node takes, so that a long id is just an unknown one. */
+/** The length is more than that of any URL that Node takes, so that a long id is only an unknown one. */
 const maxUrlLength = 64 * 1024;
 
-/** Node takes the first of two Host headers, and a proxy may take the last: a request must mean the same to both. HTTP/1.0 had none. */
+/** Node takes the first of two Host headers, and a proxy may take the last, but a request must mean the same to both. HTTP/1.0 had no Host. */
 function hostProblem({ rawHeaders, httpVersion }: IncomingMessage): ServiceError | undefined {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -246,10 +246,10 @@ function hostProblem({ rawHeaders, httpVersion }: IncomingMessage): ServiceError
   return new ServiceError("ValidationError", `The request has ${found}. Send one.`);
 }
 
-/** Makes each GET a HEAD too, with the same gates and headers. Nothing is read of an answer that is a stream. */
+/** Gives each GET a HEAD with the same checks and headers. A stream is not read for it. */
 function leaveBodiesOutOfHead(app: App): void {
   app.addHook("onRoute", (route) => {
-    // The framework's own hook would read streams to their end, and those that watch a job have none.
+    // The framework's own hook would read streams to their end, and streams that watch a job do not end.
     if (route.method === "HEAD") route.onSend = [];
   });
   app.addHook("onSend", (request, _reply, payload, done) => {
@@ -259,7 +259,10 @@ function leaveBodiesOutOfHead(app: App): void {
   });
 }
 
-/** Aborts when the server begins to close. From then on each answer is its connection's last: a busy one would stay open for ever. */
+/**
+ * Answers a signal that aborts when the server begins to close. From then on each answer is the last of its connection: a busy connection would
+ * otherwise stay open for ever.
+ */
 function closingSignal(app: App): AbortSignal {
   const closing = new AbortController();
   app.addHook("preClose", (done) => {
@@ -290,7 +293,7 @@ function answerErrors(app: App, { logger, failedAccess, denials, metrics }: Erro
   };
   app.setNotFoundHandler(answerUnknown);
   app.setErrorHandler((error, request, reply) => {
-    // A request that no operation takes may have other faults as well, such as the missing Content-Type of a QUERY: they do not matter.
+    // A request that no operation takes may have other faults as well, such as the missing Content-Type of a QUERY; they are not reported.
     if (request.is404) {
       answerUnknown(request, reply);
       return;
@@ -299,7 +302,7 @@ function answerErrors(app: App, { logger, failedAccess, denials, metrics }: Erro
       const code = sendError(reply, error);
       const { caller, granted } = request;
       if (code === "AuthenticationError") failedAccess.note(networkOf(addressOf(request)));
-      // The caller is known, but not authorized.
+      // The caller is authenticated, but was not authorized.
       else if (caller !== null && granted === null) failedAccess.note(caller.principal.id);
       if (code === "RateLimitError" && granted === null) metrics.requestLimited("door", "refusals");
       if (code !== "UnhandledError") return;
@@ -311,7 +314,10 @@ function answerErrors(app: App, { logger, failedAccess, denials, metrics }: Erro
   });
 }
 
-/** A browser's question beforehand is another one: that of an origin which is not allowed gets 405, and no `204` that could be taken for a permission. */
+/**
+ * Tells a plain OPTIONS request from a preflight request: a preflight of an origin that is not allowed gets 405, and no `204` that could be taken for
+ * a permission.
+ */
 function asksForMethods({ method, headers }: FastifyRequest): boolean {
   return method === "OPTIONS" && headers["access-control-request-method"] === undefined;
 }

@@ -19,8 +19,8 @@ import {
 import { findOrganizationMaximum, findUserByEmail, setOrganizationMaximum } from "../store/people/users.ts";
 
 /*
- * Changes of accounts by somebody who holds the store, without signing in: they could change the rows by hand. Accounts are known by their
- * e-mail address; each function answers undefined when nobody has it. The account's activity tells its user of every change.
+ * These functions change accounts without a sign-in, for an operator who has access to the store and could change the rows by hand. Accounts are
+ * known by their e-mail address; each function answers undefined when nobody has it. The account's activity records every change for its user.
  */
 
 /** Makes a link that sets another password. `removesSecondFactor` is for people who lost the app and the recovery codes. */
@@ -56,7 +56,7 @@ export async function makeSignInLink(database: Database, email: string): Promise
   });
 }
 
-/** Makes a user token without an end, for people who lost the one that they had. Answers the token itself, this once. */
+/** Makes a user token without an end, for people who lost theirs. Answers the token itself only this once. */
 export async function createUserToken(database: Database, email: string, name: string): Promise<string | undefined> {
   return await change(database, email, "user-token-created", async (transaction, { userId }, createdAt) => {
     const wanted = { userId, tokenId: newId(createdAt), name, createdAt, expiresAt: null };
@@ -64,7 +64,7 @@ export async function createUserToken(database: Database, email: string, name: s
   });
 }
 
-/** A disabled user signs in nowhere; their tokens and sessions are of no use within a second. What they own stays. */
+/** Disables a user, who can then sign in nowhere; their tokens and sessions stop working within a second. Everything that they own stays. */
 export async function disableUser(database: Database, email: string): Promise<true | undefined> {
   return await change(database, email, "account-disabled", async (transaction, { userId }, at) => {
     await setDisabled(transaction, userId, at);
@@ -73,7 +73,7 @@ export async function disableUser(database: Database, email: string): Promise<tr
   });
 }
 
-/** Their tokens hold again; sessions have to be begun anew. */
+/** Enables a user. Their tokens work again; they have to sign in anew. */
 export async function enableUser(database: Database, email: string): Promise<true | undefined> {
   return await change(database, email, "account-enabled", async (transaction, { userId }) => {
     await setDisabled(transaction, userId, null);
@@ -82,8 +82,8 @@ export async function enableUser(database: Database, email: string): Promise<tru
 }
 
 /**
- * Sets how many organizations the account may create; null: as configured; undefined: as it is. Answers how many that are now, and how many it has
- * created.
+ * Sets how many organizations the account may create; null restores the configuration's number, and undefined changes nothing. Answers the present
+ * number, and how many organizations the account has created.
  */
 export async function limitOrganizations(
   database: Database,
@@ -107,7 +107,7 @@ async function change<Result>(
   action: AccountAction,
   work: (transaction: Transaction, user: UserCredentials, at: number) => Promise<Result>,
 ): Promise<Result | undefined> {
-  // As for the first owner: no heartbeat sets a clock here.
+  // No heartbeat sets a clock here, as for the first owner.
   const at = Date.now();
   return await database.transaction(async (transaction) => {
     const user = await findCredentialsByEmail(transaction, email);

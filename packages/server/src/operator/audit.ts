@@ -9,7 +9,7 @@ import { openStore } from "../service.ts";
 import { listAllOrganizationIds } from "../store/audit/audit-verification.ts";
 
 export interface StoredAuditRequest {
-  /** Left out: all there are, also those that were deleted. */
+  /** The organization to verify. Left out: all organizations, also deleted ones. */
   readonly organizationId?: string | undefined;
   readonly expected?: SealLink | undefined;
 }
@@ -20,7 +20,7 @@ export interface StoredAuditVerification extends AuditVerification {
 
 const organizationsAtOnce = 100;
 
-/** Verifies audit trails straight in the store, without a service. Throws `DirectoryLockedError` while one holds an embedded store. */
+/** Verifies audit trails directly in the store, without a service. Throws `DirectoryLockedError` while a service holds an embedded store. */
 export async function* verifyStoredAudit(
   config: Config,
   { organizationId, expected }: StoredAuditRequest,
@@ -29,7 +29,7 @@ export async function* verifyStoredAudit(
   const database = await openStore(config);
   try {
     const secrets = secretBoxOf(config);
-    // Under another key every seal would look changed.
+    // Every seal would look changed under another key.
     if ((await judgeSecretKey(database, secrets)) === "wrong") throw new WrongSecretKeyError();
     const keys = secrets.keysFor("audit");
     let found: readonly string[] = [];
@@ -52,7 +52,7 @@ export async function* verifyStoredAudit(
   }
 }
 
-/** Who only looks must not make an empty store, or a new key by which all would look changed. */
+/** Throws where opening would make an empty store or a new key: verifying must change nothing, and under a new key every seal would look changed. */
 function requireExisting({ databaseUrl, dataDir, secretKey }: Config): void {
   if (databaseUrl !== undefined) return;
   if (!existsSync(join(dataDir, "postgres"))) {

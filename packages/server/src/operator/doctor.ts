@@ -16,7 +16,7 @@ import { reachServer } from "../store/home/reach-server.ts";
 import { databaseBytes, readServerFacts } from "../store/home/server-facts.ts";
 import { forgetfulPooler } from "../store/home/server-trouble.ts";
 
-/** Checks what a service with this environment would find. Changes nothing in the store; works beside a running service. */
+/** Checks what a service with this environment would find. Changes nothing in the store, and works beside a running service. */
 export async function examineInstallation(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<readonly Finding[]> {
@@ -142,7 +142,7 @@ async function judgePooler({ preparedStatements, databaseTimeoutMs }: Config, da
   }
 }
 
-/** From this difference on, one-time codes and tokens of external issuers begin to be refused. */
+/** One-time codes and tokens of external issuers begin to be refused from this difference on. */
 const greatestSkewMs = 30_000;
 const noticedSkewMs = 2_000;
 

@@ -12,9 +12,9 @@ import { hasUsers, insertUser } from "../store/people/users.ts";
 export interface InitialOwner {
   readonly userId: string;
   readonly organizationId: string;
-  /** The owner's user token: not kept anywhere, so it is now or never. */
+  /** The owner's user token, which is shown only once and stored nowhere. */
   readonly token: string;
-  /** With it the owner sets a first password; undefined where one was given. */
+  /** The link by which the owner sets a first password; undefined where a password was given. */
   readonly passwordLink: IssuedPasswordLink | undefined;
 }
 
@@ -22,7 +22,7 @@ export interface OwnerRequest {
   readonly email: string;
   readonly displayName: string;
   readonly organizationName: string;
-  /** Left out: the owner sets it, by a link that works once. There is no default. */
+  /** Left out when the owner sets it by a link that works once. There is no default password. */
   readonly password?: string;
 }
 
@@ -44,11 +44,11 @@ const act = {
 } as const satisfies Act;
 
 /**
- * Makes the first user of an empty store, owner of a first organization, with a token; undefined when there is a user already. In one
- * transaction: a process that dies here leaves either everything or nothing.
+ * Makes the first user of an empty store, the owner of a first organization, with a token; undefined when there is a user already. All of it is one
+ * transaction, so a process that dies here leaves either everything or nothing.
  */
 export async function initializeOwner(database: Database, request: OwnerRequest): Promise<InitialOwner | undefined> {
-  // Before the service runs there is no heartbeat to set the clock by; these times order nothing.
+  // No heartbeat sets the clock before the service runs; these times order nothing.
   const createdAt = Date.now();
   const userId = newId(createdAt);
   const organizationId = newId(createdAt);

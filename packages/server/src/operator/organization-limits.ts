@@ -20,10 +20,7 @@ const act = {
   address: "",
 } as const satisfies Act;
 
-/**
- * Changes the limits of one organization in the store, past any running service: they are the operator's, not the organization's. Answers
- * what they are now. Without changes it only looks.
- */
+/** Changes the limits of one organization directly in the store: only the operator sets them. Answers the new limits. Without changes it only reads. */
 export async function changeOrganizationLimits(
   config: Config,
   organizationId: string,
@@ -44,7 +41,7 @@ function unknownOrganization(organizationId: string): Error {
   return new Error(`This store has no organization ${organizationId}. GET /organizations shows the ids of yours.`);
 }
 
-/** The embedded store belongs to one process at a time. */
+/** Explains that an embedded store can be open in one process at a time. */
 function explainLock(error: unknown): never {
   if (!(error instanceof DirectoryLockedError)) throw error;
   throw new Error(

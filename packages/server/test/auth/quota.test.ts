@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { freeShare, Quota } from "../../src/auth/limits/quota.ts";
 
-/** The store's count, as far as quotas see it. */
+/** The store's count, as quotas use it. */
 class Ledger {
   total = 0;
 
@@ -18,7 +18,7 @@ function quotaOf(limit: number, nodeCount: number): Quota {
   return new Quota("organization", "o", "requests", limit, nodeCount);
 }
 
-/** One request, as `RateLimits` treats it; asks as often as it must. Answers whether it was allowed. */
+/** Makes one request as `RateLimits` does, with as many exchanges as it needs. Answers whether it was allowed. */
 function request(quota: Quota, ledger: Ledger): boolean {
   for (;;) {
     if (quota.used < quota.mark) break;
@@ -98,7 +98,7 @@ describe("among several nodes", () => {
       if (quota.used >= quota.mark) {
         decisions.push(quota.decide());
         quota.passMark();
-        // The store takes as long as ten more requests.
+        // The store's answer takes as long as ten more requests.
         for (let under = 0; under < 10; under += 1) quota.used += 1;
         ledger.exchange(quota);
       }
@@ -192,7 +192,7 @@ describe("among several nodes", () => {
 });
 
 describe("whatever the load, the order of exchanges and their delays", () => {
-  /** Each step: requests on a node, one half of an exchange (so that others come in between), or its other half. */
+  /** Each step is some requests on a node, or one half of an exchange, so that other steps can come between the halves. */
   const steps = (nodeCount: number) =>
     fc.array(
       fc.oneof(
@@ -248,7 +248,7 @@ describe("whatever the load, the order of exchanges and their delays", () => {
           if ("requests" in step) play(quota, step.requests, step.cost);
           else ledger.exchange(quota);
         }
-        // Twice: an idle node sees that it is idle, then gives back.
+        // An idle node needs several exchanges: first it sees that it is idle, and then it gives back.
         for (const quota of [...nodes, ...nodes, ...nodes]) ledger.exchange(quota);
         const asking = nodes[greedy % nodeCount];
         if (asking === undefined) throw new Error("No such node.");
@@ -261,7 +261,7 @@ describe("whatever the load, the order of exchanges and their delays", () => {
     );
   });
 
-  /** Requests that arrive together, of which those that cannot be decided go on waiting. */
+  /** Plays requests that arrive together; those that cannot be decided go on waiting. */
   function play(quota: Quota, requests: number, cost: number): void {
     for (let count = 0; count < requests; count += 1) {
       const decision = quota.used + cost <= quota.mark ? "allow" : quota.decide(cost);

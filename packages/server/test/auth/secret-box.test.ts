@@ -24,7 +24,7 @@ test("what another key sealed opens while that key is here too, and is sealed ag
   const resealed = changing.reseal("totp", "user 1", sealed) ?? Buffer.alloc(0);
   expect(new SecretBox(after).open("totp", "user 1", resealed).toString()).toBe("secret");
   expect(changing.reseal("totp", "user 1", resealed)).toBeUndefined();
-  // What none of the keys opens stays as it is.
+  // A value that none of the keys opens stays as it is.
   expect(changing.reseal("totp", "user 2", sealed)).toBeUndefined();
 });
 

@@ -13,7 +13,7 @@ onOneStore((home) => {
 
   async function enable(client: Client): Promise<{ secret: string; recoveryCodes: string[]; usedCode: string }> {
     const { body } = await client.call<{ secret: string; uri: string }>("StartSecondFactor", { body: proof });
-    // The step before is within the tolerance, and leaves the present one for the test.
+    // A code of the earlier step is within the tolerance, and leaves the present one for the test.
     const usedCode = codeOf(body.secret, now() - stepMs);
     const confirmed = await client.call<{ recoveryCodes: string[] }>("ConfirmSecondFactor", {
       body: { code: usedCode },
@@ -80,7 +80,7 @@ onOneStore((home) => {
     const right = { body: { code: codeOf(body.secret, now()) } };
     const { headers } = await client.refused("ConfirmSecondFactor", "RateLimitError", right);
     expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
-    // One count for whatever is asked as a confirmation.
+    // All confirmations share one count.
     await client.refused("StartSecondFactor", "RateLimitError", { body: proof });
     const { body: told } = await client.call<{ activities: { action: string }[] }>("ListAccountActivity");
     expect(told.activities.filter(({ action }) => action === "sign-in-refused")).toHaveLength(5);

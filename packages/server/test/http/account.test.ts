@@ -219,7 +219,7 @@ function tokenNamed(name: string) {
   return { name, password: rightPassword };
 }
 
-/** In the order of the alphabet: two that happen while the clock is set by the database's may stand in either order. */
+/** The actions are sorted by name: two that happen while the clock is set by the database's may stand in either order. */
 function actionsOf(activities: readonly Activity[]): string[] {
   return activities.map(({ action }) => action).toSorted();
 }

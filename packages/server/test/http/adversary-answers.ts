@@ -3,20 +3,20 @@ import type { Attack } from "./adversary-attacks.ts";
 import type { Pair } from "./adversary-things.ts";
 import type { MatrixCaller, World } from "./authorization-rows.ts";
 
-/** One caller's try of one attack. */
+/** One attack by one caller. */
 export interface Cell {
   readonly attack: Attack;
   readonly caller: MatrixCaller;
-  /** The own ids beside what is attacked. Acting may use them up, so each side has some. */
+  /** The caller's own ids beside those under attack. Acting may use them up, so each side has some. */
   readonly ids: Readonly<Record<keyof Pair, World["ids"]>>;
 }
 
-/** Everything that a caller can see of an answer, with a mark for each value that the request named. */
+/** Answers everything that a caller can see of an answer, with a mark for each value that the request named. */
 export function seenIn({ attack, ids }: Cell, { status, headers, body }: Answer<string>, side: keyof Pair): string {
   const requestId = headers.get("x-request-id") ?? "";
   const shown = [...headers].filter(([name]) => !unlike.has(name)).sort();
   let text = JSON.stringify([status, shown, body]).replaceAll(requestId, "(request)");
-  // How much of a maximum of the caller's own is left.
+  // The rest of one of the caller's own maximums is masked.
   text = text.replace(/;r=\d+/g, ";r=(left)");
   attack.pairs.forEach((pair, index) => {
     text = text.replaceAll(pair[side], `(value ${index})`);
@@ -27,7 +27,7 @@ export function seenIn({ attack, ids }: Cell, { status, headers, body }: Answer<
   return status < 300 ? withoutWhatIsNew(text) : text;
 }
 
-/** Times and counters of the connection, which differ between any two answers. */
+/** The times and counters of the connection, which differ between any two answers. */
 const unlike = new Set(["date", "x-request-id", "x-amzn-requestid"]);
 
 function withoutWhatIsNew(text: string): string {
@@ -37,7 +37,7 @@ function withoutWhatIsNew(text: string): string {
       .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "(time)")
       .replace(/\bst[a-z]_[\w-]{4,}/g, "(secret)")
       .replace(/\["content-length","\d+"\],/, "")
-      // The hash of what the caller has just changed, in which its own name for it is.
+      // The hash of a thing that the caller has just changed is masked, since it includes the caller's own name for the thing.
       .replace(/\["etag","[^,\]]*"\]/, "(etag)")
       .replace(/\\"versionNumber\\":\d+/g, "(number)")
       .replace(/\\"submittedByUser\\":\\"[^"]*"/, "(name)")

@@ -5,22 +5,22 @@ import { type Pair, type Things, thingsFor } from "./adversary-things.ts";
 import { isInOrganization } from "./authorization-callers.ts";
 import { type Row, rows, type World } from "./authorization-rows.ts";
 
-/** One way to write what is another organization's into a request, or else what never existed. */
+/** One way to put a thing of another organization into a request, or a thing that never existed. */
 export interface Attack {
   readonly operation: Operation;
   readonly row: Row;
   readonly label: string;
-  /** Undefined where everything in the request is another organization's. */
+  /** Undefined where everything in the request belongs to another organization. */
   readonly field: RequestField | undefined;
   /** True where the value has the form that the field asks for. */
   readonly fits: boolean;
-  /** Made by those to whom the organization of all others is another one. */
+  /** True for attacks by callers who are outside of the organization of all other callers. */
   readonly isFromOutside: boolean;
   readonly pairs: readonly Pair[];
   readonly options: (ids: World["ids"], side: keyof Pair) => CallOptions;
 }
 
-/** Writes into each field the thing that belongs there, with `isWhole` also everything else that has its form, and then all ids at once. */
+/** Makes the attacks that put into each field the thing that belongs there, with `isWhole` also every other thing of that form, and then all ids at once. */
 export async function attacksOn(
   operation: Operation,
   { document, own, things, isWhole }: { document: ApiDocument; own: World; things: Things; isWhole: boolean },
@@ -48,7 +48,7 @@ export async function attacksOn(
   return isInOrganization(operation) ? [...attacks, ...attacksWithAll(operation, row, own, things)] : attacks;
 }
 
-/** True where the request names another organization's thing as its target, so that it can change nothing of the caller's own. */
+/** True where the request's target belongs to another organization, so that it can change nothing of the caller's own. */
 export function namesTheirs({ field }: Attack): boolean {
   return field === undefined || (field.place === "path" && field.kind === "id");
 }
@@ -89,14 +89,14 @@ function attacksWithAll(operation: Operation, row: Row, own: World, things: Thin
   ];
 }
 
-/** A name may be made of two ids, which the answer then shows each by itself. */
+/** A name may consist of two ids, each of which the answer then shows by itself. */
 function withParts(pair: Pair): readonly Pair[] {
   const [theirs, nobodys] = [pair.theirs.split("/"), pair.nobodys.split("/")];
   if (theirs.length === 1) return [pair];
   return [pair, ...theirs.map((part, index) => ({ theirs: part, nobodys: nobodys[index] ?? part }))];
 }
 
-/** The own thing of that name. */
+/** Answers the caller's own thing of that name. */
 function besideOf(name: string, ids: World["ids"]): string {
   return (ids as Readonly<Record<string, string>>)[name] ?? "other";
 }

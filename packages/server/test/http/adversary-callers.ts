@@ -11,7 +11,7 @@ import { removePassword, setDisabled } from "../../src/store/people/user-credent
 import { buildCallers } from "./authorization-callers.ts";
 import type { MatrixCaller, World } from "./authorization-rows.ts";
 
-/** Everybody of the authorization matrix, and who else can come to a door: by a sign-in, with bounds, or with what held once. */
+/** Makes all callers of the authorization matrix, and those who come in other ways: by a sign-in, with bounds, or with a credential that has ended. */
 export async function buildAdversaries(service: TestService, own: World): Promise<readonly MatrixCaller[]> {
   const parts = [buildCallers, moreStrangers, boundTokens, sessions, outsiders];
   const callers: MatrixCaller[] = [];
@@ -42,7 +42,7 @@ async function moreStrangers(service: TestService, { organization }: World): Pro
   ];
 }
 
-/** They hold every permission, and their bounds keep them from nearly everything. */
+/** These tokens hold every permission, and their bounds keep them from nearly everything. */
 async function boundTokens(service: TestService, { ids }: World): Promise<MatrixCaller[]> {
   const { workflowId, tag, jobId, organizationId } = ids;
   const bounds = {
@@ -76,7 +76,7 @@ async function sessions(service: TestService, { organization }: World): Promise<
   return callers;
 }
 
-/** People to whom the organization of all other callers is a foreign one, although they know its ids. */
+/** These people are outside of the organization of all other callers, although they know its ids. */
 async function outsiders(service: TestService, { organization }: World): Promise<MatrixCaller[]> {
   const removed = await service.newMember(organization, ["owner"]);
   await organization.api.call("RemoveMember", { params: { userId: removed.userId } });

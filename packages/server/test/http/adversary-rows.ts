@@ -1,7 +1,7 @@
 import { ask } from "@stepwell/testing/audit-rows.ts";
 import type { TestService } from "@stepwell/testing/service.ts";
 
-/** Every row of every table as text, without the times at which something was last used, and without what a node writes about itself. */
+/** Answers every row of every table as text, without the times of last use, and without the rows that a node writes about itself. */
 export async function rowsOfStore({ running: { database } }: TestService): Promise<ReadonlySet<string>> {
   const tables = await ask<{ name: string }>(
     database,
@@ -15,7 +15,7 @@ export async function rowsOfStore({ running: { database } }: TestService): Promi
   return found;
 }
 
-/** Heartbeats, counts of requests and of wrong passwords and codes, sums of metrics, and the seals of entries that are looked at themselves. */
+/** The tables of heartbeats, counts and sums, and of the seals of entries that are compared themselves. */
 const countersOf: ReadonlySet<string> = new Set([
   "node",
   "rate_usage",
@@ -27,12 +27,12 @@ const countersOf: ReadonlySet<string> = new Set([
   "audit_sealed",
 ]);
 
-/** Rows that are there now and were not, and the other way around. */
+/** Answers the rows that appeared, and those that disappeared. */
 export function changedRows(before: ReadonlySet<string>, after: ReadonlySet<string>): readonly string[] {
   return [...before.symmetricDifference(after)];
 }
 
-/** Whether the row is the record of one of these requests, in this organization, that was denied. */
+/** Tells whether the row records the denial of one of these requests in this organization. */
 export function isDenialOf(row: string, organizationId: string, requestIds: ReadonlySet<string>): boolean {
   const { table, columns } = partsOf(row);
   const isDenial = table === "audit_entry" && columns.outcome === "denied";
@@ -44,7 +44,7 @@ export function isRowOf(row: string, owner: { readonly organizationId: string; r
   return columns.organization_id === owner.organizationId || columns.user_id === owner.userId;
 }
 
-/** Whether the row tells that workers of the organization asked, which is written down some seconds after they did. */
+/** Tells whether the row notes that workers of the organization asked, which is written some seconds after they did. */
 export function isWorkerSeen(row: string, organizationId: string): boolean {
   const { table, columns } = partsOf(row);
   return (table === "task_worker" || table === "task_queue") && columns.organization_id === organizationId;

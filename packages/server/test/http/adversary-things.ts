@@ -12,7 +12,7 @@ import { createClientId } from "../../src/auth/credentials/token-form.ts";
 import { readTaskId, taskIdOf } from "../../src/core/job/task-id.ts";
 import { rows, type World } from "./authorization-rows.ts";
 
-/** Something that another organization or its people have, and a text of the same form that nobody ever had. */
+/** A thing of another organization or its people, and a text of the same form that nobody ever had. */
 export interface Pair {
   readonly theirs: string;
   readonly nobodys: string;
@@ -32,13 +32,13 @@ const idThings = [
   "clientId",
   "taskId",
 ] as const;
-/** Two organizations may use the same name, so each attack gets a name of its own. */
+/** Organizations may use the same names, so each attack gets a name of its own. */
 const namedThings = ["role", "tag", "workflowName", "idempotencyKey", "queue"] as const;
 const otherThings = ["organizationKey", "email", "eventId", "seal", "pageToken", "watchedJob", "jobInOwn"] as const;
 
 export type Thing = (typeof idThings | typeof namedThings | typeof otherThings)[number];
 
-/** The thing that a field is about, where its name is not the thing's own. */
+/** The things of fields that have another name than their thing. */
 const thingOfName: Readonly<Record<string, Thing>> = {
   workflowIds: "workflowId",
   workflowName: "workflowName",
@@ -57,16 +57,16 @@ const thingOfName: Readonly<Record<string, Thing>> = {
 
 const all: readonly Thing[] = [...idThings, ...namedThings, ...otherThings];
 
-/** The thing that belongs into a field; undefined where no name says so. */
+/** Answers the thing that belongs into a field; undefined where no name says so. */
 export function thingOf({ name }: RequestField, { operationId }: Operation): Thing | undefined {
   if (name === "name" && operationId.endsWith("Role")) return "role";
   return thingOfName[name] ?? all.find((thing) => thing === name);
 }
 
-/** All things that have the form of what a field takes. */
+/** Answers all things that have the form of the field's values. */
 export function thingsFor(field: RequestField, operation: Operation): readonly Thing[] {
   const own = thingOf(field, operation);
-  // A change may take any text for a name of the caller's own. Then the next attack with the same text would meet what this one made.
+  // A change may take any text as a name of the caller's own. The next attack with the same text would then meet the thing that this one made.
   const names: readonly Thing[] = own === "role" ? [...namedThings, "roleId"] : namedThings;
   const fitting: Readonly<Record<RequestField["kind"], readonly Thing[]>> = {
     id: idThings,
@@ -76,7 +76,7 @@ export function thingsFor(field: RequestField, operation: Operation): readonly T
   return [...new Set([...(own === undefined ? [] : [own]), ...fitting[field.kind]])];
 }
 
-/** Another organization with at least two of everything, and what an attacker knows of it. */
+/** Another organization with at least two of everything, and the ids and names that an attacker knows of it. */
 export class Things {
   readonly world: World;
   readonly #service: TestService;
@@ -89,7 +89,7 @@ export class Things {
     this.world = world;
   }
 
-  /** `own`: the organization of the callers, which a name may hold beside something of the other one. */
+  /** `own` is the organization of the callers, whose id a name may contain beside a thing of the other one. */
   static async of(service: TestService, world: World, own: World): Promise<Things> {
     const things = new Things(service, world);
     await things.#complete(own.ids.organizationId);
@@ -107,19 +107,19 @@ export class Things {
     return idThings.flatMap((thing) => this.#pairs.get(thing)?.theirs ?? []);
   }
 
-  /** The operations of whose lists a page token is known. */
+  /** The operations for whose lists a page token is known. */
   get listsWithPages(): readonly string[] {
     return [...this.#pageTokens.keys()];
   }
 
-  /** The other organization's ids, or as many that nobody ever had, as the rows of operations take them. */
+  /** Answers the other organization's ids, or as many that nobody ever had, in the form that the rows of operations take. */
   idsOf(side: keyof Pair): World["ids"] {
     const named = Object.entries(this.world.ids).filter(([name]) => idNames.has(name));
     const given = named.map(([name, theirs]) => [
       name,
       side === "theirs" ? theirs : (this.#pairs.get(name as Thing)?.nobodys ?? this.#nobodysOf(name, theirs)),
     ]);
-    // A link's code is no name of anything: whoever has it is invited. And every workflow has this tag.
+    // The code of a link is left out: everybody who has it is invited. The tag is one that every workflow has.
     return { ...Object.fromEntries(given), code: "no-code", tag: "$LIVE" } as World["ids"];
   }
 
@@ -200,7 +200,7 @@ export class Things {
     await this.#collectPageTokens();
   }
 
-  /** A job with two branches. */
+  /** Makes a job with two branches. */
   async #forkedJob(): Promise<CallOptions> {
     const { api } = this.world.organization;
     const steps = [
@@ -213,7 +213,7 @@ export class Things {
     return { params: { jobId } };
   }
 
-  /** The workers that asked are written down some seconds later, which must not look like a change that an attack made. */
+  /** Waits until the workers that asked are written down, some seconds later, so that this does not look like a change by an attack. */
   async #workerNoted(): Promise<void> {
     const params = { queue: this.world.ids.queue };
     await vi.waitFor(
@@ -243,7 +243,7 @@ export class Things {
 /** The ids and names that the rows of operations use. */
 const idNames: ReadonlySet<string> = new Set([...idThings, "finishedJobId", "taskWorkflowId", "queue", "role"]);
 
-/** Makes a text of the same length and form, which differs in nothing but its meaning. */
+/** Makes a text of the same length and form with another meaning. */
 function sameForm(text: string): string {
   if (uuid.test(text)) return `${text.slice(0, 15)}${randomUUID().slice(15)}`;
   if (text.includes("/")) return text.split("/").map(sameForm).join("/");

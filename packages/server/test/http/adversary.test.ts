@@ -16,13 +16,13 @@ import { buildWorld, type MatrixCaller, type World } from "./authorization-rows.
 
 type Answered = Answer<string>;
 
-/** `npm test` writes one thing into each field, as one caller of each kind. */
+/** `npm test` puts one thing into each field, as one caller of each kind. */
 const isWhole = scope === "all";
 
 /**
- * The adversary knows every id, name and page token of another organization, and writes them into every field of every operation that the document
- * has, as every kind of caller. Each answer is held against the answer to the same request about what never existed, and the whole store is read
- * before and after.
+ * The adversary knows every id, name and page token of another organization, and puts them into every field of every documented operation, as every
+ * kind of caller. Each answer is compared with the answer to the same request about something that never existed, and the whole store is read before
+ * and after.
  */
 onOneStore((home) => {
   const service = useService(home, {
@@ -116,7 +116,8 @@ onOneStore((home) => {
       "reads write nothing",
     ).toEqual([]);
 
-    // First with things that never existed. A request that is refused then must leave no row. One that is accepted makes something of the caller's own.
+    // The attacks run first with things that never existed. A request that is refused then must leave no row. An accepted one makes something of the
+    // caller's own.
     const unknown = new Map<Cell, Answered>();
     await atOnce(groupsOf(writes), async (group) => {
       for (const cell of group) unknown.set(cell, await asked(cell, "nobodys"));
@@ -168,7 +169,7 @@ onOneStore((home) => {
     const paged = document.operations.filter((operation) =>
       fieldsOf(document, operation).some(({ name }) => name === "pageToken"),
     );
-    // The sign-in providers stand in the operator's file, and there are none here.
+    // The sign-in providers come from the operator's file, which has none here.
     const expected = paged.map(({ operationId }) => operationId).filter((name) => name !== "ListSignInProviders");
     expect(things.listsWithPages.toSorted()).toEqual(expected.sort());
   });
@@ -186,12 +187,12 @@ const saidToEverybody: Readonly<Record<string, string>> = {
   "CreateOrganization: organizationKey in body key": "a key is unique in the whole service, so a taken one is refused",
 };
 
-/** The tries of one attack stay in order: a change that was accepted once may be refused the next time. */
+/** The attempts of one attack stay in order: a change that was accepted once may be refused the next time. */
 function groupsOf(cells: readonly Cell[]): readonly (readonly Cell[])[] {
   return [...Map.groupBy(cells, ({ attack }) => attack).values()];
 }
 
-/** One of each kind in whom the code can see a difference. */
+/** Answers one caller of each kind that the code can tell apart. */
 function fewOf(callers: readonly MatrixCaller[], operation: Operation): readonly MatrixCaller[] {
   const kinds = Map.groupBy(callers, ({ kind }) => kind);
   const may = (kind: MatrixCaller["kind"]) => kinds.get(kind)?.find((caller) => mayCall(caller, operation));

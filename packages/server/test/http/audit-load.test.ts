@@ -12,7 +12,7 @@ test("however many ask for a verification at once, and whatever they expect, one
     const asked = Array.from({ length: 8 }, (_, index) =>
       api.call("VerifyAudit", index === 0 ? {} : { query: { expect: `${index}:${"0".repeat(64)}` } }),
     );
-    // Each of them has been let in, and has begun, once requests that came after them were answered.
+    // Once later requests are answered, each of the earlier ones has been let in and has begun.
     for (let count = 0; count < 20; count += 1) await api.call("GetOrganization");
     const { rowCount } = await client.query(
       "SELECT FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%seal_number > $2%' AND wait_event_type = 'Lock'",

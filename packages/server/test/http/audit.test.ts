@@ -25,7 +25,7 @@ interface EntryPage {
 }
 
 onOneStore((home) => {
-  // One test makes the store fail, on purpose.
+  // The log is silent because one test makes the store fail.
   const service = useService(home, { STEPWELL_LOG_LEVEL: "fatal" });
 
   async function listed(api: Client, query: Record<string, string | number> = {}): Promise<readonly Entry[]> {
@@ -82,7 +82,7 @@ onOneStore((home) => {
       { action: "RegisterWorkflow", target: { type: "workflow", id: workflowId } },
       { action: "CreateOrganization", target: { type: "organization", id: organizationId } },
     ]);
-    // Only what differs, and no text of a definition.
+    // The details name only the fields that differ, and no text of a definition.
     expect(Object.keys(entries[4]?.details ?? {})).toEqual(["displayName"]);
     expect(JSON.stringify(entries)).not.toContain("integrationDetails");
   });
@@ -136,7 +136,7 @@ onOneStore((home) => {
     const { database } = service.running;
     const { workflowId } = await deploy(api, waitingDefinition);
     const { jobId } = await submitAndWait(api, workflowId);
-    // Keeping the answer to a key is the last thing that such a transaction does.
+    // Such a transaction stores the answer to a key as its last statement.
     await ask(
       database,
       "ALTER TABLE idempotency_key ADD CONSTRAINT full_disk CHECK (answer IS NULL OR idempotency_key <> 'fails')",
@@ -317,7 +317,7 @@ onOneStore((home) => {
       const reader = response.body?.getReader();
       await reader?.read();
       await reader?.cancel();
-      // What was under way when it went is done by the time that later requests are answered.
+      // The reads that were under way when the client went have ended once later requests are answered.
       for (let request = 0; request < 20; request += 1) await api.call("ListAudit", { query: { pageSize: 1 } });
       const then = pages;
       for (let request = 0; request < 20; request += 1) await api.call("ListAudit", { query: { pageSize: 1 } });

@@ -15,8 +15,8 @@ import type { MatrixCaller, World } from "./authorization-rows.ts";
 export type Plan = ReadonlyMap<string, readonly MatrixCaller[]>;
 
 /**
- * Chooses who tries each operation: everybody without a valid credential; the tokens that are made for its permission; and of each kind of member one
- * who may and one who may not, in turn, so that every role comes to try something.
+ * Chooses the callers that try each operation: everybody without a valid credential, the tokens that are made for its permission, and of each kind of
+ * member one who may and one who may not, in turn, so that every role tries something.
  */
 export function planOf(operations: readonly Operation[], callers: readonly MatrixCaller[]): Plan {
   const asking = operations.filter(({ permission }) => permission !== "none");
@@ -28,7 +28,7 @@ export function planOf(operations: readonly Operation[], callers: readonly Matri
   );
 }
 
-/** Callers whom the code treats alike when they call this operation. Undefined: a caller who is of no interest there. */
+/** Answers the class of callers whom the code treats alike when they call this operation; undefined for a caller who need not try it. */
 function classOf(caller: MatrixCaller, operation: Operation): string | undefined {
   if (caller.kind === "stranger") return caller.name;
   if (caller.kind === "token") return isMadeFor(caller, operation) ? caller.name : undefined;
@@ -41,7 +41,10 @@ function chosen(name: string | undefined, callers: readonly MatrixCaller[], turn
   return name === undefined || caller === undefined ? [] : [caller];
 }
 
-/** Tokens never hold what belongs to people; for an operation of that kind, and for one of anybody's, the one that holds all else is tried. */
+/**
+ * Tokens never hold the permissions of people. The token that holds everything else tries operations that need such a permission, and those that
+ * every caller may call.
+ */
 function isMadeFor({ madeFor }: MatrixCaller, { permission }: Operation): boolean {
   return madeFor === (grantable.has(permission) ? permission : "everything");
 }
@@ -53,7 +56,7 @@ export function mayCall(caller: MatrixCaller, operation: Operation): boolean {
   return may !== undefined && (operation.permission === "any" || may.has(operation.permission as Permission));
 }
 
-/** Undefined: the caller is a stranger. */
+/** Answers undefined for a stranger. */
 export function permissionsAt({ may, mayOutside }: MatrixCaller, operation: Operation): PermissionSet | undefined {
   return isInOrganization(operation) ? may : (mayOutside ?? may);
 }
@@ -88,7 +91,7 @@ async function strangers(service: TestService, { ids, organization: { api } }: W
   ];
 }
 
-/** For each permission one that holds it alone and one that holds all the others. */
+/** Makes for each permission one token that holds it alone and one that holds all the others. */
 async function tokens(service: TestService, { ids }: World): Promise<MatrixCaller[]> {
   const newToken = async (name: string, madeFor: string, permissions: readonly Permission[]): Promise<MatrixCaller> => {
     const { token } = await storeToken(service, ids.organizationId, { permissions });

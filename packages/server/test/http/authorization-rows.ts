@@ -32,22 +32,25 @@ type Name =
   | "code";
 
 export interface Row {
-  /** A valid call on what is in this world. */
+  /** Makes a valid call on the things in this world. */
   readonly call: (ids: World["ids"]) => CallOptions;
-  /** What a caller who may do it is answered. */
+  /** The status of the answer to a caller who may do it. */
   readonly allowed: number | ((caller: MatrixCaller) => number);
-  /** Something new to act on, where acting uses it up. */
+  /** Makes a new thing to act on, where acting uses it up. */
   readonly fresh?: (world: World, service: TestService) => Promise<Partial<World["ids"]>>;
-  /** Puts things back after a call that was allowed. */
+  /** Restores the world after a call that was allowed. */
   readonly restore?: (world: World, service: TestService, caller: MatrixCaller) => Promise<void>;
-  /** True where the path or the body names something inside of the organization. */
+  /** `nothing` where neither the path nor the body names anything inside of the organization. */
   readonly names?: "nothing";
 }
 
-/** Who calls, and what they may do. */
+/** A caller, and the permissions that it has. */
 export interface MatrixCaller {
   readonly name: string;
-  /** The facts by which the code can tell callers apart, besides their permissions. `stranger`: nobody that the service knows; `user`: in no organization. */
+  /**
+   * The kind of caller, besides its permissions, by which the code can tell callers apart. `stranger`: nobody that the service knows; `user`: a
+   * member of no organization.
+   */
   readonly kind:
     | "stranger"
     | "token"
@@ -60,15 +63,15 @@ export interface MatrixCaller {
     | "session"
     | "outsider";
   readonly token: string | undefined;
-  /** The permission of which this token shows what it does, alone or by being all that is missing; or `everything`. */
+  /** The permission that this token tests, by holding it alone or by lacking it alone; or `everything`. */
   readonly madeFor?: string;
-  /** Of a user. */
+  /** The id of the user, for callers who are users. */
   readonly userId?: string;
-  /** Of a user. */
+  /** The roles of the user, for callers who are users. */
   readonly roles?: readonly string[];
-  /** In the own organization; undefined: the caller is nobody. */
+  /** The permissions in the world's own organization; undefined for a stranger. */
   readonly may: PermissionSet | undefined;
-  /** Outside of any organization, where that is something else. */
+  /** The permissions outside of any organization, where they differ. */
   readonly mayOutside?: PermissionSet;
 }
 
@@ -89,7 +92,7 @@ const invitation = ({ invitationId }: World["ids"]) => ({ params: { invitationId
 const oauthClient = ({ clientId }: World["ids"]) => ({ params: { clientId } });
 const newOAuthClient = { name: "c", redirectUris: ["https://app.example.org/signed-in"] };
 
-/** Roles of each world that permit one thing: whoever may do only that may still give them, or take them away. */
+/** Roles of each world that permit one thing each, so that a caller who may do only that may still give them, or take them away. */
 const modestRoles = { modest: "member:update", removable: "member:remove", inviting: "invitation:create" };
 
 async function freshWorkflow({ organization: { api } }: World): Promise<Partial<World["ids"]>> {
@@ -102,7 +105,7 @@ async function freshTag({ organization: { api }, ids }: World): Promise<Partial<
   return { tag: params.tag };
 }
 
-/** One that does no more than whoever may act on it: only they may who hold all that it holds. */
+/** Makes a token that holds only the permission to act on it: a caller must hold everything that the token holds. */
 function freshTokenWith(permission: Permission) {
   return async ({ organization: { api } }: World): Promise<Partial<World["ids"]>> => {
     const body = { name: "t", permissions: [permission] };
@@ -116,7 +119,7 @@ async function freshRole({ organization: { api } }: World, permissions: readonly
   return name;
 }
 
-/** Whoever may remove members may remove this one, since they hold all that it holds. */
+/** Makes a member who may only remove members, so that every caller who may remove members holds enough to remove this one. */
 async function freshMember(world: World, service: TestService): Promise<Partial<World["ids"]>> {
   const { userId } = await service.newMember(world.organization, ["removable"]);
   return { userId };
@@ -144,7 +147,7 @@ export async function freshTask({ organization: { api }, ids }: World): Promise<
   return { queue: name, taskId: body.tasks[0]?.taskId ?? "" };
 }
 
-/** Nobody has paused it, so that to pause it is a change. */
+/** Names a queue that nobody has paused, so that pausing it is a change. */
 async function freshQueue(): Promise<Partial<World["ids"]>> {
   return { queue: `queue-${randomUUID()}` };
 }
@@ -203,7 +206,7 @@ const ownRows: Readonly<Record<Exclude<OperationId, PublicOperation | Alias>, Ro
     fresh: freshWaitingJob,
   },
   ListJobEvents: { call: job, allowed: 200 },
-  // Nobody takes from this queue.
+  // No worker takes tasks from this queue.
   SubmitTask: { call: () => ({ params: { queue: "submitted" }, body: {} }), allowed: 201, names: "nothing" },
   PollTasks: { call: (ids) => ({ ...queue(ids), body: {} }), allowed: 200, names: "nothing" },
   CompleteTask: { call: (ids) => ({ ...task(ids), body: { output: {} } }), allowed: 200, fresh: freshTask },
@@ -250,7 +253,7 @@ const ownRows: Readonly<Record<Exclude<OperationId, PublicOperation | Alias>, Ro
     names: "nothing",
   },
   CreatePasswordLink: { call: member, allowed: ({ userId }) => (userId === undefined ? 403 : 201) },
-  // The callers of the matrix have no password, and nothing can be confirmed by one.
+  // The callers of the matrix have no password, so they cannot confirm anything by one.
   GetAccount: { call: () => ({}), allowed: 200, names: "nothing" },
   GetAccountLimits: { call: () => ({}), allowed: 200, names: "nothing" },
   UpdateAccount: { call: () => ({ body: { displayName: "d" } }), allowed: 200, names: "nothing" },
@@ -286,7 +289,7 @@ const ownRows: Readonly<Record<Exclude<OperationId, PublicOperation | Alias>, Ro
   ListInvitations: { call: () => ({}), allowed: 200, names: "nothing" },
   GetInvitation: { call: invitation, allowed: 200 },
   RevokeInvitation: { call: invitation, allowed: 204, fresh: freshInvitation },
-  // Into another organization, since all callers are members of this one.
+  // The invitation is into another organization, since all callers are members of this one.
   AcceptInvitation: {
     call: ({ code }) => ({ body: { invitation: code } }),
     allowed: 200,
@@ -315,7 +318,7 @@ async function rejoin({ ids }: World, service: TestService, { userId, roles }: M
 }
 
 type PublicOperation = (typeof publicOperations)[number];
-/** A second path to an operation that has its row under its own name. */
+/** Operations under a second path, whose rows stand under their own names. */
 type Alias = `${string}ApiAuthToken${string}`;
 
 /** Operations that everybody may call. */

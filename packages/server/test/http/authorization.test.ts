@@ -18,8 +18,8 @@ import {
 import { buildWorld, type MatrixCaller, publicOperations, rows, type World } from "./authorization-rows.ts";
 
 /**
- * The matrix of who may do what, for every operation of the document. The code tells two callers apart by the kind of credential that they bring and by whether they
- * have the operation's permission, so each operation is tried by one caller of each such class, and not by all callers of all permissions.
+ * The matrix of permissions, for every documented operation. The code tells two callers apart by the kind of their credential and by whether they
+ * have the operation's permission, so one caller of each such class tries each operation, and not all callers with all permissions.
  */
 onOneStore((home) => {
   const service = useService(home);
@@ -128,7 +128,7 @@ onOneStore((home) => {
   });
 });
 
-/** The audit trail's first: they read all of it, and every other row makes it longer. */
+/** The rows of the audit trail come first: they read all of it, and every other row makes it longer. */
 const inOrder = Object.entries(rows).sort(
   ([one], [other]) => Number(/Audit$/.test(other)) - Number(/Audit$/.test(one)),
 );

@@ -30,7 +30,7 @@ const eachWay = 2;
 const items = [1, 2, 3];
 const ways = ["waits", "sleeps", "calls", "worker", "family", "fans"];
 
-/** Jobs in every way in which a job can be under way, with what the outside knows of them. */
+/** Jobs in every state in which a job can be under way, and the calls and tasks that the outside holds for them. */
 class JobsUnderWay {
   readonly server: ScriptedServer;
   readonly organizationId: string;
@@ -73,7 +73,7 @@ class JobsUnderWay {
     this.#workflows = workflows;
   }
 
-  /** Submits each job under a key of its own; again, as a client that never got its answer, it must get the same job. */
+  /** Submits each job under a key of its own. A second call, like that of a client that never got its answer, must get the same jobs. */
   async submitAll(api: Client): Promise<void> {
     for (const way of ways) {
       for (let number = 0; number < eachWay; number += 1) {
@@ -98,7 +98,7 @@ class JobsUnderWay {
     return body.totalCount;
   }
 
-  /** Does all that the jobs wait for. */
+  /** Does everything that the jobs wait for. */
   async goOn(api: Client): Promise<void> {
     const approve = async (jobId: string) =>
       await api.call("SendJobEvent", { params: { jobId }, body: { eventId: "approved" } });
@@ -108,15 +108,15 @@ class JobsUnderWay {
       })
     ).body;
     for (const { jobId } of jobs) await approve(jobId);
-    // An event is for one branch.
+    // An event goes to one branch.
     for (const jobId of this.idsOf("fans")) for (const _item of items) await approve(jobId);
     const worker = new PlainWorker(api);
-    // The worker that held tasks at the time of the backup has gone on with them, and knows nothing of a restore.
+    // The worker that held tasks at the time of the backup has gone on with them, and does not know of a restore.
     for (const one of this.held) await worker.complete(one, {});
     for (let left = eachWay - this.held.length; left > 0; left -= 1) await worker.complete(await worker.next(), {});
   }
 
-  /** Every job has succeeded, each step of it once, and there are no others. */
+  /** Expects that every job has succeeded, with each step once, and that there are no other jobs. */
   async expectAllEnded(api: Client): Promise<void> {
     const count = ways.length * eachWay + eachWay;
     await expect.poll(() => this.countOf(api, { status: "SUCCEEDED" }), { timeout: 20_000 }).toBe(count);
@@ -134,7 +134,7 @@ class JobsUnderWay {
       expect(ended.length).toBeGreaterThan(0);
       expect(new Set(ended).size).toBe(ended.length);
     }
-    // The other side was called again, as a service that died would do, and under the same keys.
+    // The server was called again under the same keys, as by a service that crashed.
     const keys = this.server.requests.map(({ headers }) => headers["idempotency-key"]);
     expect(new Set(keys).size).toBe(eachWay);
     expect(keys.length).toBeGreaterThan(eachWay);
@@ -168,7 +168,7 @@ test("a base backup of a PostgreSQL server that works is restored: all jobs unde
 
   const restored = await original.backUp(otherPort);
   onTestFinished(() => restored.remove());
-  // What comes after the backup is lost with the server, and so is the node.
+  // Everything after the backup is lost with the server, and so is the node.
   const lost = before.client(jobs.token, { organizationId: jobs.organizationId });
   for (const jobId of jobs.idsOf("waits").slice(0, 1)) {
     await lost.call("SendJobEvent", { params: { jobId }, body: { eventId: "approved" } });

@@ -26,7 +26,7 @@ interface Branches {
   readonly nextPageToken?: string;
 }
 
-/** All pages of a list. */
+/** Reads all pages of a list. */
 async function listBranches(job: Client, query: Record<string, string | number>): Promise<{ body: Branches }[]> {
   const pages: { body: Branches }[] = [];
   for (let pageToken: string | undefined; ; ) {

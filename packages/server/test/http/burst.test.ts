@@ -39,7 +39,7 @@ onOneStore((home) => {
     const refused = answers.filter(({ status }) => status === 429);
     expect(new Set(refused.map(({ retryAfter }) => retryAfter))).toEqual(new Set(["1"]));
     expect(taken).toBeGreaterThan(3);
-    // What was answered 201 is there, and nothing else is.
+    // The store has every job that was answered with 201, and no other.
     const { body } = await flooding.api.call("ListJobs", { query: { includeTotal: true } });
     expect(body.totalCount).toBe(answers.length - refused.length);
   });
@@ -50,7 +50,7 @@ interface Answered {
   readonly retryAfter: string | undefined;
 }
 
-/** All in one go on one connection; answers when all are answered. */
+/** Sends all requests at once on one connection; resolves when all are answered. */
 async function submitMany(
   port: number,
   { organizationId, owner }: TestOrganization,

@@ -24,7 +24,7 @@ interface Job {
 onEveryStore((home) => {
   const service = useService(home, { STEPWELL_MAX_DESCENDANTS_PER_JOB: "5" });
 
-  /** An organization with workflows that begin jobs of each other by their names. */
+  /** Makes an organization with workflows that begin jobs of each other by name. */
   async function family(workflows: Record<string, readonly StepSketch[]>) {
     const { api } = await service.newOrganization();
     const ids: Record<string, string> = {};

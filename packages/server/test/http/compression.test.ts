@@ -16,7 +16,7 @@ onOneStore((home) => {
   const service = useService(home);
   let organization: TestOrganization;
   let place: string;
-  /** Paths of a large answer that has no ETag, and of one that has. */
+  /** The paths of a large answer without an ETag, and of one with an ETag. */
   let large: string;
   let tagged: string;
 
@@ -28,7 +28,7 @@ onOneStore((home) => {
     tagged = `${place}/workflows/${workflowId}/tags/$LIVE`;
   });
 
-  /** Asks as a client that unpacks nothing by itself. */
+  /** Asks like a client that decompresses nothing by itself. */
   async function ask(path: string, accepted = "gzip", more: { method?: string; body?: object } = {}) {
     const { method = "GET", body } = more;
     const headers = {

@@ -13,14 +13,14 @@ import { PlainWorker, taskStep } from "./tasks.ts";
 const root = resolve(import.meta.dirname, "../../../..");
 
 interface Query {
-  /** Where it stands: an alert or a panel. */
+  /** The alert or the panel in which the selection stands. */
   readonly place: string;
   readonly text: string;
 }
 
 interface Selection {
   readonly metric: string;
-  /** The labels that it asks for, with the values that it names. */
+  /** The labels that the selection uses, with the values that it names. */
   readonly labels: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -37,7 +37,7 @@ const board = JSON.parse(readFileSync(`${root}/deploy/grafana/stepwell.json`, "u
 const queries: readonly Query[] = [
   ...alerts.groups.flatMap(({ rules }) => rules.map(({ alert, expr }) => ({ place: alert, text: expr }))),
   ...board.panels.flatMap(({ title, targets = [] }) =>
-    // The board's own variables stand where PromQL wants a duration.
+    // PromQL needs a duration where the board has a variable of its own.
     targets.map(({ expr }) => ({ place: title, text: expr.replaceAll("$__rate_interval", "5m") })),
   ),
 ];
@@ -85,7 +85,7 @@ onOneStore((home) => {
   });
 });
 
-/** Does a little of everything that is counted: the series of a counter come with the first that it counts. */
+/** Does a little of everything that is counted: a counter has a series only after its first count. */
 async function workALittle(service: TestService): Promise<void> {
   const { api } = await service.newOrganization();
   const straight = await deploy(api, straightDefinition);
@@ -101,7 +101,7 @@ async function workALittle(service: TestService): Promise<void> {
   await new PlainWorker(api).next();
   await api.callAny("SendJobEvent", { params: { jobId: body.jobId }, body: { eventId: "late" } });
   await fetch(`${service.baseUrl}/health/ready`);
-  // Each counts as ten. Wherever the minute turns, one of the two has more than its limit.
+  // Each request counts as ten. Even if the minute turns meanwhile, one of the two minutes gets more than its limit.
   const ask = async () => await api.callAny("GetMetrics", { query: { metric: "jobs_failed" } });
   const answers = await Promise.all(Array.from({ length: 80 }, ask));
   expect(answers.map(({ status }) => status)).toContain(429);
@@ -127,17 +127,17 @@ function selectionsOf(query: string): readonly Selection[] {
       }
     },
   });
-  // Each query here groups all that it selects by the same labels.
+  // Each query here groups everything that it selects by the same labels.
   for (const { labels } of selections) {
     for (const label of groupings) if (!labels.has(label)) labels.set(label, []);
   }
   return selections;
 }
 
-/** Prometheus itself gives these to each series. */
+/** Prometheus itself adds these labels to each series. */
 const outsideLabels = ["job", "instance"];
 
-/** The values that a matcher names. Which statuses there are depends on the trouble. */
+/** Answers the values that a matcher names. The statuses that occur depend on the failures. */
 function namesIn(label: string, value: string): readonly string[] {
   return label !== "status" && /^\w+(\|\w+)*$/.test(value) ? value.split("|") : [];
 }

@@ -169,7 +169,7 @@ interface Operation {
   readonly "x-cost"?: number;
 }
 
-/** Where a page leads, and what it loads. */
+/** Answers the addresses to which a page links, and those that it loads. */
 function addressesOf(page: string): string[] {
   const addresses = [...page.matchAll(/\s(?:href|src|data-index|data-docs)="([^"]*)"/g)].map(
     ([, address = ""]) => address,
@@ -177,7 +177,7 @@ function addressesOf(page: string): string[] {
   return addresses.filter((address) => !/^[a-z]+:/.test(address));
 }
 
-/** Pages of HTML of the documentation: they are read on from. */
+/** Tells whether an address is an HTML page of the documentation, whose links are followed. */
 function isPage(path: string, prefix: string): boolean {
   return new RegExp(`^${prefix}/docs(/[\\w-]+)?$`).test(path);
 }

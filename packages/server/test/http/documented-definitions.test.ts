@@ -9,10 +9,11 @@ import { onOneStore } from "@stepwell/testing/stores.ts";
 import { afterAll, expect, test } from "vitest";
 import type { PolledTask } from "./tasks.ts";
 
-// What docs/definitions.md says below a definition, in the words that the table at its top explains, is what the service does with it.
+// These tests hold the service to docs/definitions.md: the lines below a definition, in the words of the table at its top, tell what the service does
+// with it.
 const examples = examplesIn(readFileSync(new URL("../../../../docs/definitions.md", import.meta.url), "utf8"));
 const functions = await FunctionServer.start();
-/** Stands for every host of the page. */
+/** This server stands for every host of the page. */
 const hosts = await AskedServer.start();
 afterAll(() => Promise.all([functions.stop(), hosts.stop()]));
 
@@ -36,7 +37,7 @@ onOneStore((home) => {
   );
 });
 
-/** A definition is registered without a word, unless the page shows what is said about it. */
+/** Expects that a definition is registered without findings, except those that the page shows. */
 async function checkFindings(inWorkflow: Client, { definition, findings, runs }: DocumentedExample): Promise<void> {
   const { body } = await inWorkflow.call<Record<"errors" | "warnings", readonly Finding[]>>("ValidateWorkflowVersion", {
     body: { definition },
@@ -51,7 +52,7 @@ interface Finding {
   readonly detail: string;
 }
 
-/** Submits the input, does line by line what others do to the job, and holds its end against the page. */
+/** Submits the input, does line by line what others do to the job, and compares its end with the page. */
 async function playRun(api: Client, workflowId: string, [input, ...lines]: readonly DocumentedLine[]): Promise<void> {
   const body = { workflowId, inputJson: JSON.parse(input?.rest ?? "") };
   const [first] = lines;
@@ -109,7 +110,7 @@ const actions: Readonly<Record<string, (job: Client, jobId: string, rest: string
   },
 };
 
-/** The checks of what is seen of a job in the end. */
+/** The checks of a job that has ended. */
 const checks: Readonly<Record<string, (job: EndedJob, rest: string) => void>> = {
   receives: ({ steps }, rest) => {
     const [name, input] = split(rest);
@@ -122,7 +123,7 @@ const checks: Readonly<Record<string, (job: EndedJob, rest: string) => void>> = 
     expect([status, error?.code, error?.type].filter((word) => word !== undefined).join(" ")).toBe(`FAILED ${rest}`),
 };
 
-/** The request of each job that is to be answered. */
+/** The request of each job that is waiting for an answer. */
 const asked = new Map<string, AskedRequest>();
 
 /** The tasks that were taken from a queue for other jobs, by job. */
@@ -153,13 +154,13 @@ function eventOf(rest: string): object {
   return { eventId, ...(payload !== "" && { payload: JSON.parse(payload) }) };
 }
 
-/** The page shows the pointer of the problem, and as much of the sentence as it likes. */
+/** The page shows the pointer of the problem, and a part of the sentence. */
 async function expectRefusal(refusal: Promise<Answer<ProblemBody>>, problem: string): Promise<void> {
   const { errors = [] } = (await refusal).body;
   expect(errors.map(({ pointer, detail }) => `${pointer} ${detail}`)).toEqual([expect.stringContaining(problem)]);
 }
 
-/** The first word, and what follows it. */
+/** Answers the first word, and the rest. */
 function split(rest: string): readonly [string, string] {
   const [, word = "", more = ""] = /^(\S+) ?(.*)$/.exec(rest) ?? [];
   return [word, more];

@@ -8,25 +8,25 @@ import type { TestService, TestUser } from "@stepwell/testing/service.ts";
 import { storeSession } from "@stepwell/testing/stored-account.ts";
 import { ids } from "../../src/http/examples/story.ts";
 
-/** What a step of the story may need of the service that plays it. */
+/** The parts of the service that a step of the story may need. */
 export interface Stage {
   readonly service: TestService;
-  /** Ada, in the organization. */
+  /** The client of Ada, in the organization. */
   readonly api: Client;
   readonly ada: TestUser;
-  /** What the service gave in the place of a value of the examples. */
+  /** Answers the service's value for a value of the examples. */
   real(value: string): string;
-  /** Lets a value of the examples stand for something new. */
+  /** Lets a value of the examples stand for another value of the service. */
   replace(value: string, real: string): void;
 }
 
 export interface Scene {
   readonly operationId: OperationId;
-  /** Ada by default. */
+  /** The caller, who is Ada by default. */
   readonly caller?: "grace";
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string | number | boolean>>;
-  /** Fields of the body that no example can know. */
+  /** The fields of the body that no example can contain. */
   readonly body?: (stage: Stage) => object;
   readonly before?: (stage: Stage) => Promise<void>;
 }
@@ -43,7 +43,7 @@ const role = { role: "release-manager" };
 const invitation = { invitationId: ids.invitation };
 const client = { clientId: ids.client };
 
-/** The secret of the authenticator app. */
+/** Makes a code from the secret of the authenticator app. */
 const code = ({ service, real }: Stage, stepsBefore: number) => ({
   code: codeOf(real("JBSWY3DPEHPK3PXP"), service.running.engine.now() - stepsBefore * 30_000),
 });
@@ -94,7 +94,7 @@ async function sealEntries({ service, real }: Stage): Promise<void> {
   await sealAll(service, real(ids.organization));
 }
 
-/** The story in the order in which it can be played: every operation once. */
+/** The story in an order in which it can be played, with every operation once. */
 export const story: readonly Scene[] = [
   { operationId: "GetLiveness" },
   { operationId: "GetReadiness" },

@@ -59,7 +59,7 @@ onOneStore((home) => {
       expect(String(status), operationId).toBe(expected?.status ?? "204");
       if (expected === undefined) continue;
       learn(expected.example, body, values);
-      // Some fields come a little later, such as the time at which a worker asked.
+      // Some fields appear a little later, such as the time at which a worker asked.
       expect(fieldsOf(body), operationId).toEqual(expect.arrayContaining(fieldsOf(expected.example)));
     }
   });
@@ -71,7 +71,7 @@ interface AnswerExample {
   readonly example: unknown;
 }
 
-/** Undefined for an operation whose success has no body. */
+/** Answers undefined for an operation whose success has no body. */
 function exampleOfAnswer(document: ApiDocument, operationId: string): AnswerExample | undefined {
   const { responses } = document.operation(operationId).declaration;
   const found = Object.entries(responses).filter(([status, { content }]) => status < "300" && content !== undefined);
@@ -102,18 +102,18 @@ function bodyOf(example: unknown, scene: Scene, stage: Stage): unknown {
   return realIn({ ...(example as object), ...scene.body?.(stage) }, stage);
 }
 
-/** The value with what the service gave in the place of ids and secrets of the examples. */
+/** Replaces the ids and secrets of the examples by those of the service. */
 function realIn<Value>(value: Value, stage: Stage): Value {
   const text = JSON.stringify(value).replace(/[\w-]{16,}/g, (part) => stage.real(part));
   return JSON.parse(text) as Value;
 }
 
-/** The names of the fields of an object, and for a text that it is one. */
+/** Answers the names of an object's fields, and one fixed name for a text. */
 function fieldsOf(body: unknown): string[] {
   return typeof body === "object" && body !== null ? Object.keys(body) : [typeof body];
 }
 
-/** Remembers what stands in the answer where the example has an id or a secret for the first time. */
+/** Remembers the service's value wherever the example has an id or a secret for the first time. */
 function learn(example: unknown, found: unknown, values: Map<string, string>): void {
   if (typeof example === "string" && typeof found === "string") {
     if (/^[\w-]{16,}$/.test(example) && !values.has(example)) values.set(example, found);

@@ -6,14 +6,14 @@ import { hashAlone } from "../../src/auth/passwords/password-hasher.ts";
 import type { Statement } from "../../src/store/home/database.ts";
 import { setPassword } from "../../src/store/people/user-credentials.ts";
 
-/** A node remembers for a second who a credential is and what they may do there. A change forgets what it concerns, and nobody else's. */
+/** A node remembers for a second who sent a credential and what they may do. A change makes it forget everything that the change concerns, and nothing else. */
 onOneStore((home) => {
   const service = useService(home);
   afterEach(() => vi.restoreAllMocks());
 
   const lookUps: ReadonlySet<string> = new Set(["find_user_token_by_hash", "find_memberships"]);
 
-  /** The look-ups about this user that the service sent meanwhile. */
+  /** Answers the look-ups about this user that the service sent meanwhile. */
   async function lookUpsOf({ userId }: { readonly userId: string }, work: () => Promise<unknown>): Promise<string[]> {
     const asked = vi.spyOn(service.running.database.requests, "query");
     await work();
@@ -26,8 +26,8 @@ onOneStore((home) => {
   }
 
   /**
-   * Lets the bystander call, then the change happen, then the bystander call again. What they called with stays remembered for a second, so it is tried
-   * again on a machine that took longer.
+   * Lets the bystander call, then makes the change, then lets the bystander call again. The bystander's credential stays remembered for a second, so
+   * a slower machine tries again.
    */
   async function lookUpsAfter(bystander: TestMember, change: () => Promise<unknown>): Promise<string[]> {
     for (let tries = 0; tries < 20; tries += 1) {

@@ -68,7 +68,7 @@ onOneStore((home) => {
     const second = await newUserToken(service.client(first));
     expect([await statusOf(first), await statusOf(second)]).toEqual([200, 200]);
 
-    // The owner of the address finds that it is taken and asks whoever runs the service for a link.
+    // The owner of the address finds that it is taken, and asks the operator for a link.
     const link = await makePasswordLink(service.running.database, email, { removesSecondFactor: false });
     const page = await setByLink(link?.secret ?? "");
 
@@ -131,7 +131,7 @@ onOneStore((home) => {
     await expect.poll(() => statusOf(person.token), { timeout: 3_000, interval: 50 }).toBe(401);
   });
 
-  /** Guesses at a password from many places until the account is held back everywhere. */
+  /** Guesses at a password from many places until the account is blocked everywhere. */
   async function guessAt(email: string): Promise<void> {
     const guesser = signInAt(service, () => service.running.engine.now());
     const guess = () => guesser.attempt(attemptOf({ email }, { password: "not the password" }));

@@ -17,7 +17,7 @@ interface Ids {
   readonly jobId: string;
 }
 
-/** Programs that were generated for this interface from a REST-JSON model work with it as they are. */
+/** Programs that were generated for this interface from a REST-JSON model work with it unchanged. */
 onOneStore((home) => {
   const limits = { STEPWELL_TOKEN_SUBMITS_PER_MINUTE: "5", STEPWELL_MAX_WAITING_REQUESTS: "1" };
   const service = useService(home, limits);

@@ -9,7 +9,7 @@ import { beforeAll, expect, test } from "vitest";
 import { issueSignInLink, signInLinkUrl } from "../../src/auth/passwords/sign-in-link.ts";
 import { buildWorld, rows, unknownId, type World } from "./authorization-rows.ts";
 
-/** They say how the answer travels, or are another for each request. */
+/** These headers depend on the transfer of the answer, or differ for each request. */
 const ofOneRequest = new Set([
   "connection",
   "date",
@@ -28,7 +28,7 @@ onOneStore((home) => {
     world = await buildWorld(service);
   }, 60_000);
 
-  /** Asks, and leaves the body where it is: that of a stream has no end. */
+  /** Sends a request and does not read the body: that of a stream has no end. */
   async function ask(method: "GET" | "HEAD", path: string, token = world.organization.owner.token) {
     const leaving = new AbortController();
     const { status, headers } = await fetch(service.baseUrl + path, {
@@ -66,7 +66,7 @@ onOneStore((home) => {
       expect(looked, path).toEqual(got);
       if (looked.headers["content-length"] !== undefined) withLength += 1;
     }
-    // Only the streams do not know how long they will be.
+    // Only streams have no known length.
     expect(withLength).toBeGreaterThan(paths.length - 5);
   });
 

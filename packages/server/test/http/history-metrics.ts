@@ -1,6 +1,6 @@
 import { type Database, statement } from "../../src/store/home/database.ts";
 
-/** The answers that metrics should give, computed anew from the jobs and their histories, in the way of the releases that kept no rollups. */
+/** The expected answers of metrics, computed anew from the jobs and their histories, as releases without rollups did. */
 export interface ExpectedMetrics {
   readonly jobs_submitted: number;
   readonly jobs_succeeded: number;

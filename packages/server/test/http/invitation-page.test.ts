@@ -53,7 +53,7 @@ onOneStore((home) => {
     const email = newEmail();
     const joined = await submit(link, newAccount(email));
     expect(joined.status).toBe(200);
-    // It ends where there is something to do.
+    // The page ends with a link to the organization.
     expect(joined.text).toContain(`href="/app/organizations/${organizationId}"`);
     expect(await memberEmails(api)).toEqual([email]);
     const { body } = await api.call("GetInvitation", { params: { invitationId } });

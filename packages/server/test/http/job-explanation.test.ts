@@ -28,13 +28,13 @@ async function explained(api: Client, jobId: string): Promise<Explained> {
   return (await api.call<Explained>("ExplainJob", { params: { jobId } })).body;
 }
 
-/** A job of one call of this function. */
+/** Submits a job with one call of this function. */
 async function submitCall(api: Client, functionName: string, more: object = {}): Promise<string> {
   const { workflowId } = await deploy(api, callingDefinition(functionName, more));
   return (await api.call<{ jobId: string }>("SubmitJob", { body: { workflowId } })).body.jobId;
 }
 
-/** The time that a busy machine may take. */
+/** The time that a busy machine may need. */
 const waitOptions = { timeout: 10_000 };
 
 async function untilState(api: Client, jobId: string, state: string): Promise<Explained> {
@@ -193,7 +193,7 @@ onOneStore((home) => {
   });
 });
 
-// So long a lease that no node takes a job over while a test looks at it.
+// The lease is so long that no node takes a job over while a test reads it.
 const cluster = useCluster(2, { ...functions.environment, STEPWELL_LEASE_MS: "600000" });
 
 test("a job whose node is gone says that another one takes it over", async () => {

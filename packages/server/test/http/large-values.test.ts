@@ -22,7 +22,7 @@ const gate = {
   config: { eventIds: ["open"], payloadDefinitions: { open: { $ref: "#/definitions/decision" } } },
 };
 
-/** A wait that gives its input on with what its event brings, and a step that takes one property of all that. */
+/** A wait that passes on its input with the payload of its event, and a step that takes one property of both. */
 const definition = JSON.stringify({
   workflowName: "test",
   steps: [
@@ -88,7 +88,7 @@ onEveryStore((home) => {
     const { jobId } = await submitAndWait(api, workflowId, input);
     const note = "y".repeat(length);
     await send(api, jobId, "open", { note });
-    // An earlier release, which knows no numbers, reads nothing of it, rather than a state in which values are missing.
+    // The state is null for an earlier release, which does not know the numbers: it then reads nothing, and not a state in which values are missing.
     const [state] = await service.running.database.query(
       said<{ isNull: boolean }>(
         `SELECT state::text = 'null' AS "isNull" FROM job WHERE organization_id = $1 AND job_id = $2`,
@@ -127,7 +127,7 @@ onEveryStore((home) => {
       ),
       [organizationId, jobId],
     );
-    // What the first wait gives, and what the last step takes of it.
+    // The rows are the output of the first wait, and the input of the last step.
     expect(rows.map(({ same }) => same)).toEqual(Array(2 * rowCount).fill(true));
   });
 
@@ -166,7 +166,7 @@ onEveryStore((home) => {
     const version = await deploy(api, definitionOf(waitStep("w", ["x"], null)));
     const input = { text: "x".repeat(5_000) };
     const jobId = await insertEarlierJob(organization, version, input);
-    // The wait's output was its input, which stands three commits before.
+    // The wait's output was its input, which was written three commits before.
     const commits = [
       [{ sequence: 7, at: 7, type: "event.received", eventId: "other", eventNumber: 1, outcome: "unmatched" }],
       [
@@ -193,7 +193,7 @@ onEveryStore((home) => {
   const finishedSoon = async (api: Client, jobId: string) =>
     (await api.call<JobBody>("GetJob", { params: { jobId } })).body;
 
-  /** Waits in `w` since its first commit, as the release before wrote it. */
+  /** Inserts a job that has waited in `w` since its first commit, as the earlier release wrote it. */
   async function insertEarlierJob(
     { organizationId, owner }: TestOrganization,
     { workflowId, versionId, versionNumber }: RegisteredVersion,
@@ -263,7 +263,7 @@ describe("on a server of its own, whose log has nothing but what the service wri
   const service = useService({
     name: "postgres",
     prepare: async () => {
-      // A whole page goes to the log when it is first changed after a checkpoint, whatever the change: those would hide the event's own bytes.
+      // PostgreSQL logs a whole page when the page is first changed after a checkpoint, which would hide the event's own bytes.
       const server = await startPostgresServer(["full_page_writes=off", "autovacuum=off", "fsync=off"]);
       return { environment: { DATABASE_URL: await server.createDatabase("stepwell") }, remove: () => server.stop() };
     },
@@ -290,7 +290,7 @@ describe("on a server of its own, whose log has nothing but what the service wri
     for (const eventId of ["other", "x", "y"]) {
       const before = await logPosition();
       for (const jobId of jobIds) await send(api, jobId, eventId);
-      // The mean, since a heartbeat or the folding of metrics may fall between.
+      // The test takes the mean, since a heartbeat or the folding of metrics may fall between two measurements.
       expect(((await logPosition()) - before) / jobIds.length).toBeLessThan(10_000);
     }
   });

@@ -99,7 +99,7 @@ onOneStore((home) => {
     const { workflowId } = await deploy(api, straightDefinition);
     const waiting = await deploy(api, definitionOf(waitStep("w", ["x"], null)));
     for (const size of [10, 1_500, 40_000]) {
-      // Text that does not compress.
+      // Random text does not compress.
       const text = Array.from({ length: size / 2 }, () => Math.random().toString(36).slice(2, 4)).join("");
       for (let count = 0; count < 10; count += 1) await submitAndWait(api, workflowId, { text });
       const { jobId } = await submitAndWait(api, waiting.workflowId);

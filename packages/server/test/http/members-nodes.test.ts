@@ -13,7 +13,7 @@ describe("on two nodes over one PostgreSQL", () => {
     return cluster.node(1).client(member.token, { organizationId });
   }
 
-  /** Asks until the other node refuses, which it must within a second, and goes on for another one, in which it must not let anything through. */
+  /** Asks until the other node refuses, which it must within a second, and asks for one more second, in which it must refuse every time. */
   async function expectRefusedSoon(call: () => Promise<Answer<unknown>>, status: number): Promise<void> {
     const limitMs = timeLimit(1_200);
     const startedAt = performance.now();

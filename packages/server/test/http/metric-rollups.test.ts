@@ -22,7 +22,7 @@ interface Metric {
   readonly incompleteBefore?: string;
 }
 
-/** A deed of somebody, on one of the jobs that are there: chosen by `which`, whatever their number. */
+/** An act on one of the existing jobs, which `which` chooses whatever their number. */
 const deeds = fc.array(
   fc.record({
     what: fc.constantFrom("straight", "waiting", "failing", "approve", "cancel", "resume", "fold"),
@@ -69,7 +69,8 @@ onEveryStore((home) => {
         await foldTwice(database);
         told.log("all is folded");
         await expectAll();
-        // The history alone gives the same: as an earlier release left it, and as its node writes it beside this one.
+        // The history alone gives the same answers: in the form in which an earlier release left it, and as a node of that release writes it beside
+        // this one.
         for (const counted of [null, false] as const) {
           await forgetCounts(database, organizationId, counted);
           await untilCounted(database);
@@ -77,7 +78,7 @@ onEveryStore((home) => {
           await expectAll();
         }
       }),
-      // A failure is told as it is: to try smaller ones takes longer than the test may. A run that hangs tells how far it came.
+      // A failure is reported without shrinking, which takes longer than the test may. A run that hangs reports how far it came.
       { numRuns: 4, endOnFailure: true, timeout: 28_000 },
     );
   }, 120_000);
@@ -92,7 +93,7 @@ onEveryStore((home) => {
     await api.call("GetJob", { params: { jobId }, query: { waitSeconds: 10 } });
     await foldTwice(database);
     await forgetCounts(database, organizationId, null);
-    // While it is counted, jobs go on.
+    // Jobs go on during the count.
     await submitAndWait(api, workflowId);
     await untilCounted(database);
     await expectMetrics(api, database, organizationId, null);
@@ -107,7 +108,7 @@ onEveryStore((home) => {
     const { workflowId } = await deploy(api, waitingDefinition);
     const { jobId } = await submitAndWait(api, workflowId);
     await submitAndWait(api, workflowId);
-    // In a transaction that is rolled back, so that nobody counts it meanwhile.
+    // The transaction is rolled back, so that no duty counts the history meanwhile.
     const forgetting = database.transaction(async (transaction) => {
       const text = "UPDATE job_history SET counted = false WHERE organization_id = $1 AND job_id = $2";
       const forget = { name: text, scope: "organization", text, planned: "each-time" } as const;
@@ -124,7 +125,7 @@ onEveryStore((home) => {
     const { database } = service.running;
     const { workflowId } = await deploy(api, straightDefinition);
     for (let count = 0; count < 3; count += 1) await submitAndWait(api, workflowId);
-    // Some are folded and some are not when their jobs go.
+    // Some counts are folded and some are not when their jobs are deleted.
     await foldTwice(database);
     await submitAndWait(api, workflowId);
     const expected = await metricsOfHistory(database, organizationId, null);
@@ -181,7 +182,7 @@ async function metric(api: Client, query: Record<string, string>): Promise<Metri
   return (await api.call<Metric>("GetMetrics", { query })).body;
 }
 
-/** Each run on its own, and two at a time. */
+/** Runs the duty twice at the same time, as two nodes would. */
 async function foldTwice(database: Database): Promise<void> {
   await Promise.all([metricRollupsDuty(database).runOnce(), metricRollupsDuty(database).runOnce()]);
 }
@@ -192,7 +193,7 @@ const findUnsettled = statement<{ jobId: string }>(
   `SELECT job_id AS "jobId" FROM job WHERE organization_id = $1 AND (status = 'PENDING' OR (status = 'RUNNING' AND awaiting_event_ids IS NULL))`,
 );
 
-/** Until no job moves by itself: then the history and the answers can be compared. */
+/** Waits until no job moves by itself, so that the history and the answers can be compared. */
 async function settled(database: Database, organizationId: string): Promise<void> {
   await expect.poll(() => database.query(findUnsettled, [organizationId]), { timeout: 10_000 }).toEqual([]);
 }
@@ -202,8 +203,8 @@ async function untilCounted(database: Database): Promise<void> {
 }
 
 /**
- * Nothing is counted. With `counted` null the history is as the migration finds it, and a backlog; with false as nodes of an earlier
- * release write it after that.
+ * Removes all counts. With `counted` null the history is as the migration finds it, which is a backlog; with false it is as nodes of an earlier
+ * release write it after the migration.
  */
 async function forgetCounts(database: Database, organizationId: string, counted: false | null): Promise<void> {
   const nobody = "ffffffff-ffff-ffff-ffff-ffffffffffff";
@@ -233,7 +234,7 @@ async function expectMetrics(
   await expectAnswers(api, workflowId, await metricsOfHistory(database, organizationId, workflowId));
 }
 
-/** Counts, averages and maxima are the same by hours and by days, quantiles within 5 %. */
+/** Expects equal counts, averages and maxima by hours and by days, and quantiles within 5 %. */
 async function expectAnswers(api: Client, workflowId: string | null, expected: ExpectedMetrics): Promise<void> {
   const only = workflowId === null ? {} : { workflowId };
   const { job_duration_seconds, step_duration_seconds, ...counts } = expected;
@@ -247,7 +248,10 @@ async function expectAnswers(api: Client, workflowId: string | null, expected: E
   await expectDurations(api, "step_duration_seconds", only, step_duration_seconds);
 }
 
-/** The jobs of a test are of one day, or the test runs at midnight: then its days have parts of the durations, and only the maximum can be compared. */
+/**
+ * Expects the durations to match. The jobs of a test fall on one day, unless it runs at midnight: then each day has a part of the durations, and only
+ * the maximum can be compared.
+ */
 async function expectDurations(api: Client, name: string, only: object, expected: Durations): Promise<void> {
   const values = async (aggregation: string) => {
     const { points } = await metric(api, { metric: name, aggregation, bucket: "day", ...only });

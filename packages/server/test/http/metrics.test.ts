@@ -20,7 +20,7 @@ onEveryStore((home) => {
 
   const total = ({ points }: Metric) => points.reduce((sum, { value }) => sum + (value ?? 0), 0);
 
-  /** The second step's output definition asks for what the input may not have. */
+  /** The output definition of the second step needs a value that the input may not have. */
   const failing = JSON.stringify({
     workflowName: "failing",
     steps: [

@@ -13,7 +13,7 @@ interface NarrowToken {
   readonly boundTo?: object;
 }
 
-/** How tokens are bound, and by whom. What the bounds then do is in token-bounds.test.ts. */
+/** The ways to bind tokens, and the callers who may. The effect of the bounds is tested in token-bounds.test.ts. */
 onOneStore((home) => {
   const service = useService(home);
   let own: TestOrganization;

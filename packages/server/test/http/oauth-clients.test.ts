@@ -21,7 +21,7 @@ interface OAuthClient {
   readonly redirectUris: readonly string[];
 }
 
-/** One person who is an owner of two organizations, of which the first has a client. */
+/** A person who owns two organizations, the first of which has a client. */
 interface Setting {
   readonly person: Person;
   readonly a: TestOrganization;
@@ -58,7 +58,7 @@ async function begin(
   return { browser, page: await browser.open(begun.url, isArrival), finish: begun.finish };
 }
 
-/** As far as the page that asks the person to agree. */
+/** Goes as far as the page that asks the person to agree. */
 async function asked(service: TestService, { person, client }: Setting, browser?: Browser): Promise<Attempt> {
   const attempt = await begin(service, client.clientId, {}, browser);
   return { ...attempt, page: await typePassword(attempt.browser, attempt.page, person) };

@@ -31,7 +31,7 @@ const root = resolve(import.meta.dirname, "../../../..");
 onOneStore((home) => {
   const service = useService(home);
 
-  /** Another server over the running engine, not yet listening. */
+  /** Makes another server over the running engine, which does not listen yet. */
   function anotherServer(): App {
     const { engine, database } = service.running;
     const config = readConfig({});
@@ -101,7 +101,7 @@ onOneStore((home) => {
     const app = anotherServer();
     const routes: string[] = [];
     app.addHook("onRoute", ({ method, url, schema }) => {
-      // Pages are for people and not for programs; each GET has a HEAD, which HTTP itself describes.
+      // Pages are for people and not for programs. Each GET has a HEAD, which HTTP itself describes.
       if (schema?.hide === true || method === "HEAD") return;
       routes.push(...[method].flat().map((name) => `${name} ${url.replace(/:(\w+)/g, "{$1}")}`));
     });
@@ -186,7 +186,7 @@ onOneStore((home) => {
     expect(texts.filter((text) => !/^[A-Z`].*\.$/.test(text))).toEqual([]);
   });
 
-  // Every call of the tests is held against the headers that the document names.
+  // The calls of all tests check the headers of each answer against the document.
   test("the document names the headers of an answer, and which of them are always there", async () => {
     const { api } = await service.newOrganization();
     const document = await api.document();
@@ -238,7 +238,7 @@ onOneStore((home) => {
     expect(text).not.toContain("x-optional-body");
   });
 
-  // Answers with a secret are not kept for a repetition, and a password or a code is not kept to compare it.
+  // An answer with a secret is not stored for a repetition, and a password or a code is not stored to compare it.
   test("every POST that creates or acts takes an Idempotency-Key", async () => {
     const { operations } = await service.client(undefined).document();
     const without = operations.filter(
@@ -267,7 +267,7 @@ onOneStore((home) => {
   });
 });
 
-/** The descriptions everywhere except in examples, which are not about the document. */
+/** Answers all descriptions except those in examples. */
 function descriptionsIn(value: unknown): readonly string[] {
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([key, item]) => {

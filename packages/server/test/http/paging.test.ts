@@ -12,14 +12,14 @@ import { insertWorkflow } from "../../src/store/workflows/workflows.ts";
 
 interface ListOf {
   readonly operation: string;
-  /** The field that holds the rows, and what tells one from another. */
+  /** The field that holds the rows, and the field that identifies each. */
   readonly rows: string;
   readonly identity: string;
   readonly params?: Record<string, string>;
 }
 
 interface Case extends ListOf {
-  /** How many rows come to a client that asks for no pages: all of a short list, the first 25 of one that grows. */
+  /** The number of rows that a client without paging gets: all of a short list, and the first 25 of a list that grows. */
   readonly unpaged: 25 | 26;
 }
 
@@ -29,7 +29,7 @@ const workflowsByName = { operation: "ListWorkflows", rows: "workflows", identit
 onOneStore((home) => {
   const service = useService(home, { STEPWELL_MAX_ORGANIZATIONS_PER_ACCOUNT: "100" });
 
-  /** An organization in which every list has 26 rows: one more than a page of those that grow. */
+  /** Makes an organization in which every list has 26 rows: one more than a page of a list that grows. */
   async function populate(): Promise<{ api: Client; cases: Case[] }> {
     const organization = await service.newOrganization();
     const { api, owner } = organization;
@@ -48,7 +48,7 @@ onOneStore((home) => {
     const { jobId } = await submitAndWait(api, workflowId);
     for (let index = 0; index < rowCount; index += 1) {
       if (index > 0) await submitAndWait(api, workflowId);
-      // The others are built in.
+      // The other roles are built in.
       if (index >= builtInRoles.size) {
         await api.call("CreateRole", { body: { name: `r${index}`, permissions: ["job:read"] } });
       }
@@ -105,7 +105,7 @@ onOneStore((home) => {
     });
   }
 
-  /** Without a page size, every page is as large as the list makes it. */
+  /** Reads all pages. Without a page size, the list decides how large they are. */
   async function readPages(api: Client, { operation, rows, identity, params = {} }: ListOf, pageSize?: number) {
     const pages: unknown[][] = [];
     const size = pageSize === undefined ? {} : { pageSize };
@@ -137,8 +137,9 @@ onOneStore((home) => {
     const paged = operations.filter(({ declaration }) =>
       declaration.parameters?.some(({ name }) => name === "pageToken"),
     );
-    // Tests of their own have: the history, the steps and the branches of a job, the audit trail, the tasks of a queue, and what a file says instead of
-    // the store (jobs.test.ts, job-steps.test.ts, branches.test.ts, audit.test.ts, tasks.test.ts, sign-in-providers.test.ts).
+    // The lists that are missing here have tests of their own: the history, the steps and the branches of a job, the audit trail, the tasks of a
+    // queue, and the sign-in providers of the operator's file (jobs.test.ts, job-steps.test.ts, branches.test.ts, audit.test.ts, tasks.test.ts,
+    // sign-in-providers.test.ts).
     const tried = [
       ...cases.map(({ operation }) => operation),
       "GetJobHistory",

@@ -12,7 +12,7 @@ const newPassword = "another password, and longer";
 onOneStore((home) => {
   const service = useService(home);
 
-  /** As `stepwell user reset-link` makes it; `madeAgoMs` later. */
+  /** Makes a link as `stepwell user reset-link` does, `madeAgoMs` ago. */
   async function linkFor(userId: string, madeAgoMs = 0, kind: "first" | "reset" = "reset"): Promise<string> {
     const { database, engine } = service.running;
     const createdBy = { type: "service", id: "test" } as const;
@@ -40,7 +40,7 @@ onOneStore((home) => {
     expect(await page.text()).toContain(person.email);
     const set = await submit(link);
     expect(set.status).toBe(200);
-    // It ends where the password is used.
+    // The last page leads to the sign-in, where the password is used.
     expect(await set.text()).toContain('href="/"');
     expect(await signIn.attempt(attemptOf(person, { password: newPassword }))).toMatchObject({ outcome: "accepted" });
     expect((await show(link)).status).toBe(404);
@@ -171,7 +171,7 @@ onOneStore((home) => {
     expect(problem.detail).toContain("stepwell user reset-link");
   });
 
-  /** A link that somebody made for a member by the API. */
+  /** Makes a link as a member does for another member by the API. */
   async function linkBy(maker: Client, userId: string): Promise<string> {
     const { body } = await maker.call<{ link: string }>("CreatePasswordLink", { params: { userId } });
     return new URL(body.link).searchParams.get("link") ?? "";

@@ -20,7 +20,7 @@ const wrong = { password: "some other password" };
 
 onOneStore((home) => {
   const service = useService(home);
-  /** Far from any other test's times; each test moves its own. */
+  /** The time is far from those of all other tests; each test moves its own. */
   const start = Date.UTC(2030, 0, 1);
 
   test("the right password is accepted, however the e-mail address is written", async () => {
@@ -37,7 +37,7 @@ onOneStore((home) => {
     const person = await newPerson(service, "se\u00f1or con contrase\u00f1a");
     const signIn = signInAt(service, () => start);
     const decomposed = attemptOf(person, { password: "sen\u0303or con contrasen\u0303a" });
-    // Nothing that was not normalized when it was set is found: passwords are set through the rules only.
+    // The rules normalize every password that is set, so every spelling of it is found.
     expect(await signIn.attempt(decomposed)).toMatchObject({ outcome: "accepted" });
   });
 
@@ -120,7 +120,7 @@ onOneStore((home) => {
     for (let index = 0; index < 10; index += 1) await signIn.attempt(attemptOf(person, wrong));
     expect(await signIn.attempt(attemptOf(person))).toMatchObject({ outcome: "blocked" });
     expect(await signIn.attempt(attemptOf(person, { knownDevice }))).toEqual(first);
-    // It counts for itself, and only for whom it was given.
+    // The device counts by itself, and only for the user to whom it was given.
     expect(await signIn.attempt(attemptOf(person, { knownDevice: `${knownDevice}x` }))).toMatchObject({
       outcome: "blocked",
     });
@@ -238,7 +238,7 @@ onOneStore((home) => {
     expect(await signIn.attempt(attemptOf(person, { code }))).toEqual({ outcome: "rejected" });
     const early = second.codeAt(now + 30_000);
     expect(await signIn.attempt(attemptOf(person, { code: early }))).toMatchObject({ outcome: "accepted" });
-    // What lies before a used step is used up with it.
+    // Codes of earlier steps than the used one are used up with it.
     expect(await signIn.attempt(attemptOf(person, { code: second.codeAt(now) }))).toEqual({ outcome: "rejected" });
     now += 120_000;
     const stale = second.codeAt(now - 60_000);

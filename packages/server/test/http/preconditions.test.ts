@@ -6,7 +6,7 @@ import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { describe, expect, test } from "vitest";
 
-/** One kind of thing that has an ETag: how it is made, read, changed in two ways, and removed. */
+/** One kind of thing that has an ETag: the ways to make it, to read it, to change it (two of them), and to remove it. */
 interface Kind {
   readonly read: string;
   readonly change: string;

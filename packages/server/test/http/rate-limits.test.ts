@@ -84,7 +84,7 @@ onOneStore((home) => {
 
         const refused = await api.refused("SubmitJob", "RateLimitError", submit);
         expect(refused.body.detail).toMatch(/^You have submitted 5 jobs.*STEPWELL_TOKEN_SUBMITS_PER_MINUTE\.$/);
-        // The deployment (two changes and a version), five submits, this one.
+        // The requests so far are the deployment (two changes and a version), five submits, and this one.
         const { headers } = await api.call("GetOrganization");
         expect(headers.get("ratelimit")).toMatch(/^"requests";r=19;t=\d+$/);
       });
@@ -203,10 +203,10 @@ onOneStore((home) => {
       now += 1;
       expect([1, 2, 3, 4].map(allowed)).toEqual([true, true, true, false]);
       expect(limits.secondsLeft()).toBe(60);
-      // A heartbeat corrects the clock: this is no new minute.
+      // A heartbeat corrects the clock, which begins no new minute.
       now -= 5;
       expect(allowed()).toBe(false);
-      // Another database took over, with another clock.
+      // Another database with another clock has taken over.
       now -= 3_600_000;
       expect(allowed()).toBe(true);
     });

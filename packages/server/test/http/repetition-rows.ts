@@ -17,27 +17,27 @@ import { freshTask, type World } from "./authorization-rows.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** A call that is about to be made, and how what it does is counted. */
+/** A call that is about to be made, and the way to count its effect. */
 export interface Prepared {
   readonly token: string;
-  /** Path parameters and body, as a generated client takes them. */
+  /** The path parameters and the body, as a generated client takes them. */
   readonly input: object;
-  /** How much there is of what the call makes or does. */
+  /** Answers the number of things that the call makes or does. */
   readonly count: () => Promise<number>;
-  /** Whether the secret of this answer is of any use. It may be used up by that. */
+  /** Tells whether the secret of this answer works. The test may use it up. */
   readonly works?: (answer: Body) => Promise<boolean>;
 }
 
 /**
- * What a POST does when it is repeated under the id of its call:
- * - `replayed`: it answers as the first time, and did its work once;
+ * The effect of a POST that is repeated under the id of its call:
+ * - `replayed`: it gives the first answer again, and did its work once;
  * - `renewed`: its answer is new, and the secret in it is the only one that works;
- * - `without-effect`: it does nothing, however often;
+ * - `without-effect`: it does nothing, however often it is sent;
  * - `not-found`: it did its work once, and a repetition finds nothing.
  */
 export interface RepetitionRow {
   readonly repetition: "replayed" | "renewed" | "without-effect" | "not-found";
-  /** What `count` grows by. */
+  /** The amount by which `count` grows. */
   readonly growth: number;
   readonly prepare: (world: World, service: TestService) => Promise<Prepared>;
 }
@@ -140,7 +140,7 @@ export const repetitionRows: Readonly<Record<string, RepetitionRow>> = withAlias
     const created = await api.call<{ tokenId: string; token: string }>("CreateApiToken", { body });
     return {
       ...owned(world, { tokenId: created.body.tokenId }),
-      // The secret of before holds on through its overlap, whatever happens to the answers.
+      // The earlier secret stays valid through its overlap, whatever happens to the answers.
       count: async () => ((await isToken(service)(created.body)) ? 1 : 0),
       works: isToken(service),
     };
@@ -246,7 +246,7 @@ function owned({ organization: { organizationId, owner } }: World, input: object
   return { token: owner.token, input: { organizationId, ...input } };
 }
 
-/** How many things a list holds. */
+/** Answers the number of things in a list. */
 function counted(client: Client, operationId: string, list: string, params = {}): () => Promise<number> {
   return async () => {
     const query = { pageSize: 200 };
@@ -255,7 +255,7 @@ function counted(client: Client, operationId: string, list: string, params = {})
   };
 }
 
-/** How often these happened to the account. */
+/** Answers how often the account's activity names these actions. */
 function activities(client: Client, ...actions: readonly string[]): () => Promise<number> {
   return async () => {
     const { body } = await client.call<{ activities: { action: string }[] }>("ListAccountActivity");
@@ -263,7 +263,7 @@ function activities(client: Client, ...actions: readonly string[]): () => Promis
   };
 }
 
-/** A task that the owner holds; `count` counts the entries of this type in its job's history. */
+/** Makes a task that the owner holds; `count` counts the entries of this type in its job's history. */
 async function answeredTask(world: World, body: object, type: string): Promise<Prepared> {
   const { taskId = "" } = await freshTask(world);
   const jobId = readTaskId(taskId)?.jobId ?? "";

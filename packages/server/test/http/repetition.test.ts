@@ -6,14 +6,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildWorld, type World } from "./authorization-rows.ts";
 import { type Prepared, type RepetitionRow, repetitionRows } from "./repetition-rows.ts";
 
-/** Two attempts of each that do not come through; the third one does. */
+/** The first two attempts of each network fail; the third one succeeds. */
 const badNetworks: readonly (readonly Way[])[] = [
   ["answer-lost", "answer-refused"],
   ["refused", "answer-lost"],
   ["lost", "refused"],
 ];
 
-/** Clients that are generated from a REST-JSON model repeat every call on a broken connection and on 503, under one id. */
+/** Clients that are generated from a REST-JSON model repeat every call under one id, on a broken connection and on 503. */
 onOneStore((home) => {
   const service = useService(home);
   let proxy: HttpProxy;

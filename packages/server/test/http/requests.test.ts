@@ -5,7 +5,7 @@ import { type TestOrganization, useService } from "@stepwell/testing/service.ts"
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 
-/** Everything that can be wrong with any request, whatever operation it is for. */
+/** The faults that a request of any operation can have. */
 onOneStore((home) => {
   const service = useService(home, { STEPWELL_HEADERS_TIMEOUT_MS: "1000", STEPWELL_REQUEST_TIMEOUT_MS: "1500" });
   let shared: Promise<TestOrganization> | undefined;

@@ -3,10 +3,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { exportJWK, type JWTPayload, SignJWT } from "jose";
 
-/** How the token endpoint, or the one for a person's data, answers. */
+/** The answer of the token endpoint or of the userinfo endpoint. */
 export type Script = (response: ServerResponse) => void | Promise<void>;
 
-/** An issuer that does what a test says, where a proper one would not. */
+/** An issuer that does what a test tells it where a proper one would not. */
 export class ScriptedIssuer {
   /** The nonce that the last request to sign in carried. */
   nonce = "";
@@ -28,7 +28,7 @@ export class ScriptedIssuer {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** An id token as this issuer should make it, with these changes; a claim that is undefined is left out. */
+  /** Makes an id token as this issuer should, with these changes; a claim that is undefined is left out. */
   async idToken(
     changes: Readonly<Record<string, unknown>> = {},
     key: KeyObject = this.#key.privateKey,
@@ -49,7 +49,7 @@ export class ScriptedIssuer {
     response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
   }
 
-  /** A proper answer of the token endpoint, with this id token. */
+  /** Writes a proper answer of the token endpoint, with this id token. */
   tokens(response: ServerResponse, idToken: unknown): void {
     this.json(response, { access_token: "a", token_type: "Bearer", expires_in: 60, id_token: idToken });
   }

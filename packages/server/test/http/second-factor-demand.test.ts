@@ -15,7 +15,7 @@ const whatToDo = /demands a second factor.*StartSecondFactor, then ConfirmSecond
 onOneStore((home) => {
   const service = useService(home);
 
-  /** An organization that demands it, with an owner who has one. */
+  /** Makes an organization that demands a second factor, with an owner who has one. */
   async function newDemandingOrganization(): Promise<TestOrganization> {
     const organization = await service.newOrganization();
     await giveFactor(organization.owner.userId);
@@ -157,7 +157,7 @@ onOneStore((home) => {
     const byToken = service.client(body.token, { organizationId });
     await byToken.call("ListWorkflows");
 
-    // From now on a password alone opens the account, so nothing but the issuer's own sign-in is enough.
+    // A password alone now opens the account, so only the issuer's own sign-in is enough.
     const userId = tokens?.claims()?.sub ?? "";
     const { database, engine } = service.running;
     await setPassword(database, userId, await hashAlone(rightPassword), engine.now());

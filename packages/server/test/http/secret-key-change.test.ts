@@ -26,7 +26,7 @@ function at({ port }: TestService, token: string, params: Record<string, string>
   return new Client(`http://localhost:${port}`, token, params);
 }
 
-/** The duty, as a node with these keys has it, to be run at once. */
+/** Runs the duty once, as a node with these keys would. */
 async function reseal({ running: { database, engine } }: TestService, secrets: SecretBox): Promise<number> {
   let count = 0;
   const signingKeys = new SigningKeys({ database, secrets, now: () => engine.now() });
@@ -62,7 +62,7 @@ test("the secret key is changed node by node, and nobody is signed out or locked
     }),
   });
   expect(refreshed.status).toBe(200);
-  // What the one seals now the other opens, in both directions.
+  // Each node opens the values that the other one seals now.
   const { id_token: idToken } = (await refreshed.json()) as { id_token: string };
   await at(before, idToken).call("GetAccount");
   await cluster.stopNode(before);
@@ -70,7 +70,7 @@ test("the secret key is changed node by node, and nobody is signed out or locked
   await there.call("RegisterWorkflow", { body: { name: "after" } });
   expect(await sealedTrail(there)).toMatchObject({ isIntact: true, findings: [] });
 
-  // A signing key, the second factor and the check value; not what was sealed under a key that nobody has any more.
+  // The count is a signing key, the second factor and the check value. The value under a key that nobody has any more is not resealed.
   await giveSecondFactor(between, await newSignedInPerson(between), box(randomBytes(32).toString("base64")));
   expect(await reseal(between, box(newKey, oldKey))).toBe(3);
   expect(await reseal(between, box(newKey, oldKey))).toBe(0);
@@ -87,7 +87,7 @@ test("the secret key is changed node by node, and nobody is signed out or locked
     },
     status: 204,
   });
-  // The seals of the old key are checked with the old key only.
+  // The seals of the old key can be checked only with that key.
   const withoutIt = await sealedTrail(at(after, owner.token, { organizationId }));
   expect(withoutIt).toMatchObject({ isIntact: false });
   expect(withoutIt.findings[0]).toMatchObject({ kind: "seal-changed", sealNumber: 1 });

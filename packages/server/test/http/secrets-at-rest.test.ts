@@ -9,7 +9,7 @@ import { useCluster } from "../engine/cluster.ts";
 
 const cluster = useCluster(1);
 
-/** Everything that is in the store, as text; binary columns in hexadecimal. */
+/** Answers everything in the store as text; binary columns are in hexadecimal. */
 async function dump(): Promise<string> {
   const { database } = cluster.node(0).running;
   const tables = await ask<{ name: string }>(
@@ -26,7 +26,7 @@ async function dump(): Promise<string> {
   return (await Promise.all(texts)).join("\n");
 }
 
-/** As it is, and as a bytea column or an encoder would show it. */
+/** Answers the secret as it is, and as a bytea column or an encoder would show it. */
 function* spellingsOf(secret: string): Generator<string> {
   const bytes = Buffer.from(secret);
   yield secret;
@@ -64,7 +64,7 @@ test("of all that lets somebody in neither the store nor the log knows the plain
   keep("refresh token", tokens.refresh_token);
   for (const cookie of browser.cookieHeader(new URL(`${baseUrl}/oidc/auth`)).split("; ")) {
     const [name = "", value] = cookie.split("=");
-    // The provider's own signature of a cookie lets nobody in.
+    // The provider's own signature of a cookie gives no access.
     if (value !== undefined && value.length > 20) keep(`cookie ${name}`, value);
   }
 
@@ -105,7 +105,7 @@ test("of all that lets somebody in neither the store nor the log knows the plain
 
   const stored = await dump();
   const logged = node.output;
-  // Otherwise the look would be at nothing.
+  // This shows that the search would find a value.
   expect(stored).toContain(person.email);
   expect(logged).toContain('"msg":"listening"');
   for (const [name, secret] of secrets) {

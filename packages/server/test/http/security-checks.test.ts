@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 const page = readFileSync(resolve(import.meta.dirname, "../../../../docs/security.md"), "utf8");
 const commands = [...page.matchAll(/^\| `(curl [^`]*\$URL[^`]*)`/gm)].map(([, command = ""]) => command);
 
-/** Asks as the documented command would, of the service at `url`. */
+/** Sends the request of the documented command to the service at `url`. */
 async function ask(command: string, url: string): Promise<Response> {
   const headers = [...command.matchAll(/-H '([^:]+): ([^']*)'/g)].map(
     ([, name = "", value = ""]) => [name, value] as const,
@@ -17,7 +17,7 @@ async function ask(command: string, url: string): Promise<Response> {
   return await fetch(url + path, { method, headers: Object.fromEntries(headers), redirect: "manual" });
 }
 
-/** Each check of the table in docs/security.md, in its order: whether the answer is the one that stands there. */
+/** The checks of the table in docs/security.md, in its order: each tells whether the answer is the documented one. */
 const isRight: readonly ((answer: Response) => Promise<boolean> | boolean)[] = [
   async (answer) => ((await answer.json()) as { issuer: string }).issuer.startsWith("https://"),
   ({ headers }) => headers.has("strict-transport-security"),

@@ -116,7 +116,7 @@ describe("where somebody tries codes of devices out", () => {
       form = page;
       page = await browser.submit(page, { user_code: "BCDF-BCDF" });
     }
-    // A hundred of an address are free, in an hour.
+    // The first hundred failures of an address in an hour cost no wait.
     expect(count).toBe(101);
     const refused = await browser.submit(form, { user_code: code });
     expect(refused.status).toBe(429);

@@ -8,9 +8,9 @@ const cluster = useCluster(1);
 test("who hangs up in the middle of a body puts nothing into the log", async () => {
   const node = await cluster.addProcess({ STEPWELL_LOG_LEVEL: "error" });
   const { baseUrl } = node.ready;
-  // Loads what is loaded on first use.
+  // This request loads everything that is loaded on first use.
   expect((await fetch(`${baseUrl}/oidc/.well-known/openid-configuration`)).status).toBe(200);
-  // The start has told what it thinks of the tests' database.
+  // The start has logged its warnings about the tests' database by now.
   const toldBefore = node.output;
   for (let times = 0; times < 20; times += 1) {
     const socket = connect(Number(new URL(baseUrl).port), "localhost");

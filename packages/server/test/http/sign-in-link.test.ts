@@ -9,7 +9,7 @@ import { issueSignInLink, signInLinkUrl } from "../../src/auth/passwords/sign-in
 onOneStore((home) => {
   const service = useService(home);
 
-  /** As `stepwell dev` prints it; `madeAgoMs` later. */
+  /** Makes a link as `stepwell dev` does, `madeAgoMs` ago. */
   async function linkFor({ userId }: Person, madeAgoMs = 0): Promise<string> {
     const { database, engine } = service.running;
     return signInLinkUrl(service.baseUrl, await issueSignInLink(database, userId, engine.now() - madeAgoMs));

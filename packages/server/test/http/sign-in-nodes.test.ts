@@ -42,7 +42,7 @@ async function refresh(node: 0 | 1, refreshToken: string) {
   return { status: response.status, body: (await response.json()) as Record<string, string> };
 }
 
-/** As if the exchange was that long ago. */
+/** Moves the exchanges into the past by this much. */
 async function ageExchanges(seconds: number): Promise<void> {
   await cluster.node(0).running.database.query(
     {
@@ -171,7 +171,7 @@ test("a device is let in from a browser: what asks is shown, and it gets a sessi
     { signedInBy: "device", isCurrent: true },
     { signedInBy: "password", isCurrent: false, userAgent: "Test browser" },
   ]);
-  // The browser signs out; the command line goes on.
+  // The browser signs out, and the command line stays signed in.
   await browser.submit(await browser.open(`${baseUrl}/oidc/session/end`), { logout: "yes" });
   const configuration = await discover(baseUrl, commandLine);
   const renewed = await openid.refreshTokenGrant(configuration, refreshToken);

@@ -27,7 +27,7 @@ test("an exchange that is cut off in the middle leaves the refresh token good, o
   const proxy = await TcpProxy.before(cluster.databaseUrl);
   const cut = await cluster.addNode({ DATABASE_URL: proxy.url });
   const { refreshToken } = await signIn(splitter.url, await newPerson(cluster.node(0)));
-  // The node knows its keys, so that the next words on the wire are the exchange's.
+  // The node has read its keys, so that the next statements on the wire are those of the exchange.
   expect((await refresh(cut.port, "unknown")).status).toBe(400);
 
   void proxy.onNext("store_refresh_answer", "lost");

@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 
 const service = useService(postgresHome);
 
-/** The provider's own router takes these for the same address; what stands before it must not see another one. */
+/** The provider's own router takes these spellings for the same address, so none may pass the guards before it. */
 const otherSpellings = (path: string) => [path.toUpperCase(), `${path}/`, `${path.toUpperCase()}/`];
 const guarded = ["/auth", "/device", "/device/auth", "/session/end", "/token"];
 

@@ -17,7 +17,7 @@ onOneStore((home) => {
     await running.database.query({ name: "no_keys", scope: "global", planned: "each-time", text }, []);
   }
 
-  /** As one more node sees the keys, on a clock that the test moves. */
+  /** Makes a view of the keys like that of one more node, on a clock that the test moves. */
   function node(box = secrets): SigningKeys {
     return new SigningKeys({ database: service.running.database, secrets: box, now: () => clock });
   }
@@ -68,7 +68,7 @@ onOneStore((home) => {
     const running = node();
     expect((await idsOf(running))[0]).toBe(old);
     clock += dayMs;
-    // The same node changes over by itself, without a look at the store.
+    // A node changes to the new key by itself, without reading the store.
     expect(await idsOf(running)).toEqual([published[1], old]);
     expect(await node().publicKey(old ?? "")).toBeDefined();
     await node().rotate();

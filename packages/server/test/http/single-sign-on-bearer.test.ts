@@ -18,7 +18,7 @@ function encoded(part: object): string {
   return Buffer.from(JSON.stringify(part)).toString("base64url");
 }
 
-/** An address of the attacker's, which counts who asks there. */
+/** An address of the attacker, which counts its requests. */
 async function trap(): Promise<{ readonly url: string; readonly count: () => number }> {
   let count = 0;
   const server = createServer((_request, response) => {

@@ -16,7 +16,7 @@ onOneStore((home) => {
     return world.service.client(tokens.id_token);
   }
 
-  /** As if the issuer had asked the person that much earlier. */
+  /** Moves the time at which the issuer asked the person into the past by this much. */
   async function age(tokens: Tokens | undefined, seconds: number): Promise<void> {
     const text =
       "UPDATE user_session SET authenticated_at = authenticated_at - $2 * interval '1 second' WHERE user_id = $1";
@@ -30,7 +30,7 @@ onOneStore((home) => {
     expect(problem.type).toBe("urn:stepwell:error:ConflictError:fresh-sign-in-needed");
     const again = clientOf((await world.signIn("acme", login, { prompt: "login" })).tokens);
     await again.call("CreateUserToken", { body });
-    // The session of before stays what it was.
+    // The earlier session stays as it was.
     await first.refused("CreateUserToken", "ConflictError", { body });
   });
 

@@ -13,7 +13,7 @@ import { linkTo } from "./single-sign-on-world.ts";
 const seconds = (from: number) => Math.floor(Date.now() / 1_000) + from;
 const encoded = (part: unknown) => Buffer.from(JSON.stringify(part)).toString("base64url");
 
-/** An issuer that is broken, or in somebody else's hands: it answers at once, slowly, or never, and with whatever it likes. */
+/** An issuer that is broken, or in the hands of an attacker: it answers at once, slowly, or never, and with anything. */
 onOneStore((home) => {
   const issuer = new ScriptedIssuer();
   const organizationId = randomUUID();
@@ -32,7 +32,7 @@ onOneStore((home) => {
     issuer.stop();
   });
 
-  /** The whole way there and back. Answers the page on which it ends. */
+  /** Goes the whole way there and back. Answers the page on which it ends. */
   async function signInThere(
     script: Script,
   ): Promise<{ readonly page: ShownPage; readonly userId?: string | undefined }> {

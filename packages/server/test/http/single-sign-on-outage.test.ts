@@ -7,7 +7,7 @@ import { useSingleSignOn } from "./single-sign-on-world.ts";
 onOneStore((home) => {
   const world = useSingleSignOn(home);
 
-  // One after the other: the second stops the provider for good.
+  // The tests run one after the other: the second stops the provider for good.
   test("a provider that answers nothing is given up after seconds, and found again when it is back", async () => {
     const { login } = await world.newPersonAt("acme");
     const { browser, begun, page } = await world.begin();

@@ -112,7 +112,7 @@ export class SingleSignOnWorld {
     ];
   }
 
-  /** Somebody at a provider, with an address of its domain that is verified. */
+  /** Makes a person at a provider, with a verified address of its domain. */
   async newPersonAt(
     provider: "acme" | "globex",
     claims: Record<string, unknown> = {},
@@ -142,12 +142,12 @@ export class SingleSignOnWorld {
     return { ...user, api: user.client.bind({ organizationId: this.acmeOrganizationId }) };
   }
 
-  /** From our page to the provider's, as a person who clicks there. */
+  /** Goes from the service's page to the provider's, like a person who clicks there. */
   async leaveFor(browser: Browser, page: ShownPage, id: string): Promise<ShownPage> {
     return await browser.open(linkTo(page, id));
   }
 
-  /** The whole way through the pages of both. Answers the page on which it ends, with the tokens if somebody is signed in then. */
+  /** Goes the whole way through the pages of both. Answers the page on which it ends, with the tokens if somebody is signed in then. */
   async signIn(
     id: "acme" | "globex",
     login: string,

@@ -71,7 +71,7 @@ onOneStore((home) => {
   test("a role comes and goes with the claim, and what somebody else gave stays", async () => {
     const { login } = await world.newPersonAt("acme", { groups: ["builders"] });
     const { tokens } = await world.signIn("acme", login);
-    // "releaser" is no role of the organization.
+    // The organization has no role "releaser".
     expect(await rolesOf(tokens)).toEqual(["developer"]);
     await acme(tokens).call("RegisterWorkflow", { body: { name: login } });
     const owner = await world.newOwner();
@@ -242,7 +242,7 @@ onOneStore((home) => {
   });
 
   test("two who sign in at one instant for the first time are one account", async () => {
-    // Which of the two is how far when the other commits is up to chance: a few couples meet in several ways.
+    // Chance decides how far each of the two is when the other commits: several couples cover several cases.
     for (let couple = 0; couple < 5; couple += 1) {
       const { login } = await world.newPersonAt("acme");
       const both = await Promise.all([world.signIn("acme", login), world.signIn("acme", login)]);

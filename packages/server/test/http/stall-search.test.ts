@@ -10,10 +10,10 @@ import { type Attempt, Chance, changed, definitionText, newAttempt, valueText } 
 
 const isLong = process.env.STEPWELL_TEST_SCOPE === "all";
 const searchMs = (isLong ? 90 : 4) * 1_000;
-/** What nobody may reach; 100 ms is the promise on a machine that has nothing else to do, and the requests are made in this thread too. */
+/** No request may exceed this time. The promise is 100 ms on a machine that does nothing else, and here the same thread also makes the requests. */
 const maxStallMs = timeLimit(300);
 
-/** A request, and how long it kept this thread from everything else. */
+/** A request, and the time for which it blocked this thread. */
 interface Stall {
   readonly attempt: Attempt;
   readonly name: string;
@@ -21,11 +21,11 @@ interface Stall {
   readonly delayMs: number;
 }
 
-/** The database is another process here, so that this thread's delays are those of the service's own code. */
+/** The database is another process, so that this thread's delays are those of the service's own code. */
 const service = useService(postgresHome);
 
 test("no request that can be found stalls the node", { timeout: searchMs + 60_000 }, async () => {
-  // In `npm test` the same one each time, so that a failure says something about the change.
+  // `npm test` always uses the same seed, so that a failure says something about the change.
   const seed = Number(process.env.STEPWELL_TEST_SEED ?? (isLong ? randomInt(2 ** 31) : 1));
   process.stdout.write(`The search for stalls has the seed ${seed}; STEPWELL_TEST_SEED=${seed} repeats it.\n`);
   const chance = new Chance(seed);
@@ -36,7 +36,7 @@ test("no request that can be found stalls the node", { timeout: searchMs + 60_00
   const measure = async (request: Request, attempt: Attempt) => {
     const { delayMs, versionId } = await send(request);
     if (delayMs > maxStallMs) {
-      // A delay that comes once is another process's.
+      // A delay that does not come again is that of another process.
       const again = [await send(request), await send(request), await send(request)].map((sent) => sent.delayMs);
       expect(Math.min(...again), `${request.name}: ${JSON.stringify(attempt).slice(0, 2_000)}`).toBeLessThan(
         maxStallMs,
@@ -60,7 +60,7 @@ test("no request that can be found stalls the node", { timeout: searchMs + 60_00
   expect(slowest.length).toBeGreaterThan(0);
 });
 
-/** Small ones are as good as one of 10 KB: below that it is the request itself that takes its time. */
+/** Requests below 10 KB count as one of 10 KB: the time is then mostly that of the request itself. */
 function perByte({ delayMs, bytes }: Stall): number {
   return delayMs / Math.max(bytes, 10_000);
 }
@@ -83,7 +83,7 @@ function registrationOf(attempt: Attempt, workflowId: string): Request {
 
 interface Target {
   readonly workflowId: string;
-  /** The version whose definition the attempt made, if it was taken. */
+  /** The version whose definition the attempt made, if it was accepted. */
   readonly versionId: string | undefined;
 }
 
@@ -105,7 +105,7 @@ function post(name: string, path: string, body: string): Request {
   return { name, method: "POST", path, body, bytes: body.length };
 }
 
-/** Sends a request and answers for how long this thread was busy in one piece meanwhile, as far as it computed and did not wait for its turn. */
+/** Sends requests, and answers for how long this thread was blocked at most, counting only the time in which it computed. */
 function sender({ organizationId, owner }: TestOrganization) {
   return async ({ method, path, body }: Request): Promise<{ delayMs: number; versionId: string | undefined }> => {
     const headers = { authorization: `Bearer ${owner.token}`, ...(body && { "content-type": "application/json" }) };
@@ -116,7 +116,7 @@ function sender({ organizationId, owner }: TestOrganization) {
     const answer = await fetch(url, { method, headers, ...(body && { body }) });
     const text = await answer.text();
     delay.disable();
-    // Definitions are checked in a thread of their own, which a machine in use may give too little time: that holds up nobody else.
+    // Definitions are checked in a thread of their own, which a busy machine may give too little time. That delays nobody else.
     const isCheckGivenUp = answer.status === 503 && text.includes("could not be checked in time");
     if (!isCheckGivenUp) expect(answer.status, `${path}: ${text}`).toBeLessThan(500);
     const { user, system } = process.threadCpuUsage(before);

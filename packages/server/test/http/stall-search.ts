@@ -1,6 +1,6 @@
 import type { JsonValue } from "../../src/core/json/json.ts";
 
-/** A request in the making: what it is made of can be changed a little, again and again. */
+/** A request in the making, whose parts can be changed a little, again and again. */
 export interface Attempt {
   readonly schema: SchemaRecipe;
   readonly value: ValueRecipe;
@@ -20,7 +20,7 @@ type ValueRecipe =
   | { readonly type: "text"; readonly parts: readonly string[]; readonly count: number }
   | { readonly type: "list" | "object" | "nest"; readonly of: ValueRecipe; readonly count: number };
 
-/** The choices of a generator of numbers that a seed determines. */
+/** A generator of random choices that a seed determines. */
 export class Chance {
   #state: number;
 
@@ -28,7 +28,7 @@ export class Chance {
     this.#state = seed;
   }
 
-  /** From 0 up to, but not including, `bound` (mulberry32). */
+  /** Answers a number from 0 up to, but not including, `bound` (mulberry32). */
   below(bound: number): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
@@ -40,7 +40,7 @@ export class Chance {
     return items[this.below(items.length)] ?? items[0];
   }
 
-  /** Small as often as large. */
+  /** Answers small counts as often as large ones. */
   count(): number {
     return 1 + this.below(2 ** (1 + this.below(17)));
   }
@@ -59,7 +59,7 @@ export function newAttempt(chance: Chance): Attempt {
   };
 }
 
-/** Changes one thing of it. */
+/** Changes one part of the attempt. */
 export function changed(attempt: Attempt, chance: Chance): Attempt {
   switch (chance.below(7)) {
     case 5:
@@ -79,7 +79,7 @@ export function changed(attempt: Attempt, chance: Chance): Attempt {
   }
 }
 
-/** The text of a definition whose step takes what fits the schema as its property `x`. */
+/** Writes a definition whose step takes a property `x` that fits the schema. */
 export function definitionText({ schema, expression }: Attempt): string {
   const reference = { $ref: "#/definitions/order" };
   const details = { type: "/service/noop", inputDefinition: reference, outputDefinition: reference };
@@ -89,7 +89,7 @@ export function definitionText({ schema, expression }: Attempt): string {
   return `{"workflowName":"attempt","steps":${steps},"definitions":{"order":${order}}}`;
 }
 
-/** The text of the value that is held against the schema. */
+/** Writes the value that is checked against the schema. */
 export function valueText(recipe: ValueRecipe, room = maxValueLength): string {
   switch (recipe.type) {
     case "leaf":
@@ -126,7 +126,7 @@ function schemaText(recipe: SchemaRecipe, room: number): string {
   }
 }
 
-/** The two leave room for what JSON adds when it holds JSON as a text. */
+/** The schema and the value leave room for the escapes that JSON adds when it holds JSON as a text. */
 const maxSchemaLength = 350_000;
 const maxValueLength = 900_000;
 
@@ -179,7 +179,7 @@ function newExpression(chance: Chance, depth: number): string {
   return depth === 0 ? chance.of(expressionLeaves) : formed(chance, () => newExpression(chance, depth - 1));
 }
 
-/** One operation, with what `part` answers in each of its places. */
+/** Writes one operation, with an answer of `part` in each of its places. */
 function formed(chance: Chance, part: () => string): string {
   return chance.of(expressionForms).replaceAll("#", part);
 }

@@ -21,7 +21,7 @@ onOneStore((home) => {
   }, 60_000);
   afterAll(() => service.stop());
 
-  /** The values of the metrics of tasks, by names and labels. */
+  /** Answers the values of the metrics of tasks, by names and labels. */
   async function measured(): Promise<Record<string, number>> {
     const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
     const lines = text.matchAll(/^stepwell_(task_\w+?)(?:\{(.*)\})? (\S+)$/gm);
@@ -66,7 +66,7 @@ onOneStore((home) => {
     await api.call("SubmitJob", { body: { workflowId } });
     const worker = new PlainWorker(api);
     await worker.next();
-    // The first worker is not heard of any more.
+    // The first worker stops answering.
     await worker.next();
     const now = await measured();
     const grown = (name: string) => (now[name] ?? 0) - (before[name] ?? 0);

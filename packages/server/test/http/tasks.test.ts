@@ -357,7 +357,7 @@ onOneStore((home) => {
     readonly worker?: string;
   }
 
-  /** All tasks of the queue `q`, by pages of this size. */
+  /** Lists all tasks of the queue `q`, by pages of this size. */
   async function listTasks(api: Client, pageSize: number, filters: Record<string, string> = {}): Promise<QueuedTask[]> {
     const tasks: QueuedTask[] = [];
     let pageToken: string | undefined;
@@ -466,7 +466,7 @@ onOneStore((home) => {
     const waiting = worker.next();
     await vi.waitFor(() => expect(service.running.engine.waitingCountOf(organizationId)).toBe(1));
     const another = async () => (await api.callAny("PollTasks", { params: { queue: "q" }, body: {} })).status;
-    // A node hears of a new maximum soon.
+    // A node learns of a new maximum a little later.
     await expect.poll(another, { timeout: 10_000 }).toBe(429);
     await submit(api, workflowId);
     await waiting;
@@ -524,7 +524,7 @@ onOneStore((home) => {
     const { workflowId } = await submitTask();
     await registerVersion(api, workflowId, taskDefinition().replace('"test"', '"stepwell-task"'));
     expect((await submitTask()).workflowId).toBe(workflowId);
-    // A version that another release, or somebody, put behind it is no reason to register it again.
+    // A newer version of another release, or of a user, is no reason to register this one again.
     expect(await countVersions(service.running.database, organizationId, workflowId)).toBe(2);
     await api.call("DeleteWorkflow", { params: { workflowId } });
     expect((await submitTask()).workflowId).not.toBe(workflowId);

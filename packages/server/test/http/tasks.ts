@@ -27,7 +27,7 @@ export interface PolledTask {
   readonly leaseUntil: string;
 }
 
-/** A worker as a program would be one that knows nothing but HTTP. */
+/** A worker that uses nothing but HTTP. */
 export class PlainWorker {
   readonly #api: Client;
   readonly #queue: string;
@@ -46,7 +46,7 @@ export class PlainWorker {
     return body.tasks;
   }
 
-  /** Waits until there is one. */
+  /** Waits for a task and takes it. */
   async next(): Promise<PolledTask> {
     const [task] = await this.poll(1, 20);
     if (task === undefined) throw new Error("No task came within 20 s.");

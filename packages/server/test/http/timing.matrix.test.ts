@@ -8,10 +8,10 @@ import { createInvitationCode, createToken } from "../../src/auth/credentials/to
 import { setDisabled } from "../../src/store/people/user-credentials.ts";
 import { buildWorld, rows, unknownId, type World } from "./authorization-rows.ts";
 
-// Each pair is asked for three rounds, each of hundreds of answers.
+// Each pair is measured in three rounds, each of hundreds of answers.
 vi.setConfig({ testTimeout: 600_000 });
 
-/** An answer about somebody or something that exists takes as long as one about nobody and nothing. */
+/** An answer about an existing person or thing takes as long as one about a missing one. */
 onOneStore((home) => {
   const service = useService(home, {
     STEPWELL_MAX_REFUSALS_PER_MINUTE: "0",
@@ -22,7 +22,7 @@ onOneStore((home) => {
   describe("at the sign-in", () => {
     const wrong = { password: "some other password" };
     const hashCount = 120;
-    /** Far from any other test's times, and on with each attempt, so that no account is ever held back for its wrong passwords. */
+    /** The time is far from those of all other tests, and moves on with each attempt, so that no account is ever blocked for wrong passwords. */
     let now = Date.UTC(2031, 0, 1);
     const later = () => {
       now += 24 * 60 * 60_000;

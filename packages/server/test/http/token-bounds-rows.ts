@@ -1,15 +1,15 @@
 import { withAliases } from "@stepwell/testing/aliases.ts";
 
 /**
- * What a narrow token is answered that holds every permission:
- * - `allowed`: the same as a token that is bound to nothing;
+ * The answer to a narrow token that holds every permission:
+ * - `allowed`: the same as to a token without bounds;
  * - `unknown`: 404, byte for byte as for an id that nobody has;
- * - `refused`: 403 that says what the token is bound to;
+ * - `refused`: 403 that names the token's bounds;
  * - `personal`: 403 that names the permission, which no API token can have.
  */
 export type Expected = "allowed" | "unknown" | "refused" | "personal";
 
-/** The first where what is acted on lies inside of the bound, the second where it lies outside. */
+/** The first answer is for a target inside of the bound, the second for one outside. */
 type Cell = readonly [inside: Expected, outside: Expected];
 
 export interface BoundsRow {
@@ -25,11 +25,11 @@ const row = (workflows: Cell, tags: Cell, jobEvent: Cell = always("refused")): B
   jobEvent,
 });
 
-/** A token that is bound to anything at all has no business there. */
+/** Every token with bounds is refused there. */
 const shut = row(always("refused"), always("refused"));
 const personal = row(always("personal"), always("personal"), always("personal"));
 const looksAtWorkflow = row(["allowed", "unknown"], always("allowed"));
-/** Outside of its bound it finds less, and what it finds is for other tests. */
+/** A token with bounds finds fewer things there; other tests check which. */
 const finds = row(always("allowed"), always("allowed"));
 const changesBoth = row(["allowed", "unknown"], ["allowed", "refused"]);
 
@@ -61,7 +61,7 @@ export const boundsRows = withAliases<BoundsRow>({
   RegisterWorkflow: row(always("refused"), always("allowed")),
   ListWorkflows: finds,
   GetWorkflow: looksAtWorkflow,
-  // Its tags would go with it, those outside of the bound as well.
+  // The tags of the workflow would be deleted too, including those outside of the bound.
   DeleteWorkflow: row(["allowed", "unknown"], always("refused")),
   RegisterWorkflowVersion: looksAtWorkflow,
   ValidateWorkflowVersion: looksAtWorkflow,
@@ -83,7 +83,7 @@ export const boundsRows = withAliases<BoundsRow>({
   ListJobSteps: looksAtWorkflow,
   ListJobBranches: looksAtWorkflow,
   WatchJob: looksAtWorkflow,
-  // A job outside of the bounds is told in the stream.
+  // The stream itself reports a job outside of the bounds.
   WatchJobs: finds,
   SendJobEvent: row(["allowed", "unknown"], ["allowed", "refused"], ["allowed", "unknown"]),
   ListJobEvents: looksAtWorkflow,

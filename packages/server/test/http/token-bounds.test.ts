@@ -14,7 +14,7 @@ import { type BoundsRow, boundsRows, type Expected } from "./token-bounds-rows.t
 
 type Bound = Partial<Pick<ApiToken, "workflowIds" | "tags" | "boundJobId" | "boundEventId">>;
 
-/** The part of the authorization matrix that is about narrow tokens: whatever their permissions, the bound holds. */
+/** The part of the authorization matrix for narrow tokens: the bounds hold whatever the token's permissions are. */
 onOneStore((home) => {
   const service = useService(home);
   let world: World;
@@ -32,7 +32,7 @@ onOneStore((home) => {
     finishedWorkflowId = finished.body.workflowId;
   }, 60_000);
 
-  /** Straight into the store, which the interface would not do for all of them: the bound must hold by itself. */
+  /** The token is written into the store, since the interface would refuse some of these bounds: the bound must hold by itself. */
   async function narrowToken(bound: Bound): Promise<Client> {
     const { organizationId } = world.ids;
     const { token } = await storeToken(service, organizationId, { permissions: grantablePermissions, ...bound });

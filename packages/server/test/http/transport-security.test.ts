@@ -17,7 +17,7 @@ const signIn = new URLSearchParams({
   code_challenge_method: "S256",
 });
 
-/** Every way in which an answer comes about. */
+/** The requests cover every kind of answer. */
 const answers: readonly (readonly [name: string, status: number, request: string])[] = [
   ["an operation", 200, get("/health/ready")],
   ["HEAD", 200, requestText("HEAD /health/ready", [close])],

@@ -10,7 +10,7 @@ import { expect, test, vi } from "vitest";
 
 const names = ["a", "b", "c", "d", "e", "f", "g", "h"];
 
-// It is about what stands in a node's memory, whatever the home of the store.
+// The test is about the memory of a node, so one home of the store is enough.
 onOneStore((home) => {
   async function started(settings: Record<string, string>): Promise<TestService & AsyncDisposable> {
     const service = new TestService(home, { STEPWELL_MAX_UNREAD_ANSWERS_MB: "60", ...settings });
@@ -18,7 +18,7 @@ onOneStore((home) => {
     return Object.assign(service, { [Symbol.asyncDispose]: () => service.stop() });
   }
 
-  /** A job of as many steps, each of which adds some 2 MB to its answer: more than the connection itself holds, where there are eight. */
+  /** Makes a job of this many steps, each of which adds some 2 MB to its answer. Eight of them are more than the connection itself holds. */
   async function withLargeJob(service: TestService, stepCount = names.length) {
     const steps = names.slice(0, stepCount).map((name, index, all) => noopStep(name, all[index + 1] ?? null));
     const { api, organizationId, owner } = await service.newOrganization();
@@ -26,7 +26,7 @@ onOneStore((home) => {
     const inputJson = { text: "x".repeat(900_000) };
     const { jobId } = await submitAndWait(api, workflowId, inputJson);
     const path = `/organizations/${organizationId}/jobs/${jobId}`;
-    /** Asks for the job, and reads nothing of the answer but its beginning. */
+    /** Asks for the job, and reads only the beginning of the answer. */
     const askWithoutReading = async (): Promise<Socket> => {
       const socket = await open(service.port);
       socket.on("error", () => {});

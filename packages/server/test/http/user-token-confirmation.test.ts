@@ -59,7 +59,7 @@ onOneStore((home) => {
     expect(await refusedCount(service, person)).toBe(5);
     const { headers } = await client.refused("CreateUserToken", "RateLimitError", { body });
     expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
-    // One count for all that asks for the password again.
+    // All confirmations by password share one count.
     await client.refused("StartSecondFactor", "RateLimitError", { body: { password: rightPassword } });
     expect(await tokenCount(client)).toBe(1);
   });

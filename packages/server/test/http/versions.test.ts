@@ -31,7 +31,7 @@ interface Step {
   readonly [field: string]: unknown;
 }
 
-/** One step that is valid but for what `changes` says. */
+/** Makes one step that is valid except for `changes`. */
 function stepWith(changes: object): string {
   return definitionOf({ ...(noopStep("a", null) as Step), ...changes });
 }
@@ -47,7 +47,7 @@ interface CheckedDefinition {
   readonly messages: readonly string[];
 }
 
-/** The number is part of the text as it is written here. */
+/** The number stands in the text in its given spelling. */
 function definitionWithBound(minimum: string): string {
   const text = JSON.stringify({ any: { type: "object", properties: { count: { type: "number", minimum: 0 } } } });
   return straightDefinition.replace(JSON.stringify({ any: { type: "object" } }), text.replace(":0}", `:${minimum}}`));
@@ -117,7 +117,7 @@ onOneStore((home) => {
       expect(await rowsOfRequest(again, service)).toEqual([]);
     }
     expect((await register(definitionWithBound("2"))).body).toMatchObject({ versionNumber: 2, created: true });
-    // Only the newest counts: to go back to an earlier definition is a change.
+    // Only the newest version counts: going back to an earlier definition is a change.
     expect((await register(definitionWithBound("1"))).body).toMatchObject({ versionNumber: 3, created: true });
   });
 

@@ -19,7 +19,7 @@ const proof = { password: rightPassword, code: undefined };
 onEveryStore((home) => {
   const service = useService(home);
 
-  /** A process that answers no requests remembers nothing that it would have to forget. */
+  /** These parts forget nothing, since a process that answers no requests remembers nothing. */
   function parts() {
     const { database, engine } = service.running;
     const authenticator = {
@@ -139,7 +139,7 @@ onEveryStore((home) => {
     const { body } = await owner.client.call<{ activities: { action: string; details: object }[] }>(
       "ListAccountActivity",
     );
-    // The operator's command has a clock of its own, so its place among the others may be another.
+    // The operator's command has its own clock, so its place among the activities may differ.
     const told = body.activities.map(({ action, details }) => ({ action, details }));
     expect(told).toContainEqual({ action: "user-token-created", details: { by: "command line" } });
     expect(told.filter(({ details }) => !("by" in details))).toEqual([

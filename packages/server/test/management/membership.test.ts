@@ -20,7 +20,7 @@ import { openStore } from "../../src/service.ts";
 import { findMember } from "../../src/store/access/members.ts";
 import { findUserByEmail, insertUser } from "../../src/store/people/users.ts";
 
-/** Changes of memberships without any HTTP: each has nothing but a store, a clock and an act. */
+/** Changes of memberships without HTTP: each gets only a store, a clock and an act. */
 onEveryStore((home) => {
   let store: PreparedStore;
   let parts: RevokingParts;
@@ -186,7 +186,7 @@ onEveryStore((home) => {
       code: "ConflictError",
       message: expect.stringContaining("at most 2 members"),
     });
-    // Members stay members at the maximum.
+    // Present members stay members when the maximum is reached.
     expect(await signIn(1)).toMatchObject({ outcome: "admitted" });
     expect(await rolesOf(organizationId, ownerId)).toEqual(["owner"]);
   });
@@ -208,7 +208,7 @@ onEveryStore((home) => {
     return organizationId;
   }
 
-  /** An invitation of a new organization's owner, or of this one's. */
+  /** Makes an invitation of a new organization's owner, or of this one's. */
   async function newInvitation(roles: readonly string[], from?: { organizationId: string; ownerId: string }) {
     const ownerId = from?.ownerId ?? (await newUser());
     const organizationId = from?.organizationId ?? (await newOrganization(ownerId));

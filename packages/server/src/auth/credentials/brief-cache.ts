@@ -1,7 +1,6 @@
 /**
- * Remembers what was loaded for a moment, so that a busy caller costs one look-up per moment and not one per request. Reads are
- * synchronous while they are fresh; look-ups of the same key at the same time share one. Nothing is ever older than `maxAgeMs`,
- * counted from before its look-up began.
+ * Remembers loaded values for a moment, so that a busy caller costs one look-up per moment and not one per request. Reads are synchronous while a
+ * value is fresh; look-ups of the same key at the same time share one. No value is ever older than `maxAgeMs`, counted from before its look-up began.
  */
 export class BriefCache<Value> {
   readonly #maxAgeMs: number;
@@ -21,12 +20,12 @@ export class BriefCache<Value> {
     const entry = this.#entries.get(key);
     if (entry !== undefined && entry.freshUntil > now) return entry.value;
     const loading = this.#loading.get(key);
-    // Of a slow look-up nobody knows at which moment it read.
+    // A slow look-up may have read its value long ago, so only a recent one is shared.
     if (loading !== undefined && loading.freshUntil > now) return loading.value;
     return this.#load(key, load, now + this.#maxAgeMs);
   }
 
-  /** What was loaded last, however long ago; undefined when it is not remembered. */
+  /** Answers the value that was loaded last, however old it is; undefined when none is remembered. */
   lastKnown(key: string): Value | undefined {
     return this.#entries.get(key)?.value;
   }
@@ -37,10 +36,7 @@ export class BriefCache<Value> {
     this.#loading.delete(key);
   }
 
-  /**
-   * Forgets the values that a change concerns, and keeps the others. Look-ups under way are not remembered, whomever they turn out to concern: what
-   * they find may be from before the change.
-   */
+  /** Forgets the values that a change concerns, and keeps the others. No look-up under way is remembered: it may have read the state before the change. */
   forgetWhere(isConcerned: (value: Value, key: string) => boolean): void {
     for (const [key, { value }] of this.#entries) if (isConcerned(value, key)) this.#entries.delete(key);
     this.#loading.clear();

@@ -23,12 +23,12 @@ export interface CredentialCheckParts {
   readonly secrets: SecretBox;
 }
 
-/** What is to be checked. The user is looked for twice: before it waits for its turn, and again when it has it. */
+/** The credentials to check. `findUser` is called twice: before the check waits for its turn, and again when the turn has come. */
 export interface CheckQuestion {
   readonly findUser: () => Promise<UserCredentials | undefined>;
-  /** Under what the attempt is counted. */
+  /** Answers the subjects under which the attempt is counted. */
   readonly subjectsOf: (user: UserCredentials | undefined) => readonly BackoffSubject[];
-  /** As `normalizePassword` answers it. */
+  /** The password in the form that `normalizePassword` answers. */
   readonly password: string;
   readonly code: string | undefined;
   readonly address: string;
@@ -40,7 +40,7 @@ export type CheckResult =
   | { readonly outcome: "wrong-code" }
   /** The password is right, and the account has a second factor. */
   | { readonly outcome: "code-missing" }
-  /** Too many were wrong. Nothing was looked at. */
+  /** Too many attempts were wrong, so the password was not checked. */
   | { readonly outcome: "blocked"; readonly retryAfterSeconds: number };
 
 export interface CodeQuestion extends Pick<CheckQuestion, "address"> {
@@ -55,8 +55,8 @@ export type CodeResult<Right> =
 export type ConfirmedUser = UserCredentials & { readonly passwordHash: string };
 
 /**
- * Checks a password and a second factor: counted before it is looked at, one hash whoever it is about, and the count taken back if it
- * was right. Unknown users, disabled ones and those without a password go the same way, with the same writes, to the same answer.
+ * Checks a password and a second factor. The attempt is counted before the check, and the count is taken back if the check succeeds. Every attempt
+ * costs one hash: unknown users, disabled ones and those without a password cause the same writes and get the same answer.
  */
 export class CredentialCheck {
   readonly hasher = new PasswordHasher();
@@ -68,7 +68,7 @@ export class CredentialCheck {
 
   /** Throws `ServiceError` UnavailableError when too many wait for their turn. */
   async check(question: CheckQuestion): Promise<CheckResult> {
-    // A look that locks and writes nothing: a flood of guesses stops here.
+    // This first check locks and writes nothing, so that a flood of guesses stops here.
     const block = await this.#blockOf(question.subjectsOf(await question.findUser()));
     return block ?? (await this.hasher.inTurn((hashing) => this.#checkInTurn(question, hashing)));
   }
@@ -102,9 +102,7 @@ export class CredentialCheck {
     };
   }
 
-  /**
-   * Checks a code alone, and counts it as a password is counted. `look` answers undefined for a wrong code; when it throws, nothing was guessed.
-   */
+  /** Checks a code alone, and counts it like a password. `look` answers undefined for a wrong code; when it throws, no guess is counted. */
   async checkCode<Right>(
     { userId, subject, address }: CodeQuestion,
     look: () => Promise<Right | undefined>,
@@ -139,7 +137,7 @@ export class CredentialCheck {
     return used !== undefined;
   }
 
-  /** In one transaction that always writes: it takes as long when there is no user whose activity it could be. */
+  /** Notes a failure in one transaction that always writes, so that it takes as long when there is no user. */
   async #noteFailure(
     { address }: Pick<CheckQuestion, "address">,
     claims: readonly BackoffClaim[],

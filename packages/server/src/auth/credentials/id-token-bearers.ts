@@ -6,19 +6,19 @@ import { mayActFor } from "../oidc/organization-clients.ts";
 import type { Sessions } from "../oidc/sessions.ts";
 import { organizationOfClient } from "./token-form.ts";
 
-/** Who sends an id token as the Bearer value. */
+/** The user who sends an id token as the Bearer value. */
 export interface SignedInUser {
   readonly userId: string;
   readonly userName: string;
   readonly sessionId: string;
-  /** The client of an organization that acts for the user; undefined: one of the service's own. */
+  /** The OAuth client of an organization that acts for the user; undefined for one of the service's own clients. */
   readonly client: CallingClient | undefined;
-  /** When the token or the session ends, whichever is first. */
+  /** The end of the token or of the session, whichever comes first. */
   readonly expiresAt: Timestamp;
   readonly lastSeenAt: Timestamp;
-  /** When an issuer outside last asked them to prove who they are, where it said so. */
+  /** The time when an external issuer last asked them to prove who they are, where it said so. */
   readonly authenticatedAt: Timestamp | null;
-  /** An issuer outside vouched for them when the session began. */
+  /** True when an external issuer vouched for them as the session began. */
   readonly isVouchedFor: boolean;
 }
 
@@ -28,8 +28,8 @@ export interface CallingClient {
 }
 
 /**
- * An id token counts as long as its session does: one that was ended, or whose user was disabled, is worth nothing before its time is over. An id token of an
- * organization's client counts only while the client and its organization are there, and while the user is a member who agreed to the client.
+ * An id token counts as long as its session does: it ends early when the session is ended or the user is disabled. An id token of an organization's
+ * client counts only while the client and its organization exist, and while the user is a member who agreed to the client.
  */
 export class IdTokenBearers {
   readonly #database: Database;
@@ -42,7 +42,7 @@ export class IdTokenBearers {
     this.#sessions = parts.sessions;
   }
 
-  /** Without any look at what it says: whether it is worth one. */
+  /** Tells by its form alone whether a value may be an id token, and so whether it is worth a look-up. */
   mayBe(bearer: string): boolean {
     return looksLikeIdToken(bearer);
   }

@@ -5,7 +5,7 @@ import { touchUserSessions } from "../../store/people/user-sessions.ts";
 import { touchUserTokens } from "../../store/people/user-tokens.ts";
 import type { TokenKind } from "./token-form.ts";
 
-/** What a request can come with: a token of one of two kinds, or an id token of a session. */
+/** The kinds of credentials of a request: a token of one of two kinds, or an id token of a session. */
 export type CredentialKind = TokenKind | "session";
 
 /** A token in use is written down this often, not with every request. */
@@ -20,7 +20,7 @@ export class LastUse {
     this.#used[kind].set(tokenId, { ownerId, tokenId, usedAt });
   }
 
-  /** Writes what was noted since the last time. A maintenance duty calls it; answers how many were written. */
+  /** Writes the uses that were noted since the last time. A maintenance duty calls it; answers how many were written. */
   async flush(database: Database): Promise<number> {
     const { organization, user, session } = this.#used;
     this.#used = nothingUsed();

@@ -7,8 +7,8 @@ import { isUserTokenHeld } from "../../store/people/user-tokens.ts";
 import type { Caller } from "../authenticator.ts";
 
 /**
- * For what stays when a user's sign-in is over: throws `ServiceError` AuthenticationError unless what they call with holds by what the store says
- * now. Authentication may remember it for a second after it was ended.
+ * Guards changes that outlast a user's sign-in: throws `ServiceError` AuthenticationError unless the store says that the caller's credential is still
+ * valid. Authentication may remember a credential for a second after its end.
  */
 export async function requireLasting(db: Queryable, caller: Caller): Promise<void> {
   if (!(await lasts(db, caller))) {
@@ -32,6 +32,6 @@ async function lasts(db: Queryable, { principal, sessionId, token }: Caller): Pr
   const userId = principal.id;
   if (sessionId !== undefined) return (await findOpenSession(db, userId, sessionId)) !== undefined;
   if (token !== undefined && !(await isUserTokenHeld(db, userId, token.tokenId))) return false;
-  // A token of an issuer outside is not ours to end: then the account alone counts.
+  // A token of an external issuer cannot be ended here, so only the account counts.
   return (await findCredentials(db, userId))?.disabledAt === null;
 }

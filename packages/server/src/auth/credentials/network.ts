@@ -1,6 +1,9 @@
 import { isIPv6 } from "node:net";
 
-/** What one subscriber has, by one of its addresses: an IPv4 address, or an IPv6 /64. Who is counted by less than that has 2^64 tries. */
+/**
+ * Answers the network of a subscriber by one of its addresses: an IPv4 address, or an IPv6 /64. A smaller IPv6 network would give each subscriber
+ * 2^64 tries.
+ */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined) return mapped;

@@ -4,18 +4,18 @@ import { resealSecretKeyCheck } from "./secret-key-check.ts";
 
 export interface ResealingParts extends SecondFactorParts {
   readonly signingKeys: SigningKeys;
-  /** Told how many it were, where there were any. */
+  /** Called with the number of resealed values, unless it is 0. */
   readonly onResealed: (count: number) => void;
 }
 
 const usersAtOnce = 500;
 const firstAfterMs = 10_000;
-/** Nodes that still seal under the old key may have been at it meanwhile. */
+/** Nodes that still seal under the old key may have written more since the last run. */
 const againAfterMs = 15 * 60_000;
 
 /**
- * Seals second factors, signing keys and the check value again under the present secret key, so that the one before it can go. Other sealed values end
- * with their session, except the audit trail's seals: they stay as they are, and are checked with the key that made them.
+ * Seals second factors, signing keys and the check value again under the present secret key, so that the earlier key can be removed. Other sealed
+ * values end with their session, except the seals of the audit trail: these stay as they are, and are checked with the key that made them.
  */
 export function resealingDuty(parts: ResealingParts) {
   return {

@@ -10,13 +10,13 @@ import { signingKeyPurpose } from "../oidc/signing-keys.ts";
 
 /**
  * Throws `WrongSecretKeyError` when none of the configured secret keys is this store's: a node that started with them could sign nobody in, and its
- * seals of the audit trail would count as changed. A store that has no check value yet gets one.
+ * seals of the audit trail would count as changed. Writes a check value into a store that has none yet.
  */
 export async function requireSecretKey(database: Database, secrets: SecretBox): Promise<void> {
   const verdict = await judgeSecretKey(database, secrets);
   if (verdict === "opens") return;
   if (verdict === "wrong") throw new WrongSecretKeyError();
-  // When several nodes start at once on an empty store, one of them writes: its key becomes the store's, and the others must have it too.
+  // Several nodes may start at once on an empty store. One of them writes: its key becomes the store's, and the others must have it too.
   const kept = await insertSecretKeyCheck(database, secrets.seal(purpose, context, plain));
   if (!opens(secrets, purpose, context, kept)) throw new WrongSecretKeyError();
 }
@@ -25,13 +25,13 @@ export async function requireSecretKey(database: Database, secrets: SecretBox): 
 export async function judgeSecretKey(database: Database, secrets: SecretBox): Promise<"opens" | "wrong" | "unknown"> {
   const sealed = await findSecretKeyCheck(database);
   if (sealed !== undefined) return opens(secrets, purpose, context, sealed) ? "opens" : "wrong";
-  // A store that an earlier release made has no check value: its newest signing key shows which secret key it has.
+  // A store of an earlier release has no check value: its newest signing key shows which secret key it has.
   const newest = (await listSigningKeys(database)).at(-1);
   if (newest === undefined) return "unknown";
   return opens(secrets, signingKeyPurpose, newest.keyId, newest.privateKey) ? "unknown" : "wrong";
 }
 
-/** Whether the store has a check value or a signing key, which only the secret key that sealed it opens. */
+/** Tells whether the store has a check value or a signing key, which only the secret key that sealed it opens. */
 export async function hasSealedValues(database: Database): Promise<boolean> {
   return (await findSecretKeyCheck(database)) !== undefined || (await listSigningKeys(database)).length > 0;
 }
@@ -64,5 +64,5 @@ function opens(secrets: SecretBox, ...value: Parameters<SecretBox["open"]>): boo
 
 const purpose = "secret-key-check";
 const context = "store";
-/** Its text has no meaning: what counts is that the key opens it. */
+/** The text has no meaning: it only matters whether the key opens it. */
 const plain = "this store's key";

@@ -1,7 +1,7 @@
 import { hash, randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 
-/** An API token names its organization, a user token its user: so each look-up goes to one shard. */
+/** An API token names its organization, and a user token its user, so that each look-up goes to one shard. */
 export type TokenKind = "organization" | "user";
 
 export interface ParsedToken {
@@ -14,7 +14,7 @@ export interface NewToken {
   /** The token itself. Shown once and stored nowhere. */
   readonly token: string;
   readonly tokenHash: Buffer;
-  /** Enough of it to recognize, not to use. */
+  /** The beginning of the token: enough to recognize it, and too little to use it. */
   readonly tokenPrefix: string;
 }
 
@@ -28,28 +28,31 @@ export function createToken(kind: TokenKind, ownerId: string): NewToken {
   return create(prefixes[kind], ownerId);
 }
 
-/** What an invitation's link ends with: of the same form, with the organization's id. It opens no door but that one. */
+/**
+ * Creates the code at the end of an invitation's link. It has the form of a token, with the organization's id, and is accepted for nothing but the
+ * invitation.
+ */
 export function createInvitationCode(organizationId: string): { readonly code: string; readonly codeHash: Buffer } {
   const { token, tokenHash } = create(invitationPrefix, organizationId);
   return { code: token, codeHash: tokenHash };
 }
 
-/** Undefined for what cannot be a token: a mistyped one is rejected by its checksum, without a look-up. */
+/** Answers undefined for a text that cannot be a token: the checksum rejects a mistyped one without a look-up. */
 export function parseToken(text: string): ParsedToken | undefined {
   const parsed = parse(text);
   if (parsed === undefined || parsed.prefix === invitationPrefix) return undefined;
   return { kind: parsed.prefix === prefixes.organization ? "organization" : "user", ownerId: parsed.ownerId };
 }
 
-/** The organization that an invitation's code names; undefined for what cannot be one. */
+/** Answers the organization that an invitation's code names; undefined for a text that cannot be such a code. */
 export function parseInvitationCode(text: string): string | undefined {
   const parsed = parse(text);
   return parsed?.prefix === invitationPrefix ? parsed.ownerId : undefined;
 }
 
 /**
- * The OAuth client id of an organization's client: `stc_<organization>_<id>`. It is public and opens nothing. `id` is a new one of the engine's, so the client
- * ids of an organization are in the order in which they were made.
+ * Makes the OAuth client id of an organization's client: `stc_<organization>_<id>`. It is public and gives no access. `id` is a new id of the
+ * engine's, so the client ids of an organization are in the order of their creation.
  */
 export function createClientId(organizationId: string, id: string): string {
   return `stc_${idToBase62(organizationId)}_${idToBase62(id)}`;
@@ -62,7 +65,7 @@ export function organizationOfClient(clientId: string): string | undefined {
   return base62ToId(organization);
 }
 
-/** The `tokenPrefix` of a token that was shown to us. */
+/** Answers the `tokenPrefix` of a token that a caller sent. */
 export function prefixOf(token: string): string {
   return token.slice(0, "stw_".length + idLength + "_".length + shownSecretLength);
 }
@@ -93,7 +96,7 @@ const secretLength = 32;
 const checksumLength = 6;
 const shownSecretLength = 4;
 
-/** CRC-32 of everything before it: it only guards against typing mistakes, and lets scanners tell a token from chance. */
+/** Answers the CRC-32 of the rest of the token. It only guards against typing mistakes, and lets scanners tell a token from random text. */
 function checksumOf(text: string): string {
   return toBase62(BigInt(crc32(text)), checksumLength);
 }
@@ -120,7 +123,10 @@ function toBase62(value: bigint, length: number): string {
   return text;
 }
 
-/** Random characters of base62, all alike. Bytes at or over the largest multiple of 62 are thrown away, or the first characters would come more often. */
+/**
+ * Answers evenly distributed characters of base62. Bytes at or over the largest multiple of 62 are discarded, since they would make the first
+ * characters more frequent.
+ */
 export function randomBase62(length: number): string {
   const bound = 256 - (256 % alphabet.length);
   let text = "";

@@ -3,8 +3,8 @@ import type { ExternalClaims } from "./claims.ts";
 import type { ExternalProvider } from "./provider.ts";
 
 /**
- * Admits a person for whom a provider vouches: gives them an account and the membership that the claims say, or rejects them. It changes
- * memberships, so it is made in `management` and handed in.
+ * Admits a person for whom a provider vouches: gives them an account and the membership that the claims say, or rejects them. It changes memberships,
+ * so `management` implements it and `service.ts` hands it in.
  */
 export type Admit = (
   provider: ExternalProvider,
@@ -17,7 +17,7 @@ export type AdmissionOutcome =
   | { readonly outcome: "rejected"; readonly reason: AdmissionRejection };
 
 export type AdmissionRejection =
-  /** The issuer gives no address that it verified, and the person is not known. */
+  /** The issuer gives no verified address, and the person is not known yet. */
   | "unverified-email"
   | "foreign-domain"
   /** Another person of the issuer has, or had, the account with this address. */

@@ -9,14 +9,14 @@ import { explainRejection } from "./rejection-explanations.ts";
 import { type SignedToken, verifySigned } from "./signed-token.ts";
 import type { JoinedProvider, SingleSignOn } from "./single-sign-on.ts";
 
-/** A person who sends an access token of an issuer outside as the Bearer value. */
+/** A person who sends an access token of an external issuer as the Bearer value. */
 export interface ExternalBearer {
   readonly userId: string;
   readonly userName: string;
   readonly expiresAt: Timestamp;
 }
 
-/** Takes access tokens of the configured issuers that are made for this service. */
+/** Accepts access tokens of the configured issuers that are made for this service. */
 export class ExternalBearers {
   readonly #signOn: SingleSignOn;
   readonly #issuers: ReadonlySet<string>;
@@ -27,7 +27,7 @@ export class ExternalBearers {
     this.#issuers = new Set(taken.map(({ issuer }) => canonicalIssuer(issuer)));
   }
 
-  /** Whether the value calls itself a token of one of them. Nothing that it says is believed yet. */
+  /** Tells whether the value claims to be a token of one of these issuers. Nothing in it is verified yet. */
   mayBe(bearer: string): boolean {
     if (this.#issuers.size === 0) return false;
     const { iss } = unverifiedClaims(bearer) ?? {};
@@ -64,7 +64,7 @@ export class ExternalBearers {
   }
 }
 
-/** Ours have some 900 characters; those of others name many groups. */
+/** Our own tokens have some 900 characters; those of other issuers name many groups. */
 const maxLength = 12 * 1024;
 const form = /^[\w-]+\.([\w-]+)\.[\w-]+$/;
 
@@ -80,8 +80,8 @@ function unverifiedClaims(bearer: string): Readonly<Record<string, unknown>> | u
 }
 
 /**
- * RFC 9068 names the type `at+jwt`; many issuers say `JWT`, also for id tokens and logout tokens, which are then known by the claims that only they
- * have. A token that is bound to a key (`cnf`) is worth nothing without a proof of that key, which a Bearer value does not have.
+ * RFC 9068 names the type `at+jwt`; many issuers say `JWT`, also for id tokens and logout tokens, which are then recognized by claims that only they
+ * have. A token that is bound to a key (`cnf`) is rejected: it needs a proof of that key, which a Bearer value does not carry.
  */
 function isAccessToken({ header: { typ }, claims }: SignedToken): boolean {
   const type = typ?.toLowerCase().replace(/^application\//, "");

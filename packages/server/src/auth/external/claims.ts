@@ -1,20 +1,20 @@
 import type { ExternalProvider } from "./provider.ts";
 
-/** What an issuer says of a person, as far as we ask. Its signature was verified. */
+/** The claims of an issuer about a person that the service uses. The signature was verified before. */
 export interface ExternalClaims {
   readonly issuer: string;
   readonly subject: string;
-  /** An address that counts: whole, and verified by the issuer or trusted by the configuration. */
+  /** A full address, verified by the issuer or trusted by the configuration. */
   readonly email: string | undefined;
   readonly name: string;
-  /** Undefined: nothing was said of roles. */
+  /** Undefined when the issuer said nothing about roles. */
   readonly roleValues: readonly string[] | undefined;
 }
 
 /** The claims as the issuer sent them: any name, any value. */
 export type RawClaims = Readonly<Record<string, unknown>>;
 
-/** Undefined without a subject: then it is nobody. */
+/** Answers undefined when there is no subject: the claims then name nobody. */
 export function readClaims(provider: ExternalProvider, raw: RawClaims): ExternalClaims | undefined {
   const { iss, sub } = raw;
   if (typeof iss !== "string" || typeof sub !== "string" || !isPrintable(sub, maxSubjectLength)) return undefined;
@@ -22,12 +22,12 @@ export function readClaims(provider: ExternalProvider, raw: RawClaims): External
   return { issuer: iss, subject: sub, email, name: nameOf(raw, email), roleValues: roleValuesOf(provider, raw) };
 }
 
-/** OpenID Connect Core, section 2. */
+/** OpenID Connect Core, section 2, sets this limit. */
 const maxSubjectLength = 255;
 const maxNameLength = 200;
 const maxRoleValues = 1_000;
 
-/** One that the issuer did not verify could be anybody's: everybody can type it there. */
+/** An address that the issuer did not verify is not used: anybody could have typed it there. */
 function emailOf({ trustsEmail }: ExternalProvider, { email, email_verified: isVerified }: RawClaims) {
   if (typeof email !== "string") return undefined;
   return isVerified === true || (trustsEmail && isVerified !== false) ? email : undefined;
@@ -47,12 +47,12 @@ function nameOf({ name, preferred_username: userName }: RawClaims, email: string
   return (found ?? "Somebody").slice(0, maxNameLength).toWellFormed();
 }
 
-/** A text, a list of texts, or (as in `scope`) texts with spaces between. */
+/** The claim may be a text, a list of texts, or (as in `scope`) texts with spaces between them. */
 function roleValuesOf({ roleClaim }: ExternalProvider, raw: RawClaims): readonly string[] | undefined {
   if (roleClaim === undefined) return [];
   const value = claimAt(raw, roleClaim);
   if (value === undefined || value === null) return undefined;
-  // One value may have spaces in it: then the whole is looked at as well.
+  // A single value may contain spaces, so the whole text is also taken as one value.
   const values = typeof value === "string" ? [value, ...value.split(" ")] : Array.isArray(value) ? value : [];
   return values.filter((item) => typeof item === "string").slice(0, maxRoleValues);
 }
@@ -73,7 +73,7 @@ function isPrintable(text: string, maxLength: number): boolean {
   return text.length > 0 && text.length <= maxLength && !/\p{Cc}/u.test(text) && text.isWellFormed();
 }
 
-/** What a provider's claims give, before anybody looked whether the organization has such roles. */
+/** Answers the names of the roles that a provider's claims give. Nobody has checked yet whether the organization has them. */
 export function rolesNamedBy({ roles }: ExternalProvider, values: readonly string[]): readonly string[] {
   return [...new Set(values.flatMap((value) => roles.get(value) ?? []))].sort();
 }

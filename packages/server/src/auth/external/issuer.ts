@@ -7,22 +7,22 @@ import { isLoopback } from "./provider-conflicts.ts";
 
 /** An issuer as it describes itself. */
 export interface DiscoveredIssuer {
-  /** For what is asked of it. */
+  /** The configuration for requests to the issuer. */
   readonly configuration: Configuration;
-  /** As its tokens name it. */
+  /** The issuer's name, as its tokens spell it. */
   readonly issuer: string;
-  /** Finds a token's key among the issuer's own, wherever the token says that one would be. */
+  /** Finds a token's key among the issuer's own keys; an address in the token itself is ignored. */
   readonly keys: JWTVerifyGetKey;
 }
 
 export interface IssuerTimes {
-  /** How old a description may get before it is asked for again. */
+  /** The age, in milliseconds, at which a description is asked for again. */
   readonly maxAgeMs: number;
-  /** While the issuer is out of reach an older one will do. */
+  /** The age up to which a description is used while the issuer is out of reach. */
   readonly maxStaleMs: number;
-  /** An issuer that did not answer is left alone for this long: not every request asks it again. */
+  /** An issuer that did not answer is not asked again for this long, so that not every request tries it. */
   readonly failurePauseMs: number;
-  /** A key that is not known makes us ask for the keys anew, but not more often than this: anybody can name keys that there are not. */
+  /** An unknown key makes the service fetch the keys again, but not more often than this: anybody can name keys that do not exist. */
   readonly keyCooldownMs: number;
   readonly maxKeyAgeMs: number;
   readonly timeoutSeconds: number;
@@ -37,10 +37,10 @@ const usualTimes: IssuerTimes = {
   timeoutSeconds: 5,
 };
 
-/** Clocks may differ by this much. */
+/** The clocks of the issuer and this service may differ by this much. */
 export const maxSkewSeconds = 30;
 
-/** Asks an issuer outside who it is, when that is first needed, and remembers the answer. */
+/** Fetches the description of an external issuer when it is first needed, and remembers it. */
 export class ExternalIssuer {
   readonly #provider: ExternalProvider;
   readonly #onTrouble: (error: unknown) => void;
@@ -76,7 +76,7 @@ export class ExternalIssuer {
     }
   }
 
-  /** For whoever finds the issuer out of reach at another of its addresses. */
+  /** Answers the error for an issuer that is out of reach at another of its addresses. */
   unreachable(cause: unknown): ServiceError {
     if (cause !== undefined) this.#onTrouble(cause);
     const message = `${this.#provider.name} cannot be reached. Try again in a moment.`;
@@ -96,7 +96,7 @@ export class ExternalIssuer {
     const authentication: ClientAuth = (metadata, ...request) => {
       if (clientSecret === undefined) return openid.None()(metadata, ...request);
       const methods = metadata.token_endpoint_auth_methods_supported;
-      // Every issuer that does not say otherwise takes the secret in the header (OpenID Connect Discovery, section 3).
+      // An issuer that says nothing takes the secret in the header (OpenID Connect Discovery, section 3).
       const inBody = methods?.includes("client_secret_post") === true && !methods.includes("client_secret_basic");
       const method = inBody ? openid.ClientSecretPost : openid.ClientSecretBasic;
       return method(clientSecret)(metadata, ...request);
@@ -126,7 +126,7 @@ export class ExternalIssuer {
     const { createRemoteJWKSet, customFetch } = await import("jose");
     const { timeoutSeconds, keyCooldownMs, maxKeyAgeMs, failurePauseMs } = this.#times;
     let failedAt = Number.NEGATIVE_INFINITY;
-    // The library waits between keys that it got, and not after it got none.
+    // The library waits between two fetches that succeeded, but not after one that failed.
     const fetchKeys: FetchImplementation = async (url, options) => {
       if (performance.now() - failedAt < failurePauseMs) throw new TypeError("The keys could not be had a moment ago.");
       try {

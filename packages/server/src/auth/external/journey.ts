@@ -5,7 +5,7 @@ import { type DiscoveredIssuer, maxSkewSeconds } from "./issuer.ts";
 import { verifySigned } from "./signed-token.ts";
 import type { JoinedProvider } from "./single-sign-on.ts";
 
-/** What a browser takes along to an issuer outside and must bring back, so that nobody comes back for another. */
+/** The state that a browser takes along to an external issuer and must bring back, so that an answer counts only in the browser that asked for it. */
 export interface Journey {
   readonly state: string;
   readonly nonce: string;
@@ -13,18 +13,18 @@ export interface Journey {
 }
 
 export interface Departure {
-  /** Which sign-in it is for: the state begins with it, since the way back is one address for all. */
+  /** The sign-in that this belongs to. The state begins with it, since all sign-ins come back to one address. */
   readonly interactionId: string;
   readonly redirectUri: string;
   readonly loginHint: string | undefined;
-  /** Being signed in there is not enough. */
+  /** True when the issuer must ask the person again even if they are signed in there. */
   readonly asksAgain: boolean;
 }
 
-/** How long a proof of who somebody is, at an issuer, counts as a confirmation that an act is theirs. */
+/** A proof of identity at an issuer counts for this long as a confirmation that an act is the person's own. */
 export const freshSignInSeconds = 10 * 60;
 
-/** Where the browser goes. */
+/** Answers the address to which the browser is sent. */
 export async function depart(
   { issuer, provider }: JoinedProvider,
   { interactionId, redirectUri, loginHint, asksAgain }: Departure,
@@ -51,7 +51,7 @@ export async function depart(
   return { url, journey };
 }
 
-/** For which sign-in somebody comes back, as far as the address says. */
+/** Answers the id of the sign-in with which the state begins. Nothing in the state is verified yet. */
 export function interactionIdOf(state: string | null): string | undefined {
   return /^([\w-]{1,64})\./.exec(state ?? "")?.[1];
 }
@@ -60,13 +60,13 @@ export type Return =
   | {
       readonly outcome: "proven";
       readonly claims: ExternalClaims;
-      /** When the issuer asked the person to prove who they are; undefined where it does not say. */
+      /** The time when the issuer asked the person to prove who they are; undefined where it does not say. */
       readonly authenticatedAt: Timestamp | undefined;
     }
-  /** `cancelled`: the person, or the issuer, does not want to. `not-valid`: what came back is not the answer to what was asked. */
+  /** `cancelled`: the person or the issuer declined. `not-valid`: the answer does not belong to the request. */
   | { readonly outcome: "rejected"; readonly reason: "cancelled" | "not-valid"; readonly cause: unknown };
 
-/** Takes what the browser brought back. Throws `ServiceError` UnavailableError when the issuer cannot be reached. */
+/** Checks the answer that the browser brought back. Throws `ServiceError` UnavailableError when the issuer cannot be reached. */
 export async function comeBack(
   joined: JoinedProvider,
   arrival: URL,
@@ -84,13 +84,13 @@ export async function comeBack(
   };
   try {
     const tokens = await openid.authorizationCodeGrant(discovered.configuration, arrival, checks);
-    // Over TLS from the issuer itself it would count unsigned. Signed is better: no proxy on the way can change it.
+    // The answer comes over TLS from the issuer itself, so it would count unsigned. A signature is safer: no proxy on the way can change it.
     const idToken = await verifySigned(issuer, tokens.id_token ?? "", provider.clientId, now);
     if (idToken === undefined) return notValid(new Error("The id token's signature or claims do not hold."));
     const others = await userInfoFor(openid, joined, discovered, { ...idToken.claims }, tokens.access_token);
     const claims = readClaims(provider, together(others, idToken.claims));
     if (claims === undefined) return notValid(new Error("The id token names no subject."));
-    // Many issuers leave the claim out for a person who is in no group: nothing said of roles means none.
+    // Many issuers leave the claim out for a person who is in no group, so a missing claim means no roles.
     const named = { ...claims, roleValues: claims.roleValues ?? [] };
     // The time is taken from the signed token only: a userinfo endpoint may know of another sign-in.
     return { outcome: "proven", claims: named, authenticatedAt: timeOf(idToken.claims.auth_time, now) };
@@ -105,14 +105,14 @@ export async function comeBack(
   }
 }
 
-/** Undefined for what is no time, and for a time that the issuer's clock cannot have reached. */
+/** Answers undefined for a value that is no time, and for a time further in the future than the clocks may differ. */
 function timeOf(authTime: unknown, now: Timestamp): Timestamp | undefined {
   if (typeof authTime !== "number" || !Number.isFinite(authTime) || authTime < 0) return undefined;
   const at = Math.floor(authTime) * 1_000;
   return at > now + maxSkewSeconds * 1_000 ? undefined : Math.min(at, now);
 }
 
-/** Many issuers put the address and the groups there and not into the id token. */
+/** Many issuers put the address and the groups into the userinfo answer and not into the id token. */
 async function userInfoFor(
   openid: typeof OpenIdClient,
   { provider }: JoinedProvider,
@@ -126,7 +126,7 @@ async function userInfoFor(
   return await openid.fetchUserInfo(configuration, accessToken, String(claims.sub));
 }
 
-/** The id token counts first. That an address is verified is said of the address beside it, and of no other one. */
+/** Merges the claims; those of the id token win. `email_verified` is taken only together with the address beside it. */
 function together(others: RawClaims, idToken: RawClaims): RawClaims {
   const { email, email_verified } = idToken.email === undefined ? others : idToken;
   return { ...others, ...idToken, email, email_verified };
@@ -136,7 +136,7 @@ function notValid(cause: unknown): Return {
   return { outcome: "rejected", reason: "not-valid", cause };
 }
 
-/** No answer, or that of a broken server. */
+/** Tells whether there was no answer, or one of a broken server. */
 function isOutOfReach(openid: typeof OpenIdClient, error: unknown): boolean {
   if (!(error instanceof openid.ClientError)) return error instanceof TypeError;
   const { cause, code } = error;

@@ -2,7 +2,7 @@ import type { Problem } from "../../core/problem.ts";
 import { canonicalIssuer } from "./provider.ts";
 import type { ProviderEntry } from "./provider-entry.ts";
 
-/** What is wrong with entries that have the right shape each, in themselves and beside each other. By their place in the list. */
+/** Finds what is wrong with entries that each have the right shape: in themselves, and beside each other. Keys are their places in the list. */
 export function findConflicts(entries: ReadonlyMap<number, ProviderEntry>): Problem[] {
   const problems: Problem[] = [];
   const ids = new Map<string, number>();

@@ -52,5 +52,5 @@ export const ProviderEntrySchema = Type.Object(
   { additionalProperties: false, "x-rule": "must be an object" },
 );
 
-/** One issuer outside, as the file says it. */
+/** The entry of one external issuer in the file. */
 export type ProviderEntry = Static<typeof ProviderEntrySchema>;

@@ -7,7 +7,7 @@ import type { ExternalProvider } from "./provider.ts";
 import { findConflicts } from "./provider-conflicts.ts";
 import { type ProviderEntry, ProviderEntrySchema } from "./provider-entry.ts";
 
-/** Reads the file of issuers outside. Throws one error that lists everything that is wrong with it. */
+/** Reads the file of external issuers. Throws one error that lists everything that is wrong with it. */
 export function readProviderFile(path: string | undefined): readonly ExternalProvider[] {
   if (path === undefined) return [];
   const { providers, problems } = parseProviders(textOf(path), (secretFile) =>
@@ -40,7 +40,7 @@ export function parseProviders(text: string, readSecret: (file: string) => strin
   try {
     document = JSON.parse(text);
   } catch (error) {
-    // Without the words of the parser: they quote the text, in which secrets stand.
+    // The parser's own message is left out: it quotes the text, which contains secrets.
     const [position] = /line \d+ column \d+|position \d+/.exec(String(error)) ?? [];
     const detail = `is not JSON${position === undefined ? "" : `, from ${position} on`}`;
     return { providers: [], problems: [{ pointer: "", detail }] };
@@ -113,7 +113,7 @@ ajv.addVocabulary(["x-rule"]);
 const isProviderEntry = ajv.compile<ProviderEntry>(ProviderEntrySchema);
 const maxProviders = 1_000;
 
-/** Several rules of one text share one sentence: it is said once. */
+/** Several rules of one text share one sentence, which is reported once. */
 function shapeProblems(index: number, errors: readonly ErrorObject[]): Problem[] {
   const problems = errors.map(problemOf);
   const first = new Map(problems.map((problem) => [`${problem.pointer} ${problem.detail}`, problem]));

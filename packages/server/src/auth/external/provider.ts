@@ -1,38 +1,38 @@
-/** An issuer outside with which the people of one organization sign in, as the configuration describes it. */
+/** An external issuer with which the people of one organization sign in, as the configuration describes it. */
 export interface ExternalProvider {
-  /** In addresses, and in the list of sessions. */
+  /** The id in addresses and in the list of sessions. */
   readonly id: string;
-  /** For people. */
+  /** The name that people see. */
   readonly name: string;
   readonly issuer: string;
   readonly clientId: string;
-  /** Undefined: a public client, which proves itself by PKCE alone. */
+  /** Undefined for a public client, which proves itself by PKCE alone. */
   readonly clientSecret: string | undefined;
   readonly scopes: readonly string[];
-  /** In lower case. An address counts only if its domain is one of these; no two providers have the same. */
+  /** The domains, in lower case. An address counts only if its domain is one of these; no two providers have the same domain. */
   readonly emailDomains: readonly string[];
-  /** Addresses count though the issuer does not say that it verified them. */
+  /** True when addresses count even if the issuer does not say that it verified them. */
   readonly trustsEmail: boolean;
   readonly organizationId: string;
   /** The claim's name, or a JSON pointer to it. */
   readonly roleClaim: string | undefined;
-  /** From a value of that claim to roles. */
+  /** Maps each value of that claim to roles. */
   readonly roles: ReadonlyMap<string, readonly string[]>;
-  /** For whom the claim gives none. */
+  /** The roles of people to whom the claim gives none. */
   readonly defaultRoles: readonly string[];
-  /** Its access tokens for this audience are taken as the Bearer value. */
+  /** Access tokens of the issuer for this audience are accepted as the Bearer value. */
   readonly bearerAudience: string | undefined;
 }
 
-/** What is vouched for: domain by domain, by one provider each. */
+/** A provider vouches only for addresses of its own domains; each domain has one provider. */
 export function hasDomainOf({ emailDomains }: Pick<ExternalProvider, "emailDomains">, email: string): boolean {
   const domain = domainOf(email);
   return domain !== undefined && emailDomains.includes(domain);
 }
 
 /**
- * In lower case. Undefined for what is no plain address: letters outside of ASCII are refused, since some of them turn into others in lower
- * case (the Kelvin sign into a k), and then two addresses look like one.
+ * Answers the domain in lower case; undefined for a text that is no plain address. Letters outside of ASCII are refused: some become ASCII letters in
+ * lower case (the Kelvin sign becomes k), and then two addresses look like one.
  */
 function domainOf(email: string): string | undefined {
   return plainAddress.exec(email)?.[1]?.toLowerCase();
@@ -40,17 +40,17 @@ function domainOf(email: string): string | undefined {
 
 const plainAddress = /^(?=.{3,254}$)[!-?A-~]{1,64}@([a-zA-Z0-9.-]+)$/;
 
-/** What a session says of how it was begun. */
+/** The value by which a session names this way of signing in. */
 export function signInNameOf({ id }: Pick<ExternalProvider, "id">): string {
   return `sso:${id}`;
 }
 
-/** Where the issuer sends people back to. It is registered there. */
+/** The address to which the issuer sends people back. It is registered there. */
 export function redirectUriOf(publicUrl: string, { id }: Pick<ExternalProvider, "id">): string {
   return `${publicUrl}/oidc/callback/${id}`;
 }
 
-/** However it is spelled: with or without the slash at the end of a bare host. */
+/** Answers one spelling for an issuer, with or without the slash at the end of a bare host. */
 export function canonicalIssuer(issuer: string): string {
   return URL.parse(issuer)?.href ?? issuer;
 }

@@ -7,12 +7,12 @@ export interface SignedToken {
   readonly claims: JWTPayload;
 }
 
-/** Asymmetric ones alone: with a shared secret whoever can verify can sign as well. */
+/** Only asymmetric algorithms are allowed: with a shared secret, everyone who can verify can also sign. */
 const algorithms = ["RS256", "PS256", "ES256", "EdDSA"];
 
 /**
- * Verifies what an issuer signed for an audience. Undefined for everything that is not valid now. Throws `ServiceError` UnavailableError when the
- * issuer's keys cannot be had.
+ * Verifies a token that an issuer signed for an audience. Answers undefined for a token that is not valid now. Throws `ServiceError` UnavailableError
+ * when the issuer's keys cannot be fetched.
  */
 export async function verifySigned(
   issuer: ExternalIssuer,
@@ -35,7 +35,7 @@ export async function verifySigned(
     return isFromTheFuture ? undefined : { header: protectedHeader, claims: payload };
   } catch (error) {
     if (error instanceof errors.JWKSTimeout || !(error instanceof errors.JOSEError)) throw issuer.unreachable(error);
-    // What the issuer sent is no set of keys.
+    // The issuer's answer is no set of keys.
     if (error.code === "ERR_JOSE_GENERIC" || error instanceof errors.JWKSInvalid) throw issuer.unreachable(error);
     return undefined;
   }

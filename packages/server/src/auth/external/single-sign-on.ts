@@ -3,7 +3,7 @@ import type { Admit } from "./admission.ts";
 import { ExternalIssuer } from "./issuer.ts";
 import { type ExternalProvider, hasDomainOf } from "./provider.ts";
 
-/** A provider with what was asked of its issuer so far. */
+/** A provider together with the description of its issuer, once that is fetched. */
 export interface JoinedProvider {
   readonly provider: ExternalProvider;
   readonly issuer: ExternalIssuer;
@@ -13,11 +13,11 @@ export interface SingleSignOnParts {
   /** The database's time. */
   readonly now: () => Timestamp;
   readonly admit: Admit;
-  /** Called when an issuer does not do what it should: the operator should know. */
+  /** Called when an issuer does not do what it should, so that the operator learns of it. */
   readonly onTrouble: (provider: ExternalProvider, error: unknown) => void;
 }
 
-/** The issuers outside with which people sign in. */
+/** The external issuers with which people sign in. */
 export class SingleSignOn {
   readonly joined: readonly JoinedProvider[];
   readonly parts: SingleSignOnParts;

@@ -1,6 +1,6 @@
 /**
- * What went wrong with an issuer, for whoever runs the service: names and messages alone. The errors of the libraries carry whole answers with them,
- * in which tokens and people's data may stand.
+ * Describes for the operator what went wrong with an issuer, by names and messages alone. The errors of the libraries carry whole answers, which may
+ * contain tokens and personal data.
  */
 export function describeTrouble(error: unknown): string {
   const parts: string[] = [];

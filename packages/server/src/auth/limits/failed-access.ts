@@ -3,14 +3,14 @@ import { ServiceError } from "../../core/service-error.ts";
 import { MinuteCounts } from "./minute-counts.ts";
 
 /**
- * Counts, on this node and by the minute, failed attempts to get access: requests without a valid credential, by the network that they come from, and
- * requests for organizations with which the caller has nothing to do, by caller. Each such request may cost a look-up that nothing else bounds.
+ * Counts failed attempts to get access, on this node and by the minute: requests without a valid credential, by network, and requests for
+ * organizations of which the caller is no part, by caller. Each such request may cost a look-up that nothing else bounds.
  */
 export class FailedAccessLimit {
   readonly #maxPerMinute: number;
   readonly #counts: MinuteCounts;
 
-  /** 0: no limit. */
+  /** 0 means no limit. */
   constructor(maxPerMinute: number, now: () => Timestamp) {
     this.#maxPerMinute = maxPerMinute;
     this.#counts = new MinuteCounts(maxPerMinute, now);

@@ -3,14 +3,14 @@ import type { Timestamp } from "../../core/job/job-state.ts";
 const maxRemembered = 100_000;
 const minuteMs = 60_000;
 
-/** Counts by the minute, on this node, what each of many subjects did. So many subjects at most are remembered in one minute. */
+/** Counts by the minute, on this node, the acts of many subjects. The number of subjects that are remembered in one minute is bounded. */
 export class MinuteCounts {
   readonly #maxPerMinute: number;
   readonly #now: () => Timestamp;
   #counts = new Map<string, number>();
   #minute = 0;
 
-  /** 0: no limit. */
+  /** 0 means no limit. */
   constructor(maxPerMinute: number, now: () => Timestamp) {
     this.#maxPerMinute = maxPerMinute;
     this.#now = now;
@@ -30,7 +30,7 @@ export class MinuteCounts {
     return Math.floor(this.#now() / minuteMs) === this.#minute;
   }
 
-  /** Until the minute is over in which the last was counted. */
+  /** Answers the seconds until the minute of the last count is over. */
   secondsLeft(): number {
     return Math.max(1, Math.ceil(((this.#minute + 1) * minuteMs - this.#now()) / 1000));
   }

@@ -7,11 +7,11 @@ import {
 } from "../../store/access/organization-limits.ts";
 import type { Database } from "../../store/home/database.ts";
 
-/** Commits do not become visible in the order of their times: what may have been late is read again. */
+/** Commits do not become visible in the order of their times, so rows of the last ten seconds are read again. */
 const overlapMs = 10_000;
 const pageSize = 1_000;
 
-/** The limits that the operator set for single organizations, all of them in memory: there are few, and the hot path cannot wait. */
+/** The limits that the operator set for single organizations. All of them are kept in memory: there are few, and the hot path cannot wait. */
 export class OwnLimits {
   readonly #database: Database;
   readonly #byOrganization = new Map<string, ChangedLimits>();
@@ -25,12 +25,12 @@ export class OwnLimits {
     return this.#byOrganization.get(organizationId);
   }
 
-  /** The maximum that the operator set for the organization, or else the configuration's. */
+  /** Answers the maximum that the operator set for the organization, or else that of the configuration. */
   maximumOf(config: Config, organizationId: string, name: MaximumName): Maximum {
     return maximumOf(config, this.of(organizationId)?.maximums ?? {}, name);
   }
 
-  /** Reads what changed since the last time; answers whether anything did. */
+  /** Reads the changes since the last time; answers whether there were any. */
   async refresh(): Promise<boolean> {
     let isChanged = false;
     let after = { updatedAt: Math.max(0, this.#newestAt - overlapMs), organizationId: firstId };

@@ -1,45 +1,45 @@
-/** Which of a caller's doings a quota counts. */
+/** The acts of a caller that a quota counts. */
 export type Policy = "requests" | "submits";
 
-/** Whose doings: all callers of an organization together, one API token, or one user within one organization. */
+/** The subject of a quota: all callers of an organization together, one API token, or one user within one organization. */
 export type Scope = "organization" | "token" | "user";
 
-/** What a quota asks of the store, and later hears of it. */
+/** A quota's change of the store's count. The quota is later told the new total. */
 export interface Exchange {
   readonly quota: Quota;
-  /** To be added to the store's count. Negative: what was set aside and not used is given back. */
+  /** The amount to add to the store's count. A negative amount gives back what was set aside and not used. */
   readonly change: number;
 }
 
 /**
- * How many requests of one kind one subject may still make in this minute, each counted with its cost, as far as one node is concerned. Several nodes
- * share a limit through one count in the store, to which each adds what it used *and sets aside* for the next moments: what is set aside is this node's
- * to give away without asking, so the nodes together never allow more than the limit, however sudden the load and wherever it comes. A
- * small beginning is free and stays unknown to the others, so that a subject far from its limit costs no statement.
+ * Tells how many requests of one kind one subject may still make in this minute, each counted with its cost, as far as one node knows. Several nodes
+ * share a limit through one count in the store. Each node adds what it used *and sets aside* for the next moments. It may give away what it set aside
+ * without asking, and all nodes together never set aside more than the limit, however sudden the load is. A small first share is free and is not
+ * reported to the others, so that a subject far from its limit costs no statement.
  *
- * Pure: no clock, no store. `RateLimits` does the asking.
+ * This class is pure: it has no clock and no store. `RateLimits` asks the store.
  */
 export class Quota {
   readonly scope: Scope;
   readonly policy: Policy;
-  /** Its name in the store. */
+  /** The name of the count in the store. */
   readonly key: string;
-  /** The costs of the requests that this node allowed in this minute, together. */
+  /** The total cost of the requests that this node allowed in this minute. */
   used = 0;
-  /** While `used` does not pass it, nothing needs to be looked at. */
+  /** While `used` does not pass `mark`, nothing needs to be checked. */
   mark = 0;
   #limit: number;
   #nodeCount: number;
-  /** Up to here `used` may go without asking. */
+  /** `used` may go up to here without asking the store. */
   #allowance = 0;
-  /** How much of the store's count is this node's. */
+  /** The part of the store's count that this node added. */
   #stored = 0;
-  /** The rest of the store's count when it was last read: the other nodes'. */
+  /** The part of the store's count that other nodes had added when it was last read. */
   #others = 0;
   #usedWhenAsked = 0;
-  /** The costs of requests that could not be decided without the store, since it was last asked. */
+  /** The total cost of requests that could not be decided without the store, since it was last asked. */
   #waitingCost = 0;
-  /** Requests that were rejected since then. */
+  /** The number of requests that were rejected since then. */
   #rejectedCount = 0;
 
   constructor(scope: Scope, id: string, policy: Policy, limit: number, nodeCount: number) {
@@ -51,12 +51,12 @@ export class Quota {
     this.#restart();
   }
 
-  /** Infinity where there is none. */
+  /** Infinity means that there is no limit. */
   get limit(): number {
     return this.#limit;
   }
 
-  /** As far as this node knows. What other nodes set aside counts as used. */
+  /** The remaining quota, as far as this node knows. Amounts that other nodes set aside count as used. */
   get remaining(): number {
     return Math.max(0, this.#limit - this.#others - this.used);
   }
@@ -72,8 +72,8 @@ export class Quota {
   }
 
   /**
-   * Decides on one more request; `ask` when only the store can say. To be called when it would bring `used` past `mark`. Counts nothing: a
-   * request falls under several quotas and counts in all or in none.
+   * Decides on one more request; `ask` means that only the store can say. Call it when the request would bring `used` past `mark`. It counts nothing,
+   * since a request falls under several quotas and counts in all or in none.
    */
   decide(cost = 1): "allow" | "ask" | "reject" {
     const wanted = this.used + this.takes(cost);
@@ -81,7 +81,7 @@ export class Quota {
     return wanted + this.#others > this.#limit ? "reject" : "ask";
   }
 
-  /** A request waits for the store's word. */
+  /** Notes a request that waits for the store's answer. */
   noteWaiting(cost = 1): void {
     this.#waitingCost += this.takes(cost);
   }
@@ -90,18 +90,18 @@ export class Quota {
     this.#rejectedCount += 1;
   }
 
-  /** Whoever was told that `mark` is reached has seen to it. */
+  /** Moves `mark` to the end of the allowance, once the caller has handled that it was reached. */
   passMark(): void {
     this.mark = this.#allowance;
   }
 
-  /** What to tell and to ask the store, if there is anything. */
+  /** Answers the change to send to the store; undefined when there is none. */
   ask(): Exchange | undefined {
     const wasAsked = this.used > this.#usedWhenAsked || this.#waitingCost > 0 || this.#rejectedCount > 0;
     const wanted = this.used + (wasAsked ? this.#setAside() : 0);
     const change = wanted - this.#stored;
     if (!wasAsked && change === 0) return undefined;
-    // What is given back must not be used while that is on its way.
+    // An amount that is being given back must not be used meanwhile.
     this.#allowance = Math.min(this.#allowance, wanted);
     this.mark = Math.min(this.mark, this.#allowance);
     this.#usedWhenAsked = this.used;
@@ -110,14 +110,14 @@ export class Quota {
     return { quota: this, change };
   }
 
-  /** What to give back before this node leaves; nothing if it owes nothing. */
+  /** Answers the amount to give back before this node leaves; undefined when there is none. */
   giveBack(): Exchange | undefined {
     return this.#stored === 0 || this.#stored === this.used
       ? undefined
       : { quota: this, change: this.used - this.#stored };
   }
 
-  /** The store's count after `change` was added to it. What went beyond the limit was not granted, and is given back the next time. */
+  /** Takes the store's count after `change` was added to it. The part beyond the limit was not granted, and is given back the next time. */
   hear(change: number, total: number): void {
     const excess = Math.max(0, total - this.#limit);
     this.#stored += change;
@@ -126,13 +126,13 @@ export class Quota {
     this.#placeMark();
   }
 
-  /** The store did not answer: until it does, this node goes by what it knows. */
+  /** Lets this node decide by what it knows, until the store answers again. */
   goBlind(): void {
     this.#allowance = Math.max(this.#allowance, this.#limit - this.#others);
     this.passMark();
   }
 
-  /** The operator changed the limit, or a node came or went. */
+  /** Takes a new limit or a new number of nodes. */
   adjust(limit: number, nodeCount: number): void {
     if (limit === this.#limit && nodeCount === this.#nodeCount) return;
     this.#limit = limit;
@@ -148,14 +148,14 @@ export class Quota {
     else this.#placeMark();
   }
 
-  /** Before the end of the allowance, so that in an even stream of requests none has to wait for the store. */
+  /** The mark lies before the end of the allowance, so that in an even stream of requests none has to wait for the store. */
   #placeMark(): void {
     this.mark = this.used + Math.floor((this.#allowance - this.used) * (3 / 4));
   }
 
   /**
-   * What is asked for beyond what is used: those that wait, as far as there is room, or a little for those to come. A little, since what
-   * lies here unused the other nodes cannot have; and ever less towards the end.
+   * Answers the amount to set aside beyond what is used: enough for the requests that wait, as far as there is room, or a little for those to come.
+   * It is little because the other nodes cannot use it, and it gets less towards the limit.
    */
   #setAside(): number {
     const room = Math.max(0, this.#limit - this.#others - this.used);
@@ -167,12 +167,12 @@ export class Quota {
   }
 }
 
-/** What each node gives away without a word: all nodes' together are 2.5 % of the limit, the most by which they can exceed it. */
+/** The part of the limit that each node may use without asking. All nodes together have 2.5 % of the limit, which is the most by which they can exceed it. */
 export function freeShare(limit: number, nodeCount: number): number {
   return Number.isFinite(limit) ? Math.floor(limit / (40 * nodeCount)) : limit;
 }
 
-/** What all nodes together hold back unused is 5 % of the limit at most, until they are idle for a second and give it back. */
+/** All nodes together set aside at most 5 % of the limit. They give it back after one idle second. */
 function setAsideShare(nodeCount: number): number {
   return 1 / (20 * nodeCount);
 }

@@ -14,12 +14,12 @@ export interface RateLimitsOptions {
   readonly config: Config;
   /** The database's time. */
   readonly now: () => Timestamp;
-  /** How many nodes of the service are alive, this one included. */
+  /** Answers the number of nodes of the service that are alive, including this one. */
   readonly nodeCount: () => number;
   readonly onFailure: (error: unknown) => void;
 }
 
-/** How one request counts. */
+/** The way in which one request counts. */
 export interface CountedRequest {
   readonly isSubmit: boolean;
   /** A whole number, from 1. */
@@ -40,7 +40,7 @@ export class ExceededQuota {
   }
 }
 
-/** The quota that does not allow the request; or else the tightest of those in which it was counted, undefined when none of them has a limit. */
+/** The quota that rejects the request; otherwise the tightest of those in which it was counted, or undefined when none of them has a limit. */
 export type CountOutcome = Quota | ExceededQuota | undefined;
 
 export interface Usage {
@@ -49,9 +49,9 @@ export interface Usage {
 }
 
 /**
- * Counts requests per minute, per organization and per credential, over all nodes. Usually that is a look-up and an increment in memory;
- * only a subject that comes near a limit is shared with the other nodes by way of the store, about once a second in one statement, and only
- * where its load has just risen suddenly does a request wait for that.
+ * Counts requests per minute, per organization and per credential, over all nodes. Usually that is a look-up and an increment in memory. A subject
+ * that comes near a limit is shared with the other nodes through the store, about once a second in one statement. A request waits for that only where
+ * the load of its subject has just risen suddenly.
  */
 export class RateLimits {
   readonly #options: RateLimitsOptions;
@@ -60,7 +60,7 @@ export class RateLimits {
   #window: RateWindow;
   #exchanging: Promise<void> | undefined;
   #isHurried = false;
-  /** Resolves for the requests that wait when the next exchange is over. */
+  /** Resolves, for the requests that wait, when the next exchange is over. */
   #nextExchange: PromiseWithResolvers<void> | undefined;
   #cleanedUntil: Timestamp = 0;
 
@@ -82,8 +82,8 @@ export class RateLimits {
   }
 
   /**
-   * Counts one request in all quotas that it falls under, or in none when one of them does not allow it: with its cost among the requests, and as one
-   * among the submits. A promise only while the store is asked.
+   * Counts one request in all quotas that it falls under, or in none when one of them does not allow it. It counts with its cost among the requests,
+   * and as one among the submits. Answers a promise only when the store must be asked.
    */
   count(
     caller: Caller,
@@ -109,7 +109,7 @@ export class RateLimits {
     return all === own ? tightest : countIn(all.submits, 1, tightest);
   }
 
-  /** Counts a job that another job begins, in the organization's submits alone: nobody sends a request for it. */
+  /** Counts a job that another job begins. It counts only among the organization's submits, since nobody sends a request for it. */
   async countChild(organizationId: string): Promise<CountOutcome> {
     const window = this.#windowNow();
     const all = window.organization(organizationId);
@@ -125,12 +125,12 @@ export class RateLimits {
     return countIn(all.submits, 1, undefined);
   }
 
-  /** Whole seconds until the minute of the last request is over, at least one. */
+  /** Answers the whole seconds until the minute of the last request is over, at least one. */
   secondsLeft(): number {
     return Math.max(1, Math.ceil((this.#window.endsAt - this.#options.now()) / 1000));
   }
 
-  /** What the organization and the caller used in this minute on all nodes, but for what each may use without a word. */
+  /** Answers the usage of the organization and the caller in this minute on all nodes. The free share that other nodes used without asking is not included. */
   async readUsage(caller: Caller, organizationId: string): Promise<{ usages: readonly Usage[]; resetsAt: Timestamp }> {
     const window = this.#windowNow();
     const all = window.organization(organizationId);
@@ -147,13 +147,13 @@ export class RateLimits {
     return { usages, resetsAt: window.endsAt };
   }
 
-  /** An organization's maximum, as far as this node has heard of it. */
+  /** Answers an organization's maximum, as far as this node knows it. */
   readMaximum(organizationId: string, name: MaximumName): Maximum {
     const { ownLimits, config } = this.#options;
     return ownLimits.maximumOf(config, organizationId, name);
   }
 
-  /** What goes on beside the requests, as maintenance duties. */
+  /** The maintenance duties of the rate limits. */
   duties() {
     return [
       { name: "rate-usage", everyMs: 1_000, runOnce: () => this.#share() },
@@ -161,12 +161,12 @@ export class RateLimits {
     ];
   }
 
-  /** Reads which limits the operator changed. */
+  /** Reads the limits that the operator changed. */
   async refresh(): Promise<undefined> {
     if (await this.#options.ownLimits.refresh()) this.#windowNow().adjust(this.#nodeCount);
   }
 
-  /** Gives what was set aside back to the other nodes, before this one leaves. */
+  /** Gives back, before this node leaves, what it set aside, so that the other nodes can use it. */
   async leave(): Promise<void> {
     await this.#exchanging?.catch(this.#options.onFailure);
     const window = this.#windowNow();
@@ -218,7 +218,7 @@ export class RateLimits {
     return await this.count(caller, organizationId, request);
   }
 
-  /** An exchange at the end of this turn, or right after the one that is under way. */
+  /** Exchanges with the store at the end of this turn, or right after the exchange that is under way. */
   #hurry(): void {
     if (this.#isHurried) return;
     this.#isHurried = true;
@@ -229,12 +229,12 @@ export class RateLimits {
     await this.#exchange();
     const window = this.#windowNow();
     if (this.#nodeCount === 1 || this.#cleanedUntil === window.startsAt) return;
-    // A node whose clock is a moment behind may still write to the minute before.
+    // A node whose clock is slightly behind may still write to the minute before.
     await deleteUsageBefore(this.#options.database, window.startsAt - minuteMs);
     this.#cleanedUntil = window.startsAt;
   }
 
-  /** Never twice at once: each quota must hear what became of one change before it asks for another. */
+  /** Two exchanges never run at once: each quota must learn the result of one change before it asks for another. */
   #exchange(): Promise<void> {
     this.#exchanging ??= this.#askAndHear().finally(() => {
       this.#exchanging = undefined;
@@ -273,7 +273,7 @@ function isWithinMark(quota: Quota, cost: number): boolean {
   return quota.used + cost <= quota.mark;
 }
 
-/** Answers the tighter of the two. */
+/** Answers the tighter quota of the two. */
 function countIn(quota: Quota, cost: number, tightest: Quota | undefined): Quota | undefined {
   quota.used += quota.takes(cost);
   if (quota.limit === Number.POSITIVE_INFINITY) return tightest;

@@ -4,7 +4,7 @@ import { type Policy, Quota, type Scope } from "./quota.ts";
 
 export type PolicyLimits = Readonly<Record<Policy, number>>;
 
-/** One minute's quotas of whatever requests are counted for. */
+/** The quotas of one subject for one minute. */
 export type Quotas = Readonly<Record<Policy, Quota>>;
 
 export interface LimitBook {
@@ -14,17 +14,15 @@ export interface LimitBook {
 
 export const minuteMs = 60_000;
 
-/**
- * All quotas of one minute by the database's clock. The next minute has a new window: nothing is reset and nothing has to be forgotten.
- */
+/** The quotas of one minute by the database's clock. The next minute has a new window, so nothing has to be reset. */
 export class RateWindow {
   readonly startsAt: Timestamp;
   readonly endsAt: Timestamp;
-  /** Those that the store must hear of. */
+  /** The quotas that must be shared with the store. */
   readonly shared = new Set<Quota>();
   readonly #book: LimitBook;
   readonly #organizations = new Map<string, OrganizationQuotas>();
-  /** Of users, outside of any organization. */
+  /** The quotas of users for requests outside of any organization. */
   readonly #outside = new Map<string, Quotas>();
   #nodeCount: number;
 
@@ -35,7 +33,7 @@ export class RateWindow {
     this.#book = book;
   }
 
-  /** A database that takes over for another may have another clock: the window that it is far before is not its own. */
+  /** A database that takes over for another may have another clock. A time far before this window then belongs to another window. */
   holds(now: Timestamp): boolean {
     return now < this.endsAt && now >= this.startsAt - maxStepBackMs;
   }
@@ -50,7 +48,7 @@ export class RateWindow {
     return found;
   }
 
-  /** An API token's are the same wherever it is used; a user has others in each organization, and others outside of them. */
+  /** An API token has one set of quotas wherever it is used; a user has one set in each organization, and another outside of them. */
   credential({ principal, organizationId: home }: Caller, organizationId: string | undefined): Quotas {
     const place = home ?? organizationId;
     const callers = place === undefined ? this.#outside : this.organization(place).callers;
@@ -64,7 +62,7 @@ export class RateWindow {
     return found;
   }
 
-  /** After the number of nodes or an organization's limits changed. */
+  /** Adjusts the quotas after the number of nodes or the limits of an organization changed. */
   adjust(nodeCount: number): void {
     this.#nodeCount = nodeCount;
     for (const [organizationId, { callers, ...own }] of this.#organizations) {
@@ -77,7 +75,7 @@ export class RateWindow {
   #adjust(quotas: Quotas, limits: PolicyLimits): void {
     for (const quota of [quotas.requests, quotas.submits]) {
       quota.adjust(limits[quota.policy], this.#nodeCount);
-      // The others do not know yet what this node allowed while it was alone.
+      // The other nodes do not know yet what this node allowed while it was alone.
       if (this.#nodeCount > 1 && quota.used >= quota.mark) this.shared.add(quota);
     }
   }
@@ -94,5 +92,5 @@ interface OrganizationQuotas extends Quotas {
   readonly callers: Map<string, Quotas>;
 }
 
-/** Far more than what a heartbeat corrects, and less than what would double a minute's limit. */
+/** This is far more than a heartbeat corrects, and less than what would double a minute's limit. */
 const maxStepBackMs = 1_000;

@@ -22,11 +22,11 @@ export interface AdapterParts {
   readonly secrets: SecretBox;
   /** The database's time. */
   readonly now: () => Timestamp;
-  /** The provider's own errors: it is loaded on first use only. */
+  /** The provider's own error classes, passed in because the provider is loaded on first use only. */
   readonly errors: typeof errors;
 }
 
-/** Keeps the provider's state in the store that all nodes share, named by hashes and sealed. */
+/** Keeps the provider's state in the store that all nodes share. Records are named by hashes and sealed. */
 export function adapterOver(parts: AdapterParts): AdapterFactory {
   return (kind) => (kind === "Client" ? new ClientAdapter(kind, parts) : new StoreAdapter(kind, parts));
 }
@@ -74,7 +74,7 @@ class StoreAdapter implements Adapter {
     return undefined;
   }
 
-  /** The provider looked before whether it was consumed; of several that looked at once, one gets through here. */
+  /** The provider has checked whether the record was consumed; of several requests that checked at once, only one gets through here. */
   async consume(id: string): Promise<void> {
     const isFirst = await this.ask((db) => consumeOidcRecord(db, this.#kind, hashName(id), this.#parts.now()));
     if (!isFirst)
@@ -113,7 +113,8 @@ class StoreAdapter implements Adapter {
 }
 
 /**
- * Finds the clients of organizations: the provider asks here for every client that is none of the service's own. It asks each time, so that a deleted one is gone at once.
+ * Finds the clients of organizations: the provider looks here for every client that is not one of the service's own. It looks each time, so that a
+ * deleted client is gone at once.
  */
 class ClientAdapter extends StoreAdapter {
   override async find(id: string): Promise<AdapterPayload | undefined> {
@@ -122,12 +123,12 @@ class ClientAdapter extends StoreAdapter {
   }
 }
 
-/** With a key: codes that people type are so short that a plain hash of one could be guessed back. */
+/** The hash has a key: codes that people type are so short that a plain hash of one could be guessed back. */
 function hashUserCode(key: Buffer, userCode: string): Buffer {
   return createHmac("sha256", key).update(userCode).digest();
 }
 
 const purpose = "oidc-record";
 const userCodePurpose = "user-code";
-/** What goes with its grant. A sign-in under way names one too, of the session before, and must outlive it. */
+/** The kinds of records that end with their grant. A sign-in under way also names a grant, that of the earlier session, and must outlive it. */
 const issuedKinds: ReadonlySet<string> = new Set(["AccessToken", "AuthorizationCode", "RefreshToken", "DeviceCode"]);

@@ -9,16 +9,16 @@ import { MinuteCounts } from "../limits/minute-counts.ts";
 import { originsOf } from "./clients.ts";
 import type { Middleware } from "./provider-parts.ts";
 
-/** A client that is deleted, or a new one, is known on every node after this long. */
+/** Every node knows of a new or a deleted client after this long. */
 const maxAgeMs = 1_000;
 const maxRemembered = 10_000;
-/** RFC 1035: no name of a host is longer than 253 characters. */
+/** RFC 1035: no host name is longer than 253 characters. */
 const maxOriginLength = "https://".length + 253 + ":65535".length;
 
 export interface ClientOriginsOptions {
   readonly database: Database;
   readonly now: () => Timestamp;
-  /** Look-ups of origins that no client has, for one network; 0: no limit. */
+  /** The look-ups of unknown origins that one network may cause in a minute; 0 means no limit. */
   readonly maxUnknownPerMinute: number;
 }
 
@@ -34,8 +34,8 @@ export class ClientOrigins {
   }
 
   /**
-   * Whether a client of any organization is served at this origin. The question comes before any credential, so the network that asks (`networkOf`) causes
-   * only so many look-ups in vain; beyond them it is answered by what this node remembers.
+   * Tells whether a client of any organization is served at this origin. The question comes before any credential, so each network (`networkOf`) may
+   * cause only a bounded number of look-ups of unknown origins; beyond that, the node answers from memory.
    */
   has(origin: string, network: string): boolean | Promise<boolean> {
     if (origin.length > maxOriginLength || !/^https?:\/\/[a-z0-9._-]+(:\d{1,5})?$/.test(origin)) return false;
@@ -47,16 +47,16 @@ export class ClientOrigins {
     });
   }
 
-  /** On the node that changed a client, the change holds at once. */
+  /** Forgets all origins, so that a change of a client holds at once on the node that made it. */
   forgetAll(): void {
     this.#known.forgetWhere(() => true);
   }
 }
 
-/** Requests whose origin is one of the client that makes them. */
+/** The requests whose origin belongs to the client that makes them. */
 const allowed = new WeakSet<object>();
 
-/** Whether a page of this origin may ask for this client. `ownOrigins`: those of the service's own clients. */
+/** Tells whether a page of this origin may send requests for this client. `ownOrigins` are those of the service's own clients. */
 export function allowClientOrigin(
   ctx: KoaContextWithOIDC,
   origin: string,
@@ -70,8 +70,8 @@ export function allowClientOrigin(
 }
 
 /**
- * Lets only pages of known clients read what the provider answers. The provider itself allows every origin until it knows the client, which an error or a browser's
- * question beforehand never tells it.
+ * Lets only pages of known clients read the provider's answers. The provider itself allows every origin until it knows the client, which it never
+ * does for an error or a browser's preflight request.
  */
 export function onlyClientOrigins(
   isKnown: (origin: string, network: string) => boolean | Promise<boolean>,
@@ -79,7 +79,7 @@ export function onlyClientOrigins(
 ): Middleware {
   return async (ctx, next) => {
     const origin = ctx.get("origin");
-    // The operator's own list of origins stands before this.
+    // The operator's own list of origins has been applied before.
     if (origin === "" || publicPaths.has(ctx.path) || ctx.res.hasHeader(allowOrigin)) return await next();
     try {
       await next();

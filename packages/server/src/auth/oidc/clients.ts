@@ -1,6 +1,6 @@
 import type { ClientMetadata } from "oidc-provider";
 
-/** The programs that people sign in with. None can keep a secret: the one is a page, the other everybody's command line. */
+/** The service's own clients. None can keep a secret: one is a page, and the other is everybody's command line. */
 export const dashboardClientId = "stepwell-dashboard";
 export const commandLineClientId = "stepwell-cli";
 export const clientIds: readonly string[] = [dashboardClientId, commandLineClientId];
@@ -12,7 +12,7 @@ export const sharedMetadata = {
   response_modes: ["query"],
 } as const;
 
-/** `extraRedirectUris`: where a dashboard under development is served. */
+/** `extraRedirectUris` are the addresses of a dashboard under development. */
 export function clientsOf(baseUrl: string, extraRedirectUris: readonly string[]): ClientMetadata[] {
   const dashboardUris = [`${baseUrl}/`, `${baseUrl}/signed-in`, ...extraRedirectUris];
   return [
@@ -40,14 +40,14 @@ export function clientsOf(baseUrl: string, extraRedirectUris: readonly string[])
 
 export const deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code";
 
-/** Origins to which a sign-in or a sign-out may lead back. */
+/** The origins to which a sign-in or a sign-out may lead back. */
 export function clientOrigins(clients: readonly ClientMetadata[]): string[] {
   return originsOf(
     clients.flatMap((client) => [...(client.redirect_uris ?? []), ...(client.post_logout_redirect_uris ?? [])]),
   );
 }
 
-/** The origins of these addresses, each once. */
+/** The origins of these addresses, without repetitions. */
 export function originsOf(uris: readonly string[]): string[] {
   return [...new Set(uris.map((uri) => new URL(uri).origin))];
 }

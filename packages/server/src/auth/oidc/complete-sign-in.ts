@@ -2,17 +2,17 @@ import type { KoaContextWithOIDC, Provider } from "oidc-provider";
 import { ServiceError } from "../../core/service-error.ts";
 import type { SessionGrounds, Sessions } from "./sessions.ts";
 
-/** Who signed in, and what proved it. */
+/** A person who signed in, and how they proved who they are. */
 export interface ProvenUser {
   readonly userId: string;
-  /** `password`, `link`, or the name of an issuer outside. */
+  /** `password`, `link`, or the name of an external issuer. */
   readonly signedInBy: string;
   readonly grounds: SessionGrounds;
 }
 
 /**
- * Ends a sign-in in success, whoever proved who it is: begins the session, and answers the address at which the browser goes on with what
- * it was signing in for. Throws `ServiceError` when what proved it has ended meanwhile.
+ * Completes a sign-in: begins the session, and answers the address at which the browser continues. Throws `ServiceError` when the grounds of the
+ * session do not hold any more.
  */
 export async function completeSignIn(
   provider: Provider,

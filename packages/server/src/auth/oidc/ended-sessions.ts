@@ -4,12 +4,12 @@ import { type GrantOwner, ownerOfGrant } from "./grant-id.ts";
 import type { Middleware } from "./provider-parts.ts";
 import type { Sessions } from "./sessions.ts";
 
-/** The browser itself has a session as its clients have; the provider keeps it under this name. */
+/** The name under which the provider keeps the browser's own session beside those of its clients. */
 export const browserSession = "browser";
 
 const ends = new WeakMap<object, Map<string, Pick<GrantOwner, "userId" | "sessionId">>>();
 
-/** Notes whose sessions the provider ended in a request: it only says so, and waits for nobody. */
+/** Notes the sessions that the provider ends in a request. The provider only emits an event and does not wait for a listener. */
 export function noteEnds(provider: Provider): void {
   provider.on("grant.revoked", (ctx, grantId) => {
     const owner = ownerOfGrant(grantId);
@@ -23,7 +23,7 @@ export function noteEnds(provider: Provider): void {
   });
 }
 
-/** Ends them before the request is answered; in the transaction of the request, where it has one. */
+/** Ends the noted sessions before the request is answered, and in the transaction of the request, where it has one. */
 export function endRevokedSessions(sessions: Sessions): Middleware {
   return async (ctx, next) => {
     await next();
@@ -33,7 +33,7 @@ export function endRevokedSessions(sessions: Sessions): Middleware {
   };
 }
 
-/** Outside of that transaction: what this node remembers is forgotten once it is committed. */
+/** Forgets what this node remembers of these sessions. It stands outside of that transaction, since the change must be committed first. */
 export function forgetEndedSessions(onSessionsEnded: (userId: string) => void): Middleware {
   return async (ctx, next) => {
     await next();
@@ -47,7 +47,7 @@ function note(ctx: KoaContextWithOIDC, { userId, sessionId }: Pick<GrantOwner, "
   ends.set(ctx, noted);
 }
 
-/** The provider revokes a grant at the token endpoint only when what came was used before. */
+/** The provider revokes a grant at the token endpoint only when a code or a token was used a second time. */
 function reasonOf(ctx: KoaContextWithOIDC): AccountAction {
   if (ctx.oidc.route !== "token") return "signed-out";
   return ctx.oidc.params?.grant_type === "refresh_token" ? "refresh-token-reused" : "authorization-code-reused";

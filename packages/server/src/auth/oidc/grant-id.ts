@@ -2,8 +2,8 @@ import { hash } from "node:crypto";
 import { clientIds } from "./clients.ts";
 
 /**
- * A grant is what one client got in one session, and is named so: from any token of the provider one comes to the session, and from a
- * session to all that was issued under it. Ids of grants never leave the service.
+ * A grant is what one client got in one session. Its name consists of both, so that any token of the provider leads to the session, and a session to
+ * everything that was issued under it. Ids of grants never leave the service.
  */
 export interface GrantOwner {
   readonly userId: string;
@@ -21,7 +21,7 @@ export function ownerOfGrant(grantId: string | undefined): GrantOwner | undefine
   return { userId, sessionId, clientId };
 }
 
-/** The names in the store of the grants that the service's own clients may have in a session. */
+/** Answers the names in the store of the grants that the service's own clients may have in a session. */
 export function grantHashesOf(userId: string, sessionId: string): Buffer[] {
   return clientIds.map((clientId) => grantHashOf({ userId, sessionId, clientId }));
 }

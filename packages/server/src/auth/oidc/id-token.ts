@@ -8,20 +8,20 @@ export interface IdTokensParts {
   readonly issuer: () => string;
   /** The database's time. */
   readonly now: () => Timestamp;
-  /** From the store, by its id. */
+  /** Finds a public key in the store by its id. */
   readonly publicKey: (keyId: string) => Promise<KeyObject | undefined>;
 }
 
-/** Who an id token speaks for. Whether their session still holds is another question. */
+/** The subject of an id token. Whether their session is still open is checked elsewhere. */
 export interface IdTokenSubject {
   readonly userId: string;
   readonly sessionId: string;
-  /** The client of an organization that it was issued to; null: one of the service's own. */
+  /** The OAuth client of an organization to which the token was issued; null for one of the service's own clients. */
   readonly clientId: string | null;
   readonly expiresAt: Timestamp;
 }
 
-/** Verifies our own id tokens and no others: one algorithm, one type, one issuer, clients that may exist, and keys from the store only. */
+/** Verifies the service's own id tokens and no others: one algorithm, one type, one issuer, clients that may exist, and keys from the store only. */
 export class IdTokens {
   readonly #parts: IdTokensParts;
 
@@ -29,7 +29,7 @@ export class IdTokens {
     this.#parts = parts;
   }
 
-  /** Undefined for everything that is not valid. An expired one is: its time is for the caller to judge. */
+  /** Answers undefined for a token that is not valid. An expired one is answered: the caller judges its time. */
   async verify(text: string): Promise<IdTokenSubject | undefined> {
     const token = parse(text);
     if (token === undefined) return undefined;
@@ -40,12 +40,12 @@ export class IdTokens {
   }
 }
 
-/** Ours have some 900 characters. */
+/** Our id tokens have some 900 characters. */
 const maxLength = 4_096;
-/** Three parts of base64url; the signature of a key of 2,048 bits. */
+/** The form is three parts of base64url; the last is the signature of a key of 2,048 bits. */
 const form = /^([\w-]+)\.([\w-]+)\.([\w-]{342})$/;
 
-/** Whether a text may be one of our id tokens at all, without any look at what it says. */
+/** Tells by the form alone whether a text may be one of our id tokens. */
 export function looksLikeIdToken(text: string): boolean {
   return text.length <= maxLength && form.test(text);
 }
@@ -61,11 +61,11 @@ function parse(text: string): ParsedToken | undefined {
   if (!looksLikeIdToken(text)) return undefined;
   const [header = "", payload = "", signature = ""] = text.split(".");
   const { alg, kid, ...others } = objectIn(header) ?? {};
-  // Ours say nothing else. `typ` would make it another kind of token; `jku`, `jwk`, `x5u`, `crit` would be a stranger's instructions.
+  // Our headers have nothing else. `typ` would make it another kind of token; `jku`, `jwk`, `x5u` and `crit` would be a stranger's instructions.
   if (alg !== "RS256" || typeof kid !== "string" || Object.keys(others).length > 0) return undefined;
   const claims = objectIn(payload);
   const bytes = Buffer.from(signature, "base64url");
-  // The last character of a signature has bits that mean nothing: of its spellings one is right.
+  // The last character of a signature has unused bits, so only one of its spellings is accepted.
   if (claims === undefined || bytes.toString("base64url") !== signature) return undefined;
   return { keyId: kid, claims, signed: `${header}.${payload}`, signature: bytes };
 }
@@ -79,7 +79,7 @@ function objectIn(part: string): Readonly<Record<string, unknown>> | undefined {
   }
 }
 
-/** Clocks of the nodes may differ by this much. */
+/** The clocks of the nodes may differ by this much. */
 const maxSkewSeconds = 60;
 
 function subjectOf(

@@ -1,12 +1,12 @@
-/** How long what the provider issues holds. Sessions have settings of their own. */
+/** The lifetimes of the tokens, codes and forms of the provider. Sessions have settings of their own. */
 
-/** The Bearer value. The interface that we implement fixes it. */
+/** The lifetime of the Bearer value. The interface that we implement fixes it. */
 export const idTokenSeconds = 3_600;
-/** Good for the userinfo endpoint and nothing else. */
+/** The lifetime of an access token, which only the userinfo endpoint accepts. */
 export const accessTokenSeconds = 3_600;
-/** From the redirect to the exchange. */
+/** The time from the redirect to the exchange. */
 export const codeSeconds = 60;
-/** From opening the sign-in page to signing in. */
+/** The time from opening the sign-in page to signing in. */
 export const interactionSeconds = 3_600;
-/** From the command line's request to the confirmation in a browser. */
+/** The time from the command line's request to the confirmation in a browser. */
 export const deviceCodeSeconds = 600;

@@ -20,11 +20,11 @@ export interface OpenIdParts {
   /** The database's time. */
   readonly now: () => Timestamp;
   readonly newId: () => string;
-  /** Where clients reach the service, without a slash at the end. Known once it listens. */
+  /** The address at which clients reach the service, without a slash at the end. It is known once the service listens. */
   readonly publicUrl: () => string;
 }
 
-/** What sign-in by OpenID Connect works with, before the provider itself is loaded: sessions, keys, and the tokens that they sign. */
+/** The parts of sign-in by OpenID Connect that need no loaded provider: sessions, keys, and the tokens that they sign. */
 export class OpenId {
   readonly store: ScopedStore;
   readonly sessions: Sessions;
@@ -51,7 +51,7 @@ export class OpenId {
     });
   }
 
-  /** What is to be done again and again, on every node. */
+  /** The maintenance duties of sign-in, which run on every node. */
   duties() {
     return [
       { name: "signing-keys", everyMs: hourMs, runOnce: () => this.#rotateKeys() },
@@ -63,7 +63,7 @@ export class OpenId {
     await this.signingKeys.rotate();
   }
 
-  /** Deletes what is over, a bounded number at a time. */
+  /** Deletes expired records, a bounded number at a time. */
   async #forgetExpired(): Promise<{ readonly againInMs: number } | undefined> {
     const now = this.#now();
     const deleted = [
@@ -78,5 +78,5 @@ export class OpenId {
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const maxRowsAtOnce = 2_000;
-/** The account's activity names sessions; for a while one can still see where they came from. */
+/** The account's activity names sessions, so ended ones are kept for a while to show where they came from. */
 const keepSessionsMs = 30 * 24 * hourMs;

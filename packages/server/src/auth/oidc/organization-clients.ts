@@ -12,19 +12,19 @@ import { type EndedSession, endClientSessions } from "../../store/people/user-se
 import { organizationOfClient } from "../credentials/token-form.ts";
 import { sharedMetadata } from "./clients.ts";
 
-/** The client of an organization with this id. Undefined for every other id, and when its organization is deleted. */
+/** Answers the client of an organization with this id. Undefined for every other id, and when its organization is deleted. */
 export async function findOrganizationClient(db: Queryable, clientId: string): Promise<FoundOAuthClient | undefined> {
   const organizationId = organizationOfClient(clientId);
   return organizationId === undefined ? undefined : await findOAuthClient(db, organizationId, clientId);
 }
 
-/** Whether a client of an organization may act for the user: both still belong to it, and the user agreed. */
+/** Tells whether a client of an organization may act for the user: both still belong to it, and the user agreed. */
 export async function mayActFor(db: Queryable, clientId: string, userId: string): Promise<boolean> {
   const organizationId = organizationOfClient(clientId);
   return organizationId !== undefined && (await hasOAuthConsent(db, { organizationId, clientId, userId }));
 }
 
-/** Takes back what the user agreed to, and ends the sessions that the client has with them. Answers these. */
+/** Withdraws the user's consent, and ends the sessions that the client has with them. Answers these sessions. */
 export async function withdrawConsent(
   transaction: Transaction,
   { clientId, userId }: { readonly clientId: string; readonly userId: string },
@@ -33,14 +33,15 @@ export async function withdrawConsent(
   const organizationId = organizationOfClient(clientId);
   if (organizationId === undefined) return [];
   const consent = { organizationId, clientId, userId };
-  // The sessions come before the consent, as in every change that writes both, so that no two wait for each other.
+  // Sessions are changed before the consent, as in every change that writes both, so that no two changes wait for each other.
   const ended = await endClientSessions(transaction, consent, at);
   await deleteOAuthConsent(transaction, consent);
   return ended;
 }
 
 /**
- * The client as the provider takes it. Its type is `web` even on a loopback address: the provider would let a `native` one change its port.
+ * Answers the client in the form that the provider takes. Its type is `web` even on a loopback address: the provider would let a `native` one change
+ * its port.
  */
 export function metadataOf({ clientId, name, redirectUris }: OAuthClient): ClientMetadata {
   return {

@@ -27,7 +27,7 @@ interface Parts extends Omit<OpenIdProviderParts, "middlewares" | "onSessionsEnd
 
 const scopes = ["openid", "offline_access", "profile", "email"];
 
-/** What the provider offers, and how it fits into the service. What is not named here is off. */
+/** The configuration of the provider. Features that are not named here are off. */
 export function providerConfiguration(parts: Parts): Configuration {
   const { config, pages, publicUrl } = parts;
   const isSecure = publicUrl().startsWith("https:");
@@ -40,7 +40,7 @@ export function providerConfiguration(parts: Parts): Configuration {
     adapter: adapterOver(parts),
     clients,
     clientAuthMethods: ["none"],
-    // Browsers name the origin of a page that asks for tokens even where it is the service's own.
+    // Browsers send the origin of a page that asks for tokens even where it is the service's own.
     clientBasedCORS: (ctx, origin, client) => allowClientOrigin(ctx, origin, client, origins),
     jwks: { keys: [...parts.keys] as NonNullable<Configuration["jwks"]>["keys"] },
     enabledJWA: { idTokenSigningAlgValues: ["RS256"], userinfoSigningAlgValues: ["RS256"] },
@@ -49,7 +49,7 @@ export function providerConfiguration(parts: Parts): Configuration {
     allowOmittingSingleRegisteredRedirectUri: false,
     scopes,
     claims: { openid: ["sub", "sid"], profile: ["name"], email: ["email"] },
-    // Into the id token itself: it is what clients have.
+    // Claims go into the id token itself, which is the token that clients use.
     conformIdTokenClaims: false,
     features: {
       devInteractions: { enabled: false },
@@ -84,11 +84,11 @@ export function providerConfiguration(parts: Parts): Configuration {
     cookies: {
       names: {
         session: isSecure ? "__Host-stepwell-session" : "stepwell-session",
-        // These two are for one path each, which the prefix `__Host-` does not allow.
+        // These two cookies are for one path each, which the prefix `__Host-` does not allow.
         interaction: isSecure ? "__Secure-stepwell-sign-in" : "stepwell-sign-in",
         resume: isSecure ? "__Secure-stepwell-resume" : "stepwell-resume",
       },
-      // Lax and not Strict: a sign-in at an issuer outside comes back from another site.
+      // The cookies are Lax and not Strict: a sign-in at an external issuer comes back from another site.
       long: { httpOnly: true, sameSite: "lax", secure: isSecure },
       short: { httpOnly: true, sameSite: "lax", secure: isSecure },
     },
@@ -98,7 +98,7 @@ export function providerConfiguration(parts: Parts): Configuration {
       AuthorizationCode: codeSeconds,
       DeviceCode: deviceCodeSeconds,
       Interaction: interactionSeconds,
-      // Of a browser in which nobody has signed in yet there is nothing to remember for longer.
+      // The session of a browser without a sign-in only has to last as long as an interaction.
       Session: (_ctx, { accountId }) => (accountId === undefined ? interactionSeconds : sessionSeconds),
       Grant: sessionSeconds,
       RefreshToken: sessionSeconds,
@@ -107,7 +107,7 @@ export function providerConfiguration(parts: Parts): Configuration {
     loadExistingGrant: async (ctx) => await grantFor(ctx, parts),
     issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed("refresh_token"),
     rotateRefreshToken: true,
-    // A page signs in and out with its browser; a command line has a session of its own.
+    // A page's session ends with that of its browser; a command line has a session of its own.
     expiresWithSession: async (_ctx, source) => source.clientId !== commandLineClientId,
   };
 }
@@ -121,8 +121,8 @@ function problemOf(
 }
 
 /**
- * A token's account is there as long as the session that it was issued in. In a browser that session is the one of its sign-in: once it is
- * ended the browser's cookie alone lets nobody in.
+ * A token's account exists as long as the session in which the token was issued. A browser's account exists as long as the session of its sign-in:
+ * once that is ended, the browser's cookie alone signs nobody in.
  */
 function findAccountIn({ sessions, store }: Pick<Parts, "sessions" | "store">): FindAccount {
   return async (ctx, userId, token) => {
@@ -143,15 +143,15 @@ function findAccountIn({ sessions, store }: Pick<Parts, "sessions" | "store">): 
   };
 }
 
-/** Of a sign-in that was just completed (`complete-sign-in.ts`), or of an earlier one. */
+/** Answers the session of a sign-in that was just completed (`complete-sign-in.ts`), or else of an earlier one. */
 function browserSessionOf(ctx: KoaContextWithOIDC): string | undefined {
   const completed = ctx.oidc.result?.signIn as { readonly sessionId?: string } | undefined;
   return completed?.sessionId ?? ctx.oidc.session?.sidFor(browserSession);
 }
 
 /**
- * Our own clients need no consent: whoever signs in with one grants it all. A client of an organization gets nothing before the member has agreed; then the page that
- * asks for it comes first. A device gets a session of its own, and so does a client of an organization.
+ * The service's own clients need no consent. A client of an organization gets nothing before the member has agreed; undefined makes the provider show
+ * the page that asks for it. A device gets a session of its own, and so does a client of an organization.
  */
 async function grantFor(
   ctx: KoaContextWithOIDC,
@@ -189,7 +189,7 @@ async function grantFor(
   return grant;
 }
 
-/** Answers the session that this browser has with the client, or a new one; a new one in any case where the person signed in just now. */
+/** Answers the session that this browser has with the client, or a new one. A person who signed in just now always gets a new one. */
 async function clientSessionOf(
   ctx: KoaContextWithOIDC,
   { sessions }: Pick<Parts, "sessions">,
@@ -219,7 +219,7 @@ function signInOf(deviceInfo: Readonly<Record<string, unknown>> | undefined) {
 function signInPolicy({ interactionPolicy }: Pick<Parts, "interactionPolicy">): interactionPolicy.DefaultPolicy {
   const { base, Check } = interactionPolicy;
   const policy = base();
-  // The prompt stays known to the service's own clients too, since clients send `prompt=consent` to get a refresh token elsewhere.
+  // The prompt stays available to the service's own clients too, since clients send `prompt=consent` to get a refresh token elsewhere.
   const consent = policy.get("consent");
   consent?.checks.clear();
   const isNew = new Check("not_agreed", "the user has not agreed to this client", "consent_required", ({ oidc }) => {

@@ -15,12 +15,12 @@ export interface OpenIdProviderParts {
   readonly signingKeys: SigningKeys;
   /** The database's time. */
   readonly now: () => Timestamp;
-  /** Where clients reach the service, without a slash at the end. Known once it listens. */
+  /** The address at which clients reach the service, without a slash at the end. It is known once the service listens. */
   readonly publicUrl: () => string;
   readonly pages: ProviderPages;
-  /** The handlers before the provider's own endpoints, the outermost first. */
+  /** The handlers that run before the provider's own endpoints, the outermost first. */
   readonly middlewares: (provider: Provider) => readonly Middleware[];
-  /** On this node it holds at once that sessions of a user ended. */
+  /** Called when sessions of a user ended, so that this node forgets them at once. */
   readonly onSessionsEnded: (userId: string) => void;
   readonly onFailure: (error: unknown, ctx: KoaContextWithOIDC | undefined) => void;
 }

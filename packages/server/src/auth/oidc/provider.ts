@@ -10,8 +10,8 @@ import type { SigningKeys } from "./signing-keys.ts";
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse, address: string) => Promise<void>;
 
 /**
- * The OpenID provider, loaded when it is first needed: half a second and 46 MB that a node without sign-ins need not spend. Built anew when
- * its keys change.
+ * The OpenID provider. It is loaded when it is first needed, since loading takes half a second and 46 MB that a node without sign-ins need not spend.
+ * It is built anew when its keys change.
  */
 export class OpenIdProvider {
   readonly #parts: OpenIdProviderParts;
@@ -54,7 +54,7 @@ export class OpenIdProvider {
     };
   }
 
-  /** The provider would believe the Host header, and the connection that a proxy made. */
+  /** Sets the provider's address: by itself it would trust the Host header, and take the connection to a proxy for the client's own. */
   #knowItsAddress(provider: Provider, issuer: URL): void {
     const addresses = this.#addresses;
     Object.defineProperties(provider.request, {

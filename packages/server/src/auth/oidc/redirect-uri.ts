@@ -1,6 +1,6 @@
 /**
- * Answers what is wrong with an address to which a client of an organization wants to be sent back; undefined when nothing is. It is compared as a text later,
- * so it must be written in the one way in which browsers write it.
+ * Answers what is wrong with an address to which a client of an organization wants to be sent back; undefined when nothing is. The address is later
+ * compared as a text, so it must be written in the one way in which browsers write it.
  */
 export function problemOfRedirectUri(uri: string, ownOrigins: readonly string[]): string | undefined {
   const parsed = URL.parse(uri);
@@ -11,7 +11,7 @@ export function problemOfRedirectUri(uri: string, ownOrigins: readonly string[])
   }
   if (uri.includes("#")) return "must have no fragment";
   if (uri.includes("*")) return "must be one address: a wildcard is not understood";
-  // The host goes into the policy of the sign-in's pages, where other characters would mean something.
+  // The host goes into the content security policy of the sign-in's pages, where other characters would have a meaning.
   if (!/^[a-z0-9._-]+$/.test(parsed.hostname)) return "must name a host by letters, digits, dots and hyphens";
   if (parsed.protocol === "http:" && !loopbackHosts.has(parsed.hostname)) {
     return "must begin with https://, except on localhost and 127.0.0.1";

@@ -17,7 +17,7 @@ export interface RefreshLedgerParts {
   readonly now: () => Timestamp;
 }
 
-/** As the token endpoint answers. */
+/** The answer of the token endpoint. */
 export interface RefreshAnswer {
   readonly status: number;
   readonly body: unknown;
@@ -28,12 +28,12 @@ export interface RefreshRequest {
   readonly clientId: string;
 }
 
-/** For so long a client that lost the answer, or asked twice at once, gets the same answer again. Later it is a reuse. */
+/** A client that lost the answer, or asked twice at once, gets the same answer again for this long. A later request counts as reuse. */
 const answerMs = 30_000;
 
 /**
- * Stands before the exchange of refresh tokens, of which each holds once. The exchange and its entry here are one transaction: whichever
- * node dies whenever, the token is either still good, or its answer can be had.
+ * Guards the exchange of refresh tokens, each of which works once. The exchange and its entry here are one transaction: when a node dies, either the
+ * token is still good, or its answer can be fetched again.
  */
 export class RefreshLedger {
   readonly #parts: RefreshLedgerParts;
@@ -45,7 +45,7 @@ export class RefreshLedger {
 
   async exchange(request: RefreshRequest, exchange: () => Promise<RefreshAnswer>): Promise<RefreshAnswer> {
     const tokenHash = hashName(request.token);
-    // On one node the same request waits here and not in the database, where each would hold a connection.
+    // Equal requests on one node wait here and not in the database, where each would hold a connection.
     const key = `${tokenHash.toString("hex")} ${request.clientId}`;
     const running = this.#running.get(key);
     if (running !== undefined) return await running;
@@ -60,7 +60,7 @@ export class RefreshLedger {
     exchange: () => Promise<RefreshAnswer>,
   ): Promise<RefreshAnswer> {
     const { store, secrets, now } = this.#parts;
-    // What nobody ever issued leaves no trace.
+    // A token that was never issued leaves no entry.
     const isKnown = (await findOidcRecord(store.current, "RefreshToken", tokenHash)) !== undefined;
     if (!isKnown) return await exchange();
     const context = tokenHash.toString("hex");
@@ -70,7 +70,7 @@ export class RefreshLedger {
         const at = now();
         const held = await claimRefreshExchange(transaction, { tokenHash, clientId, claimId }, at, at - answerMs);
         if (held.claimId !== claimId) {
-          // Another client has no business with this token, and is told so as with any other.
+          // Another client may not use this token, and gets the usual answer for that.
           if (held.clientId !== clientId || held.answer === null) return await exchange();
           return JSON.parse(secrets.open(purpose, context, held.answer).toString("utf8")) as RefreshAnswer;
         }
@@ -89,7 +89,7 @@ export class RefreshLedger {
 
 const purpose = "refresh-exchange";
 
-/** Of a failure on our side the answer is given, and nothing is kept: the token is as good as it was. */
+/** Answers a failure of the service, and rolls everything back: the token then stays as good as it was. */
 async function undoneWhenFailed(
   work: (undo: (answer: RefreshAnswer) => never) => Promise<RefreshAnswer>,
 ): Promise<RefreshAnswer> {

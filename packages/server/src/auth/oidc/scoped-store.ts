@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { Database, Queryable, Transaction } from "../../store/home/database.ts";
 
 /**
- * The store as the parts of the provider see it: while a request runs in a transaction, that transaction. The provider calls them from
- * deep inside, with no way to hand a transaction through.
+ * Gives the parts of the provider the transaction of the current request, or the database where there is none. The provider calls these parts from
+ * deep inside and cannot pass a transaction through.
  */
 export class ScopedStore {
   readonly #database: Database;
@@ -17,7 +17,7 @@ export class ScopedStore {
     return this.#scope.getStore() ?? this.#database;
   }
 
-  /** Everything that `work` reads and writes is one transaction; part of the one that runs already, if there is one. */
+  /** Runs `work` in one transaction: the one that runs already, or a new one. */
   async transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
     const running = this.#scope.getStore();
     if (running !== undefined) return await work(running);

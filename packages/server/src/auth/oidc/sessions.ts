@@ -28,9 +28,9 @@ export interface SessionsParts {
 
 export interface NewSession {
   readonly userId: string;
-  /** What proved who it is. */
+  /** The way in which the person signed in: a password, a link, an issuer, a device or an application. */
   readonly signedInBy: string;
-  /** The client of an organization that the session is good for; left out: the service itself. */
+  /** The OAuth client of an organization for which the session is; left out for the service itself. */
   readonly client?: SessionClient;
   readonly grounds: SessionGrounds;
   readonly userAgent: string;
@@ -38,9 +38,10 @@ export interface NewSession {
 }
 
 /**
- * What a session is begun on, which may be gone by the time it begins: the password that was checked, by when it was set, or the session in a browser
- * from which a device or an organization's client is let in. `proof`: what holds once, and was used up. `issuer`: an issuer outside, which answers for
- * the second factor too, and may say when it last asked the person to prove who they are.
+ * The grounds on which a session begins. They may be gone by then, so they are checked again. `password`: the password that was checked, known by the
+ * time at which it was set. `session`: the session in a browser that lets in a device or an organization's client. `proof`: a proof that works once
+ * and was used up. `issuer`: an external issuer, which answers for the second factor too, and may say when it last asked the person to prove who they
+ * are.
  */
 export type SessionGrounds =
   | { readonly type: "password"; readonly passwordChangedAt: Timestamp | null; readonly deviceId: string | null }
@@ -53,7 +54,7 @@ export interface SessionKey {
   readonly sessionId: string;
 }
 
-/** What is told of the end of a session in the account's activity. */
+/** The end of a session, with the facts that the account's activity records. */
 export interface SessionEnd extends SessionKey {
   readonly action: AccountAction;
   readonly address: string;
@@ -63,7 +64,7 @@ const hourMs = 3_600_000;
 const touchEveryMs = 60_000;
 const maxUserAgentLength = 300;
 
-/** Sign-ins of people: each is a session, and what was issued in it holds only while it does. */
+/** The sessions of people who signed in. Everything that was issued in a session ends with it. */
 export class Sessions {
   readonly #parts: SessionsParts;
 
@@ -72,8 +73,8 @@ export class Sessions {
   }
 
   /**
-   * Answers the session's id: a new one for each sign-in, so that nobody can have known it before. Undefined when what it is begun on does not hold
-   * any more: who changes a password ends all sessions, and none may begin behind their back.
+   * Begins a session and answers its id, which is new for each sign-in, so that nobody can know it before. Answers undefined when the grounds do not
+   * hold any more: a change of the password ends all sessions, and none may begin on the old password afterwards.
    */
   async begin(session: NewSession): Promise<string | undefined> {
     const { userId, signedInBy, client, userAgent, address, grounds } = session;
@@ -104,7 +105,7 @@ export class Sessions {
     });
   }
 
-  /** The session, if it holds; its use counts against its idle life. */
+  /** Answers the session if it is open, and notes its use, which resets the idle time. */
   async use({ userId, sessionId }: SessionKey): Promise<OpenSession | undefined> {
     const { store, now } = this.#parts;
     const session = await findOpenSession(store.current, userId, sessionId);
@@ -116,19 +117,19 @@ export class Sessions {
     return session;
   }
 
-  /** When it ends if nobody uses it any more. */
+  /** Answers the time at which the session ends if nobody uses it any more. */
   endsAt({ lastSeenAt, expiresAt }: Pick<OpenSession, "lastSeenAt" | "expiresAt">): Timestamp {
     return Math.min(expiresAt, lastSeenAt + this.#parts.sessionIdleHours * hourMs);
   }
 
-  /** For lists: what was seen before this is over. */
+  /** Sessions that were last seen before this time have ended. Lists use it. */
   seenAfter(): Timestamp {
     return this.#parts.now() - this.#parts.sessionIdleHours * hourMs;
   }
 
   /**
-   * Ends a session with all that was issued in it. False when there is none, or it was ended before. A user who ends a session in a client of an organization
-   * takes back that they agreed to the client: otherwise a browser that is signed in would let it in again without asking.
+   * Ends a session with all that was issued in it. Answers false when there is no such open session. A user who ends a session in a client of an
+   * organization also withdraws the consent: otherwise a browser that is signed in would let the client in again without asking.
    */
   async end(end: SessionEnd): Promise<boolean> {
     const { store, now } = this.#parts;
@@ -167,7 +168,7 @@ export class Sessions {
   }
 }
 
-/** Answers the part that the new session takes over from its grounds; undefined when those do not hold any more. */
+/** Answers the part that the new session takes over from its grounds; undefined when the grounds do not hold any more. */
 async function originOf(
   transaction: Transaction,
   userId: string,
@@ -182,7 +183,7 @@ async function originOf(
       return isSame ? { authenticatedAt: null, deviceId, isVouchedFor: false } : undefined;
     }
     case "session": {
-      // Whoever lets a device or a client in proves nothing anew.
+      // The person who lets a device or a client in proves nothing anew.
       const session = await findOpenSession(transaction, userId, grounds.sessionId);
       return session && { ...session, authenticatedAt: null };
     }
@@ -193,7 +194,7 @@ async function originOf(
   }
 }
 
-/** PostgreSQL takes no NUL, and a list shows what a stranger sent. */
+/** Removes all characters except printable ASCII: PostgreSQL takes no NUL, and lists show this text, which a stranger may have sent. */
 function printable(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, "");
 }

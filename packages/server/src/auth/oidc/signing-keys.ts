@@ -20,7 +20,7 @@ export interface SigningKeysParts {
   readonly now: () => Timestamp;
 }
 
-/** A private key as the provider takes it. */
+/** A private key in the form that the provider takes. */
 export interface SigningKey extends JsonWebKey {
   readonly kid: string;
   readonly alg: "RS256";
@@ -30,14 +30,14 @@ export interface SigningKey extends JsonWebKey {
 const dayMs = 86_400_000;
 /** A key signs for this long; then the next one does. */
 const keyLifeMs = 30 * dayMs;
-/** The next key is published this long before it signs: by then every node has read it, and so has whoever keeps our keys for a day. */
+/** The next key is published this long before it signs. By then every node has read it, and so have clients that keep our keys for a day. */
 const publishedAheadMs = dayMs;
-/** A node looks for new keys this often; far less than they are published ahead. */
+/** A node looks for new keys this often, which is far less than the time for which they are published ahead. */
 const rememberedMs = 60_000;
-/** An unknown key id makes a node look at once, but not oftener than this. */
+/** An unknown key id makes a node look at once, but not more often than this. */
 const unknownLookMs = 1_000;
 
-/** The keys that sign id tokens: made, sealed and replaced by the service itself. The first one is made when it is first needed. */
+/** The keys that sign id tokens. The service itself makes, seals and replaces them; the first one is made when it is needed. */
 export class SigningKeys {
   readonly #parts: SigningKeysParts;
   #remembered: { readonly keys: readonly StoredSigningKey[]; readonly at: number } | undefined;
@@ -50,7 +50,7 @@ export class SigningKeys {
     this.#parts = parts;
   }
 
-  /** All that are published: first the one that signs now. */
+  /** Answers all published keys; the first is the one that signs now. */
   async published(): Promise<readonly SigningKey[]> {
     const stored = await this.#keys(rememberedMs);
     const keys = stored.length === 0 ? [await this.#first()] : stored;
@@ -60,7 +60,7 @@ export class SigningKeys {
     return ordered.map((key) => this.#open(key));
   }
 
-  /** By its id, which a token names; undefined for one that is not, or not any more, ours. */
+  /** Answers the key with the id that a token names; undefined for an unknown or a retired one. */
   async publicKey(keyId: string): Promise<KeyObject | undefined> {
     const key = this.#find(await this.#keys(rememberedMs), keyId) ?? this.#find(await this.#keys(unknownLookMs), keyId);
     if (key === undefined) return undefined;
@@ -71,11 +71,11 @@ export class SigningKeys {
     return publicKey;
   }
 
-  /** Publishes the next key in time, and forgets those whose last token is past. A duty calls it on every node; one of them does it. */
+  /** Publishes the next key in time, and deletes the keys whose last token has expired. A duty calls it on every node; one of them does the work. */
   async rotate(): Promise<void> {
     const { database, now } = this.#parts;
     const newest = (await listSigningKeys(database)).at(-1);
-    // Where nobody ever signed in there is nothing to rotate.
+    // A service where nobody has signed in yet has nothing to rotate.
     if (newest === undefined) return;
     const at = now();
     if (at >= newest.activeAt + keyLifeMs - publishedAheadMs) {
@@ -89,7 +89,7 @@ export class SigningKeys {
     this.#remembered = undefined;
   }
 
-  /** Seals those again that are under a secret key that is on its way out. Answers how many. */
+  /** Seals again the keys that are sealed under an earlier secret key. Answers how many. */
   async reseal(): Promise<number> {
     const { database, secrets } = this.#parts;
     let count = 0;
@@ -123,7 +123,7 @@ export class SigningKeys {
     return keys;
   }
 
-  /** However many need it at once: an RSA key takes a processor some tenths of a second. */
+  /** Makes the first key once for all who need it: an RSA key takes some tenths of a second of a processor. */
   #first(): Promise<StoredSigningKey> {
     this.#making ??= this.#makeFirst().finally(() => {
       this.#making = undefined;
@@ -141,7 +141,7 @@ export class SigningKeys {
   async #make(keyNumber: number, createdAt: Timestamp, activeAt: Timestamp): Promise<StoredSigningKey> {
     const { publicKey, privateKey } = await promisify(generateKeyPair)("rsa", { modulusLength: 2_048 });
     const { kty = "", n = "", e = "" } = publicKey.export({ format: "jwk" });
-    // RFC 7638: the members in the order of their names.
+    // RFC 7638 orders the members by their names.
     const keyId = hash("sha256", JSON.stringify({ e, kty, n }), "base64url");
     const plain = privateKey.export({ type: "pkcs8", format: "der" });
     return {
@@ -178,5 +178,5 @@ export class SigningKeys {
 
 /** The purpose under which private keys are sealed; the context of each is its key id. */
 export const signingKeyPurpose = "signing-key";
-/** An id token's life, and time for nodes whose clocks or looks are late. */
+/** A retired key is kept for the life of an id token, and some time for nodes that are late. */
 const graceMs = idTokenSeconds * 1_000 + 10 * 60_000;

@@ -3,10 +3,10 @@ import type { SecretBox } from "../../sealing/secret-box.ts";
 import type { UserCredentials } from "../../store/people/user-credentials.ts";
 
 /**
- * The value that a browser keeps after a sign-in, and that says: from here somebody signed in to this account before. It lets nobody in;
- * it only counts guesses from here apart from guesses from elsewhere, so that nobody can lock an owner out. It is for one user and one
- * password: somebody who knew an older one, and signed in with it from many browsers, gets no guesses of their own. The browser in which
- * the password was changed stays known all the same (`keptDeviceId`).
+ * Makes the value that a browser keeps after a sign-in: it says that somebody signed in to this account from here before. It gives no access. It only
+ * makes guesses from here count apart from guesses from elsewhere, so that nobody can lock an owner out. It is for one user and one password:
+ * somebody who knew an older one, and signed in with it from many browsers, gets no guesses of their own. The browser in which the password was
+ * changed stays known (`keptDeviceId`).
  */
 export function createDevice(
   secrets: SecretBox,
@@ -17,7 +17,7 @@ export function createDevice(
   return `${deviceId}.${setAt}.${signatureOf(secrets.keyFor(purpose), user, setAt, deviceId)}`;
 }
 
-/** The id of a device that is this user's; undefined for every other value. */
+/** Answers the id of a device that is this user's; undefined for every other value. */
 export function deviceIdIn(
   secrets: SecretBox,
   user: DeviceOwner | undefined,
@@ -35,7 +35,7 @@ export function deviceIdIn(
   return isOurs ? deviceId : undefined;
 }
 
-/** The cookie that keeps the value. A browser sends it only with what this site itself asks for. */
+/** The cookie that keeps the value. A browser sends it only with requests of this site itself. */
 export function knownDeviceCookie(isSecure: boolean) {
   return { name: isSecure ? "__Host-stepwell-device" : "stepwell-device", maxAgeSeconds: 400 * 86_400 };
 }
@@ -44,7 +44,7 @@ const purpose = "device";
 
 type DeviceOwner = Pick<UserCredentials, "userId" | "passwordChangedAt" | "keptDeviceId">;
 
-/** `setAt` is when the password was set that was right in this browser. */
+/** `setAt` is the time at which the password that was right in this browser was set. */
 function signatureOf(key: Buffer, { userId }: Pick<DeviceOwner, "userId">, setAt: string, deviceId: string): string {
   const signed = `${userId} ${setAt} ${deviceId}`;
   return createHmac("sha256", key).update(signed).digest("base64url");

@@ -4,34 +4,32 @@ import { hash, parseOptions, verify } from "@node-rs/argon2";
 import { ServiceError } from "../../core/service-error.ts";
 import { normalizePassword } from "./password-rules.ts";
 
-/** What may be done with a password while it is one's turn. */
+/** The operations on a password that are allowed while a turn lasts. */
 export interface Hashing {
-  /** In its normalized form. */
+  /** Hashes a password in its normalized form. */
   hash(password: string): Promise<string>;
-  /** Takes the password normalized. Without a stored hash it takes the same time and says no. */
+  /** Compares a normalized password with a hash. Without a stored hash it takes the same time and answers false. */
   matches(password: string, storedHash: string | null): Promise<boolean>;
 }
 
-/** What OWASP's password storage cheat sheet asks of argon2id, its first choice: 19 MiB, 2 passes, 1 lane. The algorithm is the default. */
+/** OWASP's password storage cheat sheet recommends these parameters of argon2id first: 19 MiB, 2 passes, 1 lane. The algorithm is the default. */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 } as const;
 const saltBytes = 16;
 
-/** Half of the processors, so that the rest of the service keeps the other half; more than two would only fill the memory. */
+/** Half of the processors are used, so that the rest of the service keeps the other half; more than two would only fill the memory. */
 const maxAtOnce = Math.min(2, Math.max(1, Math.floor(availableParallelism() / 2)));
 
-/** A few seconds' worth: who would wait longer has given up, and a flood of guesses must not fill the memory. */
+/** The queue holds a few seconds of work: a client that had to wait longer has given up, and a flood of guesses must not fill the memory. */
 const maxWaiting = 250;
 
-/**
- * Hashes passwords with argon2id, off the main thread, a few at a time. The rest wait in order; beyond a bound they are told to come back.
- */
+/** Hashes passwords with argon2id, off the main thread, a few at a time. The rest wait in order; beyond a bound they are rejected. */
 export class PasswordHasher {
   readonly #noHash = unmatchedHash();
   readonly #waiting: (() => void)[] = [];
   #runningCount = 0;
   #hashCount = 0;
 
-  /** How many hashes were computed so far. */
+  /** The number of hashes that were computed so far. */
   get hashCount(): number {
     return this.#hashCount;
   }
@@ -43,7 +41,7 @@ export class PasswordHasher {
       return await work(this.#hashing);
     } finally {
       const next = this.#waiting.shift();
-      // A turn is handed over, so that nobody slips in between.
+      // A turn is handed over directly, so that no new request comes in between.
       if (next === undefined) this.#runningCount -= 1;
       else next();
     }
@@ -75,12 +73,12 @@ export class PasswordHasher {
   }
 }
 
-/** For who sets a password without a service that runs: one hash, at once. */
+/** Hashes a password at once, for commands that set one without a running service. */
 export async function hashAlone(password: string): Promise<string> {
   return await new PasswordHasher().inTurn((hashing) => hashing.hash(password));
 }
 
-/** True when a hash was made with other parameters than today's, and is to be made anew at the next occasion. */
+/** True when a hash was made with other parameters than today's, and should be made anew at the next sign-in. */
 export function isOutdated(storedHash: string): boolean {
   const { memoryCost, timeCost, parallelism, outputLen } = parseOptions(storedHash);
   return (

@@ -3,7 +3,7 @@ import type { Actor, Timestamp } from "../../core/job/job-state.ts";
 import type { Queryable } from "../../store/home/database.ts";
 import { replacePasswordLink } from "../../store/people/password-links.ts";
 
-/** A first password may wait for the person's next working day; a reset is asked for by somebody who sits before it. */
+/** A first password may wait for the person's next working day; a reset is used by somebody who has just asked for it. */
 export const passwordLinkHours = { first: 72, reset: 1 } as const;
 
 export interface NewPasswordLink {
@@ -11,19 +11,19 @@ export interface NewPasswordLink {
   readonly kind: keyof typeof passwordLinkHours;
   readonly createdBy: Actor;
   readonly createdAt: Timestamp;
-  /** The link ends no later than this; null or left out: with the hours of its kind. */
+  /** The latest end of the link; null or left out: the link ends after the hours of its kind. */
   readonly notAfter?: Timestamp | null;
-  /** A user token that was made together with the link, for the same person. Every other one ends when the link is used. */
+  /** A user token that was made together with the link, for the same person. All other user tokens end when the link is used. */
   readonly keptTokenId?: string;
 }
 
 export interface IssuedPasswordLink {
-  /** What the link's holder proves to know. Shown once and stored nowhere. */
+  /** The secret in the link. Shown once and stored nowhere. */
   readonly secret: string;
   readonly expiresAt: Timestamp;
 }
 
-/** Makes a link that sets the user's password, once. A link that was made before holds no longer. */
+/** Makes a link that sets the user's password once. It replaces an earlier link. */
 export async function issuePasswordLink(db: Queryable, link: NewPasswordLink): Promise<IssuedPasswordLink> {
   const { userId, kind, createdBy, createdAt, notAfter, keptTokenId = null } = link;
   const secret = randomBytes(32).toString("base64url");
@@ -33,12 +33,12 @@ export async function issuePasswordLink(db: Queryable, link: NewPasswordLink): P
   return { secret, expiresAt };
 }
 
-/** `baseUrl` without a slash at the end. */
+/** `baseUrl` has no slash at the end. */
 export function passwordLinkUrl(baseUrl: string, secret: string): string {
   return `${baseUrl}/set-password?link=${secret}`;
 }
 
-/** The secret is random and long, so a plain hash is enough: there is nothing to guess slowly. */
+/** A plain hash is enough, since the secret is random and too long to guess. */
 export function hashPasswordLink(secret: string): Buffer {
   return hash("sha256", secret, "buffer");
 }

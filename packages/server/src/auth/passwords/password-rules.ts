@@ -5,11 +5,11 @@ const minLength = 12;
 const maxLength = 256;
 
 /**
- * A password as it is hashed: in one Unicode form (NFKC), or the same characters from another keyboard would be another password.
- * Undefined for what can be nobody's password; that is known without hashing it.
+ * Answers a password in the form in which it is hashed: in one Unicode form (NFKC), or the same characters from another keyboard would be another
+ * password. Answers undefined for a text that cannot be anybody's password, so that it need not be hashed.
  */
 export function normalizePassword(password: string): string | undefined {
-  // Looked at before anything that takes longer for longer text.
+  // This check comes before anything that takes longer for a longer text.
   if (password.length > maxLength * 2 || password.includes("\0")) return undefined;
   const normalized = password.normalize("NFKC");
   const length = lengthOf(normalized);
@@ -17,8 +17,8 @@ export function normalizePassword(password: string): string | undefined {
 }
 
 /**
- * What is wrong with a new password, pointed to at `pointer`; an empty list when nothing is. Length counts, and that it is not among
- * the first that everybody would try; rules of composition only make passwords harder to remember (NIST SP 800-63B).
+ * Answers what is wrong with a new password, with `pointer`; an empty list when nothing is. A password must be long enough and not be one of the
+ * common ones. Rules of composition only make passwords harder to remember (NIST SP 800-63B).
  */
 export function problemsOfNewPassword(password: string, email: string, pointer: string): Problem[] {
   const detail = problemOf(password, email);
@@ -36,7 +36,7 @@ function problemOf(password: string, email: string): string | undefined {
   return undefined;
 }
 
-/** As people count, in code points, not in UTF-16 halves. */
+/** Counts code points, as people do, and not UTF-16 code units. */
 function lengthOf(text: string): number {
   let length = 0;
   for (const _ of text) length += 1;

@@ -10,19 +10,19 @@ import { accountSubject, addressSubject, confirmationSubject, deviceSubject } fr
 export interface SignInAttempt {
   readonly email: string;
   readonly password: string;
-  /** Of the second factor: from the authenticator app, or a recovery code. */
+  /** The code of the second factor: from the authenticator app, or a recovery code. */
   readonly code: string | undefined;
   readonly address: string;
-  /** `device` of an earlier sign-in from the same browser. */
+  /** The `device` that an earlier sign-in from the same browser answered. */
   readonly knownDevice: string | undefined;
 }
 
 export type SignInResult =
-  /** `device` is for the browser to keep; it is no credential. */
+  /** `device` is kept by the browser; it is no credential. */
   | {
       readonly outcome: "accepted";
       readonly userId: string;
-      /** When the password was set that was right. */
+      /** The time at which the password that was right was set. */
       readonly passwordChangedAt: Timestamp | null;
       readonly device: string;
       readonly deviceId: string;
@@ -30,21 +30,21 @@ export type SignInResult =
   | { readonly outcome: "rejected" }
   /** The password is right, and the account has a second factor: ask for its code and try again with both. */
   | { readonly outcome: "code-needed" }
-  /** Too many were wrong. Nothing was looked at. */
+  /** Too many attempts were wrong, so the password was not checked. */
   | { readonly outcome: "blocked"; readonly retryAfterSeconds: number };
 
-/** Asked of somebody who is signed in, before what they sign in with is changed and before a token is made that acts as them. */
+/** The proof that a signed-in person gives before they change what they sign in with, or make a token that acts as them. */
 export interface Confirmation {
   readonly userId: string;
-  /** Undefined when it was not sent: then nothing is counted. */
+  /** Undefined when the request has none: then nothing is counted. */
   readonly password: string | undefined;
   readonly code: string | undefined;
   readonly address: string;
-  /** Where the password stands in the request's body. */
+  /** The pointer to the password in the request's body. */
   readonly passwordPointer: string;
 }
 
-/** The one place where passwords are checked: for the sign-in, and for who changes what they sign in with. Writes down what was rejected. */
+/** Checks passwords, for the sign-in and for people who change what they sign in with. No other place does. Records what was rejected. */
 export class PasswordSignIn {
   readonly #parts: CredentialCheckParts;
   readonly #check: CredentialCheck;
@@ -54,12 +54,12 @@ export class PasswordSignIn {
     this.#check = new CredentialCheck(parts);
   }
 
-  /** Of this node; whatever hashes passwords shares it. */
+  /** This node's hasher, which all that hashes passwords shares. */
   get hasher(): PasswordHasher {
     return this.#check.hasher;
   }
 
-  /** Throws `ServiceError` UnavailableError when too many wait for theirs to be checked. */
+  /** Throws `ServiceError` UnavailableError when too many passwords wait to be checked. */
   async attempt({ email, password, code, address, knownDevice }: SignInAttempt): Promise<SignInResult> {
     const { database, secrets, newId } = this.#parts;
     const normalized = normalizePassword(password);
@@ -99,8 +99,8 @@ export class PasswordSignIn {
   }
 
   /**
-   * Answers the credentials that were confirmed. Throws `ServiceError`: ValidationError that points at what is wrong, RateLimitError when
-   * too much was, ConflictError for who has no password.
+   * Answers the credentials that were confirmed. Throws `ServiceError`: ValidationError that points at what is wrong, RateLimitError after too many
+   * wrong attempts, ConflictError for a user without a password.
    */
   async confirm({ userId, password, code, address, passwordPointer }: Confirmation): Promise<ConfirmedUser> {
     const user = await findCredentials(this.#parts.database, userId);
@@ -130,8 +130,9 @@ export class PasswordSignIn {
   }
 
   /**
-   * Lets somebody who is signed in try a code, of a second factor that is not in force yet. Wrong ones count with the passwords and codes of
-   * `confirm`. Answers what `look` found, undefined for a wrong code. Throws RateLimitError when too much was wrong, and whatever `look` throws.
+   * Lets a signed-in person try a code of a second factor that is not in force yet. Wrong codes count together with the passwords and codes of
+   * `confirm`. Answers what `look` found; undefined for a wrong code. Throws RateLimitError after too many wrong attempts, and whatever `look`
+   * throws.
    */
   async confirmCode<Right>(
     { userId, address }: Pick<Confirmation, "userId" | "address">,
@@ -143,7 +144,7 @@ export class PasswordSignIn {
   }
 }
 
-/** Longer than any e-mail address (RFC 5321). */
+/** No e-mail address is longer (RFC 5321). */
 const maxEmailLength = 320;
 
 const notYours = "is not your password";

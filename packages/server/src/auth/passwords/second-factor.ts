@@ -11,7 +11,7 @@ import {
   useTotpStep,
 } from "../../store/people/user-credentials.ts";
 
-/** What every authenticator app knows: SHA-1, 6 digits, 30 seconds. One step of tolerance on both sides for clocks and slow fingers. */
+/** Every authenticator app supports SHA-1, 6 digits and 30 seconds. One time step of tolerance on both sides allows for clocks and slow typing. */
 const kind = { algorithm: "SHA1", digits: 6, period: 30 } as const;
 const toleratedSteps = 1;
 const secretBytes = 20;
@@ -23,9 +23,9 @@ export interface SecondFactorParts {
 }
 
 export interface NewSecondFactor {
-  /** In base32, for typing. */
+  /** The secret in base32, for typing. */
   readonly secret: string;
-  /** For a QR code. */
+  /** The address for a QR code. */
   readonly uri: string;
   readonly sealedSecret: Buffer;
 }
@@ -37,7 +37,7 @@ export function createSecondFactor(secrets: SecretBox, user: { userId: string; e
   return { secret: secret.base32, uri, sealedSecret };
 }
 
-/** A page of users' secrets, sealed again where they are under a secret key that is on its way out. */
+/** Seals a page of users' secrets again where they are sealed under an earlier secret key. */
 export async function resealSecondFactors(
   { database, secrets }: SecondFactorParts,
   afterUserId: string | null,
@@ -52,7 +52,7 @@ export async function resealSecondFactors(
   return { resealedCount, lastUserId: page.length < limit ? null : (page.at(-1)?.userId ?? null) };
 }
 
-/** The number of the time step that this code is of; undefined when it is of none that holds now. */
+/** Answers the number of the time step to which this code belongs; undefined when the code is not valid now. */
 export function stepOfCode(
   secrets: SecretBox,
   userId: string,
@@ -68,7 +68,7 @@ export function stepOfCode(
   return delta === null ? undefined : totp.counter({ timestamp: now }) + delta;
 }
 
-/** Uses a code of the authenticator app or a recovery code up. Answers which it was; undefined when it is none that can be used. */
+/** Uses up a code of the authenticator app or a recovery code. Answers which of the two it was; undefined when it cannot be used. */
 export async function consumeCode(
   parts: SecondFactorParts,
   user: Pick<UserCredentials, "userId" | "totpSecret">,
@@ -83,11 +83,11 @@ export async function consumeCode(
 }
 
 const recoveryCodeCount = 10;
-/** Without the characters that look like others. */
+/** The alphabet leaves out characters that look like others. */
 const recoveryAlphabet = "abcdefghijkmnpqrstuvwxyz23456789";
 const recoveryForm = /^[a-km-np-z2-9]{16}$/;
 
-/** 80 random bits each, so that a plain hash is enough. Shown once. */
+/** Each code has 80 random bits, so that a plain hash is enough. It is shown once. */
 export function createRecoveryCodes(): { readonly codes: string[]; readonly codeHashes: Buffer[] } {
   const codes = Array.from({ length: recoveryCodeCount }, () => {
     const characters = Array.from(randomBytes(16), (byte) => recoveryAlphabet.charAt(byte % recoveryAlphabet.length));
@@ -100,7 +100,7 @@ function hashRecoveryCode(code: string): Buffer {
   return hash("sha256", plain(code), "buffer");
 }
 
-/** However it was typed. */
+/** Answers a code in one spelling, however it was typed. */
 function plain(code: string): string {
   return code.replaceAll(/[\s-]/g, "").toLowerCase();
 }

@@ -11,11 +11,11 @@ import {
 } from "../../store/people/sign-in-backoff.ts";
 import { networkOf } from "../credentials/network.ts";
 
-/** Whose attempts are counted together, under which rule. */
+/** A subject whose attempts are counted together, and the rule for them. */
 export interface BackoffSubject {
   readonly hash: Buffer;
   readonly rule: BackoffRule;
-  /** True where attempts of others count as well: one success says nothing about the rest. */
+  /** True where attempts of other people count as well, so that one success says nothing about the rest. */
   readonly isShared: boolean;
 }
 
@@ -28,8 +28,8 @@ const minuteSeconds = 60;
 const daySeconds = 24 * 60 * minuteSeconds;
 
 /**
- * Five are free, then 1, 2, 4, … seconds: 14 in the first quarter of an hour, and one in each further one. Only silence starts the
- * count anew: a count that started anew at fixed times would let twice as many through around such a time.
+ * Five attempts are free; then the wait is 1, 2, 4, … seconds: 14 attempts in the first quarter of an hour, and one in each further one. Only a time
+ * without attempts restarts the count: a count that restarted at fixed times would let twice as many through around such a time.
  */
 const ofOnePerson: BackoffRule = {
   freeCount: 5,
@@ -38,7 +38,7 @@ const ofOnePerson: BackoffRule = {
   forgetAfterSeconds: 36_500 * daySeconds,
 };
 
-/** An office shares one address and is never silent, so this count starts anew each hour. */
+/** An office shares one address and always has some attempts, so this count starts anew each hour. */
 const ofOneAddress: BackoffRule = {
   freeCount: 100,
   maxWaitSeconds: 15 * minuteSeconds,
@@ -46,27 +46,27 @@ const ofOneAddress: BackoffRule = {
   forgetAfterSeconds: 60 * minuteSeconds,
 };
 
-/** Attempts at an account from wherever. Known or unknown makes no difference: what counts is the e-mail address that was typed. */
+/** Counts attempts at an account from anywhere, by the e-mail address that was typed, whether an account has it or not. */
 export function accountSubject(email: string): BackoffSubject {
   return subjectOf(`account:${email.toLowerCase()}`, ofOnePerson, false);
 }
 
-/** Attempts from a device on which this account was signed in to before. */
+/** Counts attempts from a device from which somebody signed in to this account before. */
 export function deviceSubject(deviceId: string): BackoffSubject {
   return subjectOf(`device:${deviceId}`, ofOnePerson, false);
 }
 
-/** Somebody who is signed in and is asked for the password again: nobody else can use these attempts up. */
+/** Counts confirmations of a person who is signed in. Nobody else can use these attempts up. */
 export function confirmationSubject(userId: string): BackoffSubject {
   return subjectOf(`confirmation:${userId}`, ofOnePerson, false);
 }
 
-/** Attempts at any account from one place: an IPv4 address, or the /64 that one IPv6 subscriber gets. */
+/** Counts attempts at any account from one network: an IPv4 address, or the /64 that one IPv6 subscriber gets. */
 export function addressSubject(address: string): BackoffSubject {
   return subjectOf(`address:${networkOf(address)}`, ofOneAddress, true);
 }
 
-/** When the first of several attempts may be tried again; undefined when it may be now. */
+/** Answers in how many seconds the last of these subjects may try again; undefined when an attempt is allowed now. */
 export async function blockedForSeconds(
   database: Database,
   subjects: readonly BackoffSubject[],
@@ -81,8 +81,8 @@ export async function blockedForSeconds(
 }
 
 /**
- * Counts one attempt under every subject, or under none: undefined when one of them is blocked. Give shared subjects first: locks are
- * taken in this order.
+ * Counts one attempt under every subject, or under none: answers undefined when one of them is blocked. Pass shared subjects first: locks are taken
+ * in this order.
  */
 export async function claimAttempt(
   database: Database,
@@ -105,14 +105,14 @@ export async function claimAttempt(
   }
 }
 
-/** The attempt did not fail, but is no success yet. */
+/** Takes back an attempt that did not fail, but is no success yet. */
 export async function refundAttempt(database: Database, claims: readonly BackoffClaim[]): Promise<void> {
   await database.transaction(async (transaction) => {
     for (const { subject, count } of claims) await refundSignInAttempt(transaction, subject.hash, count);
   });
 }
 
-/** The attempt succeeded: it counts no longer, and neither does what the same person got wrong before. */
+/** Forgets an attempt that succeeded, and what the same person got wrong before. */
 export async function forgiveAttempts(database: Database, claims: readonly BackoffClaim[]): Promise<void> {
   await database.transaction(async (transaction) => {
     for (const { subject, count } of claims) {
@@ -130,10 +130,10 @@ export async function forgetOldAttempts(database: Database, at: Timestamp): Prom
 
 const maxRowsAtOnce = 5_000;
 
-/** Rolls the attempt's other counts back. */
+/** Thrown to roll the attempt's other counts back. */
 class Blocked extends Error {}
 
-/** Only the hash is kept: the table tells nobody who has an account, or from where they come. */
+/** The table stores only a hash of the name, so it tells nobody who has an account, or from where people sign in. */
 function subjectOf(name: string, rule: BackoffRule, isShared: boolean): BackoffSubject {
   return { hash: hash("sha256", name, "buffer"), rule, isShared };
 }

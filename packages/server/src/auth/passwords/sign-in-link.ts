@@ -4,24 +4,24 @@ import type { SecretBox } from "../../sealing/secret-box.ts";
 import type { Queryable } from "../../store/home/database.ts";
 import { replaceSignInLink, useSignInLink } from "../../store/people/sign-in-links.ts";
 
-/** Time to find it in the terminal. */
+/** The time that a person has to find the link in the terminal. */
 const linkMs = 10 * 60_000;
-/** From opening the link until the sign-in that it stands for begins: a few redirects. */
+/** The time from opening the link until the sign-in begins, which takes a few redirects. */
 const openedMs = 60_000;
 
-/** Makes a link's secret: whoever opens the link first is signed in as the user. Shown once and stored nowhere. */
+/** Makes a link's secret. The first person who opens the link is signed in as the user. Shown once and stored nowhere. */
 export async function issueSignInLink(db: Queryable, userId: string, createdAt: Timestamp): Promise<string> {
   const secret = randomBytes(32).toString("base64url");
   await replaceSignInLink(db, { userId, linkHash: hashOf(secret), expiresAt: createdAt + linkMs });
   return secret;
 }
 
-/** `baseUrl` without a slash at the end. */
+/** `baseUrl` has no slash at the end. */
 export function signInLinkUrl(baseUrl: string, secret: string): string {
   return `${baseUrl}/sign-in/link/${secret}`;
 }
 
-/** What the browser that opened the link carries to the sign-in page. Undefined when the link does not hold any more. */
+/** Answers the sealed value that the browser carries from the link to the sign-in page; undefined when the link does not hold any more. */
 export async function openSignInLink(
   db: Queryable,
   secrets: SecretBox,
@@ -32,12 +32,12 @@ export async function openSignInLink(
   return userId === undefined ? undefined : sealOpenedLink(secrets, userId, now);
 }
 
-/** The same for somebody who has just proven otherwise who they are, and need not do so twice. */
+/** Makes such a value for a person who has just proven in another way who they are, so that they need not do so twice. */
 export function sealOpenedLink(secrets: SecretBox, userId: string, now: Timestamp): string {
   return secrets.seal(purpose, "", JSON.stringify({ userId, openedAt: now })).toString("base64url");
 }
 
-/** Whom it signs in; undefined for what is too old, or no such value. */
+/** Answers the user whom the value signs in; undefined for a value that is too old or not valid. */
 export function userOfOpenedLink(secrets: SecretBox, opened: string, now: Timestamp): string | undefined {
   try {
     const plain = secrets.open(purpose, "", Buffer.from(opened, "base64url")).toString("utf8");
@@ -50,7 +50,7 @@ export function userOfOpenedLink(secrets: SecretBox, opened: string, now: Timest
 
 const purpose = "sign-in-link";
 
-/** The cookie that carries it; only the sign-in page gets it. */
+/** The cookie that carries the value; only the sign-in page gets it. */
 export function openedLinkCookie(basePath: string, isSecure: boolean) {
   return {
     name: isSecure ? "__Secure-stepwell-link" : "stepwell-link",
@@ -59,7 +59,7 @@ export function openedLinkCookie(basePath: string, isSecure: boolean) {
   };
 }
 
-/** The secret is random and long, so a plain hash is enough. */
+/** A plain hash is enough, since the secret is random and long. */
 function hashOf(secret: string): Buffer {
   return hash("sha256", secret, "buffer");
 }

@@ -7,7 +7,7 @@ import { type PermissionSet, permissionsOfRoles, withImplied } from "./permissio
 import { boundsOf } from "./token-bounds.ts";
 
 /**
- * What somebody may do, and so may give to others, in the organization by what the store says now, not a moment ago. Undefined when they have nothing to do with it
+ * Answers what the actor may do in the organization, and so may give to others, by what the store says now. Undefined when the actor is no part of it
  * (any more).
  */
 export async function permissionsOfActor(
@@ -23,6 +23,6 @@ export async function permissionsOfActor(
   }
   const token = await findApiToken(db, organizationId, id);
   if (token === undefined || (token.expiresAt !== null && token.expiresAt <= now)) return undefined;
-  // A narrow token gives and takes nothing, whatever it may do itself.
+  // A narrow token gives and takes no permissions, whatever it may do itself.
   return boundsOf(token) === undefined ? withImplied(token.permissions) : new Set();
 }

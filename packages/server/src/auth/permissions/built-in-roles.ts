@@ -12,7 +12,7 @@ export function findBuiltInRole(nameOrId: string): BuiltInRole | undefined {
   return describedBuiltInRoles.find(({ name, roleId }) => name === nameOrId || roleId === nameOrId);
 }
 
-/** The number of a built-in role ends its id, which is the same in every organization and for ever. */
+/** The number of a built-in role ends its id. The id is the same in every organization and never changes. */
 const builtInFacts: Readonly<Record<string, { readonly number: number; readonly description: string }>> = {
   owner: { number: 1, description: "May do everything." },
   developer: { number: 2, description: "Builds workflows, runs jobs, and makes tokens for programs." },

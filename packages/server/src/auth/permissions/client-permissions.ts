@@ -1,8 +1,8 @@
 import type { Permission, PermissionSet } from "./permissions.ts";
 
 /**
- * Answers what a member may do through a client of the organization: all that they may do themselves, except manage credentials, members and what these may
- * do. A page that somebody else wrote must not be able to stay when the member's sign-in there is over.
+ * Answers what a member may do through a client of the organization: everything that they may do themselves, except managing credentials, members,
+ * and what members may do. A page of somebody else must not keep access when the member's sign-in there is over.
  */
 export function withoutWithheld(held: PermissionSet | undefined): PermissionSet | undefined {
   if (held === undefined) return undefined;
@@ -13,10 +13,13 @@ export function withoutWithheld(held: PermissionSet | undefined): PermissionSet 
   return left;
 }
 
-/** Outside of any organization there is only the list of organizations, with that one of the client. */
+/** A client may only list organizations outside of any organization; the list then has its own organization alone. */
 export const outsideClientPermissions: PermissionSet = new Set<Permission>(["organization:read"]);
 
-/** Deleting the organization would end all credentials and memberships at once; changing it decides what its members have to sign in with. */
+/**
+ * These are withheld because deleting the organization would end all credentials and memberships at once, and changing it decides what its members
+ * sign in with.
+ */
 const withheldPermissions: ReadonlySet<Permission> = new Set([
   "organization:create",
   "organization:update",
@@ -36,5 +39,5 @@ function isWithheld(permission: Permission): boolean {
   return withheldPermissions.has(permission) || withheldThings.has(permission.split(":")[0] ?? "");
 }
 
-/** Sets are remembered for a moment and read by many requests. */
+/** The reduced sets are remembered, since many requests read the same set. */
 const reduced = new WeakMap<PermissionSet, PermissionSet>();

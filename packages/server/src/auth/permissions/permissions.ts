@@ -1,4 +1,4 @@
-/** Everything that somebody can be allowed to do: in an organization, and first what stands outside of any. */
+/** All permissions: first those outside of any organization, then those in one. */
 export const permissions = [
   "organization:create",
   "account:manage",
@@ -43,17 +43,17 @@ export const permissions = [
 export type Permission = (typeof permissions)[number];
 
 /**
- * What an operation declares. `any`: every caller who is known, and in an organization everybody who has to do with it. `none`: everybody,
+ * The permission that an operation declares. `any`: every known caller, and in an organization every caller who is part of it. `none`: everybody,
  * without a credential.
  */
 export type DeclaredPermission = Permission | "any" | "none";
 
 export type PermissionSet = ReadonlySet<Permission>;
 
-/** What belongs to people and to no organization: everybody who is signed in has it, and an API token never. */
+/** The permissions of people outside of any organization: every signed-in user has them, and an API token never does. */
 const personalPermissions = ["organization:create", "account:manage", "invitation:accept"] as const;
 
-/** What everybody who is signed in may do outside of any organization. */
+/** The permissions of every signed-in user outside of any organization. */
 export const signedInPermissions: PermissionSet = new Set<Permission>([...personalPermissions, "organization:read"]);
 
 export type GrantablePermission = Exclude<Permission, (typeof personalPermissions)[number]>;
@@ -62,7 +62,7 @@ export const grantablePermissions = permissions.filter(
     !(personalPermissions as readonly Permission[]).includes(permission),
 );
 
-/** Who may create may look: a pipeline that deploys and submits must be able to find what it made. */
+/** Some permissions imply one to read: a pipeline that deploys and submits must be able to find what it made. */
 const implied: Partial<Record<Permission, readonly Permission[]>> = {
   "workflow:create": ["workflow:read"],
   "workflow:version:create": ["workflow:version:read"],
@@ -70,7 +70,7 @@ const implied: Partial<Record<Permission, readonly Permission[]>> = {
   "job:list": ["job:read"],
 };
 
-/** Names that this version does not know are left out: a newer node may have granted them. */
+/** Names that this release does not know are left out: a newer node may have granted them. */
 export function withImplied(granted: readonly string[]): PermissionSet {
   const known = permissions.filter((permission) => granted.includes(permission));
   return new Set([...known, ...known.flatMap((permission) => implied[permission] ?? [])]);
@@ -88,7 +88,7 @@ const looking = [
   "role:read",
 ] as const satisfies readonly GrantablePermission[];
 
-/** What the built-in roles hold. Roles that an organization makes itself come from its own table. */
+/** The permissions of the built-in roles. Roles that an organization makes itself have theirs in the store. */
 export const builtInRoles: ReadonlyMap<string, readonly GrantablePermission[]> = new Map<
   string,
   readonly GrantablePermission[]
@@ -117,7 +117,7 @@ export const builtInRoles: ReadonlyMap<string, readonly GrantablePermission[]> =
   ["ci", ["workflow:create", "workflow:version:create", "job:submit", "job:read", "job:list"]],
 ]);
 
-/** What a member may do who has these roles. Those of them that the organization made itself permit `ownRolePermissions`. */
+/** Answers the permissions of a member with these roles. `ownRolePermissions` are those of the roles that the organization made itself. */
 export function permissionsOfRoles(
   roles: readonly string[],
   ownRolePermissions: readonly string[] = [],

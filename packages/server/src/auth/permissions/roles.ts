@@ -3,13 +3,13 @@ import type { Queryable } from "../../store/home/database.ts";
 import { builtInRoles, type PermissionSet, permissionsOfRoles } from "./permissions.ts";
 
 export interface RolesFound {
-  /** What all of them permit together. */
+  /** The permissions of all these roles together. */
   readonly permissions: PermissionSet;
-  /** Those of the names that are no role of the organization. */
+  /** The names that are no role of the organization. */
   readonly unknownNames: readonly string[];
 }
 
-/** Roles of an organization, built-in ones and its own, by their names. */
+/** Finds roles of an organization, built-in ones and its own, by their names. */
 export async function lookUpRoles(
   db: Queryable,
   organizationId: string,
@@ -27,8 +27,8 @@ export async function lookUpRoles(
 }
 
 /**
- * The names that these roles have now, sorted and without repetitions. The names given may be older than a renaming; those that no role has or
- * had are left out.
+ * Answers the present names of these roles, sorted and without repetitions. A given name may be older than a renaming; a name that no role has or had
+ * is left out.
  */
 export async function presentRoleNames(
   db: Queryable,

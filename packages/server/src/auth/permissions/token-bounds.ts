@@ -1,15 +1,15 @@
 import type { BoundTo } from "../../store/access/tokens.ts";
 
 /**
- * What a narrow token is bound to. It narrows what the token's permissions allow, and never adds to it. A token may be bound to workflows and
- * to tags at once: then both hold.
+ * The bounds of a narrow token. They narrow what the token's permissions allow, and never add to it. A token may be bound to workflows and to tags at
+ * once: then both bounds hold.
  */
 export interface Bounds {
-  /** The only workflows that there are for it, with their versions, tags and jobs; undefined: all. */
+  /** The only workflows that the token reaches, with their versions, tags and jobs; undefined: all. */
   readonly workflowIds: ReadonlySet<string> | undefined;
-  /** The only tags that it may set, delete and run; undefined: all. */
+  /** The only tags that the token may set, delete and run; undefined: all. */
   readonly tags: ReadonlySet<string> | undefined;
-  /** The one thing that it may do at all: to send this event to this job. */
+  /** The only act that the token may carry out: to send this event to this job. */
   readonly jobEvent: { readonly jobId: string; readonly eventId: string } | undefined;
 }
 
@@ -27,12 +27,12 @@ export function reachesWorkflow({ workflowIds, jobEvent }: Bounds, workflowId: s
   return jobEvent === undefined && (workflowIds === undefined || workflowIds.has(workflowId));
 }
 
-/** Whether it may point this tag elsewhere, delete it, or run what it points at. `tag` is null for a version that was not chosen by tag. */
+/** Tells whether the token may set this tag, delete it, or run the version that it points at. `tag` is null for a version that was not chosen by tag. */
 export function mayUseTag({ tags, jobEvent }: Bounds, tag: string | null): boolean {
   return jobEvent === undefined && (tags === undefined || (tag !== null && tags.has(tag)));
 }
 
-/** False for every job but one, for a token that may only send it an event. */
+/** Answers false for every job except one, for a token that may only send it an event. */
 export function reachesJob({ jobEvent }: Bounds, jobId: string): boolean {
   return jobEvent === undefined || jobEvent.jobId === jobId;
 }
@@ -41,7 +41,7 @@ export function maySendEvent({ jobEvent }: Bounds, eventId: string): boolean {
   return jobEvent === undefined || jobEvent.eventId === eventId;
 }
 
-/** The bound in words that follow "is bound to". */
+/** Describes the bounds in words that follow "is bound to". */
 export function describeBounds({ workflowIds, tags, jobEvent }: Bounds): string {
   if (jobEvent !== undefined) return `the event ${JSON.stringify(jobEvent.eventId)} of one job`;
   const parts: string[] = [];

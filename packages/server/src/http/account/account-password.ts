@@ -5,8 +5,8 @@ import type { App, ServerParts } from "../door/app.ts";
 import { closed, noContent } from "../door/schemas.ts";
 
 /**
- * Passwords have no bounds in their schemas: what is too long or too short is told by the rules for passwords, which count in characters
- * and not in UTF-16 halves.
+ * The schemas of passwords set no lengths: the rules for passwords report what is too long or too short, since they count characters and not UTF-16
+ * code units.
  */
 export const PasswordSchema = Type.String({ description: "Your password, as a confirmation." });
 

@@ -29,10 +29,10 @@ const PermissionCheckSchema = Type.Object(
 
 const path = "/organizations/:organizationId/permissions";
 
-/** Also a narrow token may ask; WhoAmI tells what it is bound to. */
+/** Narrow tokens may ask too; WhoAmI tells their bounds. */
 const unaffected = { workflows: "unaffected", tags: "unaffected" } as const;
 
-/** What the caller may do in an organization: for pages and programs that show only what can be done. */
+/** Answers the caller's permissions in an organization, so that pages and programs show only what the caller may do. */
 export function ownPermissionRoutes(app: App, parts: ServerParts): void {
   getOwnPermissionsRoute(app, parts);
   checkPermissionsRoute(app);

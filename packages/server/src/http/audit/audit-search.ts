@@ -5,7 +5,7 @@ import { auditTargetTypes } from "../../management/act/audit-trail.ts";
 import type { AuditSearch, ListedAuditEntry } from "../../store/audit/audit-list.ts";
 import { ActorSchema, Id, oneOf, Time } from "../door/schemas.ts";
 
-/** What the list and the export of the audit trail can be narrowed down by. */
+/** The filters of the list and the export of the audit trail. */
 export const auditFilters = {
   action: Type.Optional(
     Type.String({

@@ -6,14 +6,14 @@ import { type Asset, etagOfContent } from "../door/static-asset.ts";
 interface Place {
   /** Prefix of every path, without a slash at the end. */
   readonly basePath: string;
-  /** Where clients reach the service. Known once it listens. */
+  /** The address at which clients reach the service. It is known once the service listens. */
   readonly publicUrl: () => string;
 }
 
-/** The same for the sources and for what is compiled from them. */
+/** The path is right both for the sources and for the compiled files. */
 const folder = fileURLToPath(new URL("../../../dist/dashboard/", import.meta.url));
 
-/** The built dashboard. Only files that are there when it is first asked for are ever served, so no name can lead anywhere else. */
+/** The built dashboard. Only files that exist when it is first asked for are ever served, so that no name can lead anywhere else. */
 export class DashboardFiles {
   readonly #place: Place;
   #assets: ReadonlyMap<string, Asset> | undefined;
@@ -35,7 +35,7 @@ export class DashboardFiles {
   }
 }
 
-/** It is built to be served anywhere; where that is is written into it here. */
+/** The page is built without its own address, which is written into it here. */
 function readPage({ basePath, publicUrl }: Place): Asset | undefined {
   const path = join(folder, "index.html");
   if (!existsSync(path)) return undefined;
@@ -59,7 +59,7 @@ const packed = [
   ["gzip", ".gz"],
 ] as const;
 
-/** Read when it is first asked for, and kept: all of it is a few megabytes. */
+/** The content is read when it is first asked for, and kept: all of it is a few megabytes. */
 function assetOf(assets: string, name: string, known: ReadonlySet<string>): Asset {
   const contents = new Map<string, Buffer>();
   const encodings = packed.filter(([, ending]) => known.has(name + ending)).map(([encoding]) => encoding);

@@ -5,14 +5,14 @@ import { DashboardFiles } from "./dashboard-files.ts";
 import { pageHeaders } from "./page-headers.ts";
 
 /**
- * The addresses that the dashboard has for itself: every page of it is below `/app`, so that no page hides an operation of the API, and an
- * unknown path of the API stays the 404 that it is.
+ * The paths of the dashboard's pages. Every page is below `/app`, so that no page hides an operation of the API, and an unknown path of the API stays
+ * a 404.
  */
 const pagePaths = ["/", "/signed-in", "/app", "/app/*"];
 const assetPath = "/assets/*";
 const schema = { hide: true, "x-permission": "none", tags: ["service"] } as const;
 
-/** Serves the dashboard as it was built into `dist/dashboard`. No operations, so the document does not know them. */
+/** Serves the dashboard as it was built into `dist/dashboard`. Its routes are no operations, so the document leaves them out. */
 export function dashboardRoutes(app: App, { basePath, publicUrl }: ServerParts): void {
   const files = new DashboardFiles({ basePath, publicUrl });
 
@@ -22,7 +22,7 @@ export function dashboardRoutes(app: App, { basePath, publicUrl }: ServerParts):
       if (page === undefined)
         throw new ServiceError("NotFoundError", "The dashboard is not built here: `npm run build`.");
       reply.headers(pageHeaders);
-      // Asked for each time, so that nobody goes on with a page whose scripts are gone.
+      // The page is asked for each time, so that no browser keeps a page whose scripts are gone.
       return sendAsset(request, reply, page, "no-cache");
     });
   }
@@ -31,14 +31,14 @@ export function dashboardRoutes(app: App, { basePath, publicUrl }: ServerParts):
     const asset = files.asset((request.params as { readonly "*": string })["*"]);
     if (asset === undefined) throw new ServiceError("NotFoundError", "There is no such file. Load the page again.");
     reply.header("cross-origin-resource-policy", "same-origin");
-    // The name has a hash of the content in it.
+    // The name contains a hash of the content.
     return sendAsset(request, reply, asset, "public, max-age=31536000, immutable");
   });
 }
 
 /**
- * The framework's router takes no path with a malformed percent-escape, such as `/app/%E0%A4%A`. Below `/app` and `/docs` it is a page that is not there,
- * like any other, and the dashboard or a page of the documentation says so.
+ * The framework's router takes no path with a malformed percent-escape, such as `/app/%E0%A4%A`. Below `/app` and `/docs` such a path becomes that of
+ * a missing page, and the dashboard or the documentation says so.
  */
 export function withoutMalformedPage(url: string, basePath: string): string {
   const pages = [`${basePath}/app/`, `${basePath}/docs/`].find((beginning) => url.startsWith(beginning));

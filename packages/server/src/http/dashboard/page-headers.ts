@@ -1,4 +1,4 @@
-/** Nothing from anywhere else, no script and no style in the page itself. `data:` is for the icons inside of style sheets. */
+/** The policy allows nothing from other sites, and no script or style in the page itself. `data:` is for icons in style sheets. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -11,7 +11,7 @@ const contentSecurityPolicy = [
   "base-uri 'none'",
 ].join("; ");
 
-/** Headers of the pages that load scripts and styles which were built: the dashboard and the documentation. */
+/** The headers of pages that load built scripts and styles: the dashboard and the documentation. */
 export const pageHeaders = {
   "content-security-policy": contentSecurityPolicy,
   "referrer-policy": "same-origin",

@@ -6,14 +6,14 @@ import { type Asset, assetOfText, etagOfContent } from "../door/static-asset.ts"
 interface Place {
   /** Prefix of every path, without a slash at the end. */
   readonly basePath: string;
-  /** Where clients reach the service. Known once it listens. */
+  /** The address at which clients reach the service. It is known once the service listens. */
   readonly publicUrl: () => string;
 }
 
-/** The same for the sources and for what is compiled from them. */
+/** The path is right both for the sources and for the compiled files. */
 const folder = fileURLToPath(new URL("../../../dist/docs/", import.meta.url));
 
-/** The built documentation. Only files that are there when it is first asked for are ever served, so no name can lead anywhere else. */
+/** The built documentation. Only files that exist when it is first asked for are ever served, so that no name can lead anywhere else. */
 export class DocsFiles {
   readonly #place: Place;
   readonly #assets = new Map<string, Asset>();
@@ -60,7 +60,7 @@ function readAsset(name: string, { basePath, publicUrl }: Place): Asset {
   return assetOfText(type, name === "llms.txt" ? text.replaceAll("](/", `](${publicUrl()}/`) : text);
 }
 
-/** Of texts, which are packed for clients that take that. */
+/** The types of text files, which are compressed for clients that accept it. */
 const types: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
   ".md": "text/markdown; charset=utf-8",

@@ -8,7 +8,7 @@ import { DocsFiles } from "./docs-files.ts";
 
 const schema = { hide: true, "x-permission": "none", tags: ["service"] } as const;
 
-/** Serves the documentation as it was built into `dist/docs`. No operations, so the document does not know them. */
+/** Serves the documentation as it was built into `dist/docs`. Its routes are no operations, so the document leaves them out. */
 export function docsRoutes(app: App, { basePath, publicUrl }: ServerParts): void {
   const files = new DocsFiles({ basePath, publicUrl });
 
@@ -32,7 +32,7 @@ export function docsRoutes(app: App, { basePath, publicUrl }: ServerParts): void
   );
 }
 
-/** For names that have a hash of the content in them. */
+/** The caching of files whose names contain a hash of the content. */
 const forEver = "public, max-age=31536000, immutable";
 
 function sendUnknown(reply: FastifyReply, basePath: string): FastifyReply {

@@ -16,7 +16,10 @@ export function actOf(request: FastifyRequest): Act {
   return { actor: caller.principal, operation, clientId, ...sourceOf(request), onCounted };
 }
 
-/** Makes an act with what a change of the control plane needs to know of its caller. Throws 400 for an Idempotency-Key or an If-Match that cannot be one. */
+/**
+ * Makes an act with the facts about its caller that a change of the control plane needs. Throws 400 for an Idempotency-Key or an If-Match that is
+ * malformed.
+ */
 export function callerActOf(request: FastifyRequest): CallerAct {
   const { caller, routeOptions } = request;
   const key = requestKeyOf(request);

@@ -22,7 +22,7 @@ import type { Repetition } from "./repetition.ts";
 import type { TraceContext } from "./trace-context.ts";
 import type { UserNames } from "./user-names.ts";
 
-/** The HTTP server as resources see it: request types follow from the schemas of each declaration. */
+/** The HTTP server as resources see it: the types of requests follow from the schemas of each declaration. */
 export type App = FastifyInstance<
   RawServerDefault,
   IncomingMessage,
@@ -31,7 +31,7 @@ export type App = FastifyInstance<
   TypeBoxTypeProvider
 >;
 
-/** What resources work with. */
+/** The parts that resources work with. */
 export interface ServerParts {
   readonly engine: Engine;
   readonly database: Database;
@@ -49,7 +49,7 @@ export interface ServerParts {
   readonly failedAccess: FailedAccessLimit;
   /** Prefix of every path, without a slash at the end. */
   readonly basePath: string;
-  /** Where clients reach the service, without a slash at the end. Known once it listens. */
+  /** The address at which clients reach the service, without a slash at the end. It is known once the service listens. */
   readonly publicUrl: () => string;
   /** Aborts when the server begins to close: streams end then. */
   readonly closing: AbortSignal;
@@ -57,17 +57,17 @@ export interface ServerParts {
 
 declare module "fastify" {
   interface FastifyInstance {
-    /** For what is done beside an operation's own work, with the request alone at hand. */
+    /** The engine, for hooks and helpers that have only the request. */
     readonly engine: Engine;
   }
   interface FastifyRequest {
     /** Set before any handler of an operation that needs a permission runs. */
     caller: Caller;
-    /** What the caller may do in the organization of the path. */
+    /** The caller's permissions in the organization of the path. */
     granted: PermissionSet;
-    /** Length of the raw body. */
+    /** The length of the raw body. */
     bodyBytes: number;
-    /** SHA-256 of the raw body, when the request carries a header by which a repetition is known. */
+    /** The SHA-256 of the raw body, when the request carries a header that identifies a repetition. */
     bodyHash: string | null;
     /** The maximums under which the request made something; null: none. */
     usedMaximums: readonly UsedMaximum[] | null;
@@ -77,25 +77,25 @@ declare module "fastify" {
     trace: TraceContext | null;
   }
   interface FastifySchema {
-    /** Who may call the operation. Authorization reads this very declaration, and so does the document. */
+    /** The permission that a caller needs. Both authorization and the document read this declaration. */
     "x-permission"?: DeclaredPermission;
-    /** The cost of a request among the requests of a minute. It follows from the route (`operation.ts`). */
+    /** The cost of a request, counted per minute. It follows from the route (`operation.ts`). */
     "x-cost"?: number;
-    /** True when a repetition can get the first answer again, with a header that says so. It follows from the route (`operation.ts`). */
+    /** True when a repetition can get the first answer again, marked by a header. It follows from the route (`operation.ts`). */
     "x-replayable"?: boolean;
   }
   interface FastifyContextConfig {
-    /** How the operation holds narrow tokens to their bounds. Without it, it refuses them all (`bounds-check.ts`). */
+    /** The rule by which the operation holds narrow tokens to their bounds. Without it, the operation refuses them all (`bounds-check.ts`). */
     readonly bounds?: BoundsRule;
     /** The effect of a repeated request (`idempotency.ts`). A POST must declare it, or take an Idempotency-Key. */
     readonly repetition?: Repetition;
-    /** The cost of a request among the requests of a minute, where that is neither a cheap read nor a usual change (`operation.ts`). */
+    /** The cost of a request, counted per minute, where it is neither a cheap read nor a usual change (`operation.ts`). */
     readonly cost?: number;
     /** Errors of this operation beside those that follow from the rest of its declaration (`operation.ts`). */
     readonly errors?: readonly ServiceErrorCode[];
-    /** The operation of which this one is an alias, under another path; the audit trail uses that name. */
+    /** The operation of which this one is an alias under another path; the audit trail uses that operation's name. */
     readonly aliasOf?: string;
-    /** Why an operation with a writing method leaves no row in the audit trail. */
+    /** The reason why an operation with a writing method leaves no row in the audit trail. */
     readonly unaudited?: string;
   }
 }

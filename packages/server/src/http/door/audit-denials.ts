@@ -9,15 +9,15 @@ import { actOf } from "./act.ts";
 
 const secondMs = 1_000;
 const minuteMs = 60_000;
-/** Bounds what one caller can make this node write by being denied to some 30 KB a minute. Further denials are only counted. */
+/** One denied caller can make this node write some 30 KB a minute at most. Further denials are only counted. */
 const maxRowsPerMinute = 60;
-/** Callers whose denials are counted at one time. When there are more, the count of the one that began first starts anew. */
+/** The number of callers whose denials are counted at one time. Beyond it, the count that began first is dropped. */
 const maxCallers = 10_000;
 
 /**
- * Records denials: each 403 to an operation whose accepted changes are recorded too, in an organization of which the caller is known to be
- * part. A row is written before the answer goes out. The same operation of one caller with the same body on the same target counts once a second, and
- * sixty rows a minute are written at most; the caller's next row says as `unrecorded` how many were left out.
+ * Records denials: each 403 to an operation whose accepted changes are recorded too, in an organization of which the caller is part. A row is written
+ * before the answer goes out. Equal denials of one caller (same operation, body and target) are written once a second, and at most sixty rows a
+ * minute; the caller's next row tells as `unrecorded` how many were left out.
  */
 export class AuditDenials {
   readonly #database: Database;
@@ -29,13 +29,13 @@ export class AuditDenials {
     this.#logger = logger;
   }
 
-  /** Undefined when there is nothing to record. Never rejects: a caller who is denied is told so, also when that cannot be written down. */
+  /** Answers undefined when there is nothing to record. Never rejects: a denied caller gets the answer even when the denial cannot be written. */
   record(error: unknown, request: FastifyRequest): Promise<void> | undefined {
     if (!(error instanceof ServiceError) || error.code !== "AuthorizationError") return undefined;
     const organizationId = organizationOf(request);
     if (organizationId === undefined || !isAudited(request)) return undefined;
     const recent = this.#recentOf(`${organizationId} ${request.caller.principal.id}`);
-    // Beyond the bound, not even the body is read.
+    // A denial beyond the bound is only counted, and its body is not read.
     if (recent.isFull(performance.now())) {
       recent.leaveOut();
       return undefined;
@@ -113,11 +113,12 @@ function isAudited({ method, routeOptions }: FastifyRequest): boolean {
 }
 
 /**
- * A caller who has nothing to do with the organization of the path was answered 404 before anything could be denied. Outside of any organization, an
- * API token and an OAuth client are still part of their own; a user is denied nothing there that an organization should know of.
+ * Answers the organization whose audit trail records the denial. A caller who is no part of the organization of the path got a 404 before anything
+ * could be denied. Outside of any organization, an API token and an OAuth client still belong to one; a denial of a user there concerns no
+ * organization.
  */
 function organizationOf({ params, caller }: FastifyRequest): string | undefined {
-  // Pages that everybody may open have no caller.
+  // Public pages have no caller.
   if ((caller as Caller | null) === null) return undefined;
   return (
     (params as { organizationId?: string }).organizationId ?? caller.organizationId ?? caller.client?.organizationId
@@ -125,11 +126,11 @@ function organizationOf({ params, caller }: FastifyRequest): string | undefined 
 }
 
 /**
- * Answers a hash that tells one attempt from another. It is kept in memory for a minute and never written: a body may hold a password. A denial at the door
- * comes before the body is read, so it is read here, up to the length that would be accepted.
+ * Answers a hash that tells one attempt from another. It is kept in memory for a minute and never written: a body may hold a password. A denial
+ * before the handler comes before the body is read, so it is read here, up to the length that would be accepted.
  */
 function hashOfBody({ body, raw, routeOptions }: FastifyRequest): string | Promise<string> {
-  // Nothing more comes of a request whose client hung up, not even an event.
+  // A request whose client hung up gives no more data, and not even an event.
   if (raw.readableEnded || raw.destroyed) return hash("sha256", JSON.stringify(body ?? null));
   const digest = createHash("sha256");
   let left = routeOptions.bodyLimit ?? 0;
@@ -154,7 +155,7 @@ interface Target {
   readonly targetId: string | null;
 }
 
-/** The thing that the path names last. Its id was not checked yet, so a text that can name nothing is left out. */
+/** Answers the thing that the path names last. Its id has not been checked yet, so a text that can name nothing is left out. */
 function targetOf(request: FastifyRequest): Target {
   const params = request.params as Readonly<Record<string, string>>;
   for (const name of Object.keys(params).reverse()) {

@@ -13,8 +13,8 @@ import { checkBounds } from "./bounds-check.ts";
 import { addressOf, sourceOf } from "./client-address.ts";
 
 /**
- * Authorizes a request. Checks in this order: who makes it (401), whether they have anything to do with this organization (404), whether they may
- * do this (403), and whether the ids of the path can name anything at all (404). Needs no promise when all of it was looked up a moment ago.
+ * Authorizes a request. Checks in this order: the credential (401), whether the caller is part of the organization (404), the permission (403), and
+ * whether the ids of the path can name anything (404). Answers without a promise when everything was looked up a moment ago.
  */
 export function authorization(
   permission: Permission | "any",
@@ -23,7 +23,7 @@ export function authorization(
 ): onRequestHookHandler {
   return (request, _reply, done) => {
     const bearer = bearerOf(request);
-    // Behind one address there may be many callers: one whose token is in use is not stopped.
+    // Many callers may share one address, so one whose token is in use is not stopped.
     if (failedAccess.isOver(networkOf(addressOf(request))) && !authenticator.isFamiliar(bearer))
       throw failedAccess.error();
     const caller = authenticator.authenticate(bearer, () => sourceOf(request));
@@ -37,7 +37,7 @@ export function authorization(
   };
 }
 
-/** Authorizes a request again that has waited for its answer: the caller may have lost access meanwhile. Throws as `authorization` does. */
+/** Authorizes again a request that has waited for its answer: the caller may have lost access meanwhile. Throws as `authorization` does. */
 export async function requireStillAllowed(
   request: FastifyRequest,
   permission: Permission | "any",
@@ -49,8 +49,8 @@ export async function requireStillAllowed(
 }
 
 /**
- * Authorizes a caller for a job that the request names outside of its path. Throws as `authorization` does. An organization with which the caller has nothing to
- * do counts as failed access, although the request itself is answered.
+ * Authorizes a caller for a job that the request names outside of its path. Throws as `authorization` does. An organization of which the caller is no
+ * part counts as failed access, although the request itself is answered.
  */
 export async function requireJob(
   caller: Caller,
@@ -69,7 +69,7 @@ export async function requireJob(
   await checkBounds({ caller, params: key }, { workflows: "job", tags: "unaffected" }, database);
 }
 
-/** Whether the request would be authorized now; false when that cannot be found out. */
+/** Tells whether the request would be authorized now; false when that cannot be found out. */
 export async function isStillAllowed(
   request: FastifyRequest,
   permission: Permission | "any",
@@ -85,7 +85,7 @@ export async function isStillAllowed(
 
 function bearerOf({ headers, raw }: FastifyRequest): string {
   const match = /^Bearer ([!-~]+)$/i.exec(headers.authorization ?? "");
-  // Node keeps the first of two Authorization headers and says nothing; a proxy before us may have looked at the other one.
+  // Node silently keeps the first of two Authorization headers; a proxy before us may have checked the other one.
   if (match?.[1] === undefined || countHeaders(raw.rawHeaders, "authorization") > 1) {
     throw new ServiceError("AuthenticationError", "Send one header `Authorization: Bearer <token>`.");
   }
@@ -132,7 +132,7 @@ function requireGranted(
   checkIds(request.params as Record<string, string>);
 }
 
-/** An id that is no UUID is as unknown as one that nobody has, and so is a name that no role can have. */
+/** An id that is no UUID gets the same answer as an unknown one, and so does a name that no role can have. */
 function checkIds(params: Record<string, string>): void {
   if (params.role !== undefined) {
     if (uuid.test(params.role)) params.role = params.role.toLowerCase();

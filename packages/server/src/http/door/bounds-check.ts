@@ -15,12 +15,12 @@ import type { JobKey } from "../../store/jobs/jobs.ts";
 import type { VersionChoice } from "../../store/workflows/versions.ts";
 
 /**
- * How an operation holds narrow tokens to their bounds, for each kind of bound:
- * - `path`: by the workflow or the tag that its path names;
- * - `job`: by the job that its path names: its workflow, the tag it was submitted by, or itself;
- * - `handler`: what is bound stands in the query or the body, and the handler asks the functions below;
- * - `unaffected`: the bound has no bearing on it.
- * An operation that says nothing about a kind of bound is closed to tokens with such a bound: nobody thought about it.
+ * The rule by which an operation holds narrow tokens to their bounds, for each kind of bound:
+ * - `path`: the workflow or the tag in its path is checked;
+ * - `job`: the job in its path is checked: its workflow, the tag by which it was submitted, or the job itself;
+ * - `handler`: the query or the body names the thing, and the handler calls the functions below;
+ * - `unaffected`: the bound does not concern the operation.
+ * An operation without a rule for a kind of bound refuses tokens with such a bound, since nobody has decided about it.
  */
 export interface BoundsRule {
   readonly workflows?: "path" | "job" | "handler" | "unaffected";
@@ -28,7 +28,7 @@ export interface BoundsRule {
   readonly jobEvent?: "job" | "unaffected";
 }
 
-/** Runs after authorization. Costs a token that is bound to nothing one comparison. */
+/** Runs after authorization. A token without bounds costs one comparison. */
 export function enforceBounds(rule: BoundsRule | undefined, database: Database): onRequestHookHandler {
   return (request, _reply, done) => {
     if (request.caller.bounds !== undefined) {
@@ -40,7 +40,7 @@ export function enforceBounds(rule: BoundsRule | undefined, database: Database):
   };
 }
 
-/** Throws (or rejects with) 404 for what does not exist for the caller, and 403 for what else its bounds keep from it. */
+/** Throws (or rejects with) 404 for a thing that does not exist for the caller, and 403 for anything else outside of the bounds. */
 export function checkBounds(
   { caller, params }: Pick<FastifyRequest, "caller" | "params">,
   rule: BoundsRule | undefined,
@@ -64,26 +64,26 @@ export function checkBounds(
   return isHeldByJob && jobEvent === undefined ? checkJob(bounds, rule, key, database) : undefined;
 }
 
-/** A job's workflow, and the tag that it was submitted by, never change: nothing can come between this look and the handler's. */
+/** A job's workflow, and the tag by which it was submitted, never change, so nothing can change between this look-up and the handler's. */
 async function checkJob(bounds: Bounds, rule: BoundsRule, key: JobKey, database: Database): Promise<undefined> {
   const job = await findVersionOfJob(database, key);
   if (job === undefined || !reachesWorkflow(bounds, job.workflowId)) throw notFound("job");
   if (rule.tags === "job") requireTag(bounds, job.tag);
 }
 
-/** The only workflows that there are for the caller; null: all of the organization. */
+/** Answers the only workflows that the caller reaches; null: all of the organization. */
 export function reachableWorkflows({ bounds }: Caller): readonly string[] | null {
   return bounds?.workflowIds === undefined ? null : [...bounds.workflowIds];
 }
 
-/** Throws when the caller may not submit a job to this workflow by this choice of a version. */
+/** Throws when the caller may not submit a job to this workflow with this choice of a version. */
 export function requireSubmit({ bounds }: Caller, workflowId: string, choice: VersionChoice): void {
   if (bounds === undefined) return;
   if (!reachesWorkflow(bounds, workflowId)) throw notFound("workflow");
   requireTag(bounds, choice.by === "tag" ? choice.tag : null);
 }
 
-/** Throws when the caller may not send this event to the job that it was let through to. */
+/** Throws when the caller may not send this event to a job that it reaches. */
 export function requireEvent({ bounds }: Caller, eventId: string): void {
   if (bounds === undefined || maySendEvent(bounds, eventId)) return;
   throw outOfBounds(bounds, "it cannot send another event");

@@ -5,9 +5,9 @@ import type { App } from "./app.ts";
 import { addVary, takesEncoding } from "./content-encoding.ts";
 
 /**
- * Compresses the large JSON answers of operations for clients that take gzip. Small ones go as they are: they fit into a few packets, and submitting a job must not
- * wait for a second thread. Never compressed are streams, everything outside of the API document (the sign-in and the pages, whose forms hold secrets) and answers that
- * show a secret, since the length of a compressed answer can tell what is in it (BREACH).
+ * Compresses the large JSON answers of operations for clients that accept gzip. Small answers are not compressed: they fit into a few packets, and
+ * submitting a job must not wait for a second thread. Streams, everything outside of the API document (the sign-in and the pages, whose forms hold
+ * secrets), and answers that show a secret are never compressed, since the length of a compressed answer can tell its content (BREACH).
  */
 export function compressAnswers(app: App): void {
   app.addHook("onSend", (request, reply, payload, done) => {
@@ -20,13 +20,13 @@ export function compressAnswers(app: App): void {
   });
 }
 
-/** In characters. */
+/** The smallest length that is compressed, in characters. */
 const minSize = 4_096;
 
-/** A list of 200 jobs becomes a seventh of itself in 0.7 ms; higher levels take up to twice the time for the last percent. */
+/** This level makes a list of 200 jobs seven times smaller in 0.7 ms; higher levels take up to twice the time for the last percent. */
 const options = { level: 4 } as const;
 
-/** 0 for a stream whose length nobody knows. */
+/** Answers 0 for a stream of unknown length. */
 function sizeOf(reply: FastifyReply, payload: unknown): number {
   if (typeof payload === "string" || Buffer.isBuffer(payload)) return payload.length;
   return payload instanceof Readable ? Number(reply.getHeader("content-length") ?? 0) : 0;
@@ -34,12 +34,12 @@ function sizeOf(reply: FastifyReply, payload: unknown): number {
 
 function mayCompress({ routeOptions: { schema, config } }: FastifyRequest, reply: FastifyReply): boolean {
   if (schema?.operationId === undefined || schema.hide === true || config.repetition === "renewed") return false;
-  // An ETag comes back in If-Match, and proxies change it when they find it on something compressed.
+  // An ETag comes back in If-Match, and proxies change the ETag of a compressed answer.
   if (reply.hasHeader("etag") || reply.hasHeader("content-encoding")) return false;
   return String(reply.getHeader("content-type")).startsWith("application/json");
 }
 
-/** Whoever goes before the end takes both streams along. */
+/** Closing either stream early closes both. */
 function throughGzip(payload: Readable): Readable {
   return pipeline(payload, createGzip(options), () => {});
 }

@@ -1,13 +1,13 @@
 import type { FastifyReply } from "fastify";
 
-/** Whether a client takes answers in this encoding, by its Accept-Encoding. */
+/** Tells by its Accept-Encoding whether a client takes answers in this encoding. */
 export function takesEncoding(accepted: string | readonly string[] | undefined, encoding: string): boolean {
   return String(accepted ?? "")
     .split(",")
     .some((part) => part.split(";")[0]?.trim().toLowerCase() === encoding && !/;\s*q=0(\.0*)?\s*$/.test(part));
 }
 
-/** Adds a header of the request on which the answer depends to those that are named already. */
+/** Adds a request header on which the answer depends to the answer's Vary. */
 export function addVary(reply: FastifyReply, header: string): void {
   reply.header("vary", [reply.getHeader("vary"), header].filter(Boolean).join(", "));
 }

@@ -4,17 +4,17 @@ import type { App } from "./app.ts";
 import { addressOf } from "./client-address.ts";
 
 export interface AllowedOrigins {
-  /** The origins that the operator lists. */
+  /** The origins that the operator has listed. */
   readonly listed: readonly string[];
-  /** Whether a client of an organization is served at this origin. `network` is the one that asks (`networkOf`). */
+  /** Tells whether a client of an organization is served at this origin. `network` is that of the client that asks (`networkOf`). */
   readonly ofClients: (origin: string, network: string) => boolean | Promise<boolean>;
   /** The service's own origin, whose pages need no permission. */
   readonly own: () => string;
-  /** The path of the OpenID provider, which judges the clients' origins itself, knowing the client. */
+  /** The path of the OpenID provider, which checks origins itself, since it knows the client. */
   readonly provider: string;
 }
 
-/** Lets the pages of the listed origins, and those of organizations' clients, call the API. No other page of another origin can. */
+/** Lets pages of the listed origins and of organizations' clients call the API. Pages of other origins cannot. */
 export function allowOrigins(app: App, { listed, ofClients, own, provider }: AllowedOrigins): void {
   const allowed = new Set(listed);
   app.addHook("onRequest", (request, reply, done) => {
@@ -27,12 +27,12 @@ export function allowOrigins(app: App, { listed, ofClients, own, provider }: All
     if (request.url.startsWith(`${provider}/`) || origin === own()) return answer(false);
     const isOfClient = ofClients(origin, networkOf(addressOf(request)));
     if (!(isOfClient instanceof Promise)) return answer(isOfClient);
-    // Without the store the origin is taken as unknown, and the request itself is answered as usual.
+    // An origin counts as unknown while the store is out of reach; the request itself is answered as usual.
     void isOfClient.catch(() => false).then(answer);
   });
 }
 
-/** True when this was only the browser's question beforehand, which is answered now. */
+/** Answers true for a preflight request, which is answered here. */
 function allow(request: FastifyRequest, reply: FastifyReply, origin: string): boolean {
   reply.header("access-control-allow-origin", origin);
   reply.header("access-control-expose-headers", exposedHeaders);

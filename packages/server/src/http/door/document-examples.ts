@@ -1,6 +1,6 @@
 import { examples } from "../examples/examples.ts";
 
-/** An operation of the document, as far as it has examples. */
+/** The part of an operation of the document that concerns examples. */
 interface DocumentedOperation {
   readonly operationId: string;
   readonly requestBody?: { readonly content: Content };
@@ -13,7 +13,7 @@ export interface DocumentWithBodies {
   readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
 }
 
-/** Puts the example of each operation into the document. An alias has that of the operation itself. */
+/** Puts the example of each operation into the document. An alias gets that of its operation. */
 export function addExamples({ paths }: DocumentWithBodies): void {
   for (const { operationId, requestBody, responses } of Object.values(paths).flatMap(
     Object.values<DocumentedOperation>,
@@ -24,7 +24,7 @@ export function addExamples({ paths }: DocumentWithBodies): void {
   }
 }
 
-/** Where an operation has several, the one with the highest status is what a first request gets. */
+/** Answers the success with the highest status, where there are several: a first request gets that one. */
 function answerOfSuccess(responses: DocumentedOperation["responses"]): Content | undefined {
   const found = Object.entries(responses).filter(([status, { content }]) => status < "300" && content !== undefined);
   return found.at(-1)?.[1].content;

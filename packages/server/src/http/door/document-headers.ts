@@ -1,6 +1,6 @@
 import { errorKinds } from "./errors.ts";
 
-/** An operation of the document, as far as its headers depend on it. */
+/** The part of an operation of the document that decides its headers. */
 interface DocumentedOperation {
   readonly "x-permission": string;
   /** Set by `operation.ts` where a repetition can get the first answer again; it does not appear in the document. */
@@ -37,8 +37,8 @@ export interface DocumentWithOperations {
 type HeaderName = keyof typeof headers;
 
 /**
- * Adds to each answer the headers that it has. All of them follow from what the operation declares, by the rules in this file; the tests hold every answer that
- * they get against the outcome. Answers with a problem are the same for all operations, so each stands in the document once.
+ * Adds to each answer its headers. They all follow from the declaration of the operation, by the rules in this file; the tests check every answer
+ * that they get against them. Answers with a problem are the same for all operations, so each stands in the document once.
  */
 export function describeHeaders(document: DocumentWithOperations): void {
   const { paths, components } = document;
@@ -54,7 +54,7 @@ export function describeHeaders(document: DocumentWithOperations): void {
   components.responses = problemAnswers(document);
 }
 
-/** The paths of things that a client can change under `If-Match`: their ETag is in each answer that shows them. */
+/** Answers the paths of things that a client can change under `If-Match`: each answer that shows such a thing has its ETag. */
 function pathsOfVersionedThings(paths: DocumentWithOperations["paths"]): ReadonlySet<string> {
   const found = Object.entries(paths).filter(([, operations]) =>
     Object.values(operations).some(({ parameters }) => parameters?.some(({ name }) => name === "If-Match")),
@@ -62,7 +62,7 @@ function pathsOfVersionedThings(paths: DocumentWithOperations["paths"]): Readonl
   return new Set(found.map(([path]) => path));
 }
 
-/** True for the path of a list in which a POST makes such a thing. */
+/** Tells whether a POST to this path makes such a thing. */
 function isParentOf(versioned: ReadonlySet<string>, path: string): boolean {
   return [...versioned].some((one) => one.replace(/\/\{\w+\}$/, "") === path);
 }
@@ -94,7 +94,7 @@ function isProblem({ content }: DocumentedAnswer): boolean {
   return content !== undefined && "application/problem+json" in content;
 }
 
-/** What has an id has an address. */
+/** An answer with the id of a thing also has its address, as Location. */
 function hasId({ content }: DocumentedAnswer, schemas: Readonly<Record<string, AnswerSchema>>): boolean {
   const namesId = (schema: AnswerSchema | undefined): boolean => {
     if (schema?.$ref !== undefined) return namesId(schemas[schema.$ref.split("/").at(-1) ?? ""]);
@@ -104,7 +104,7 @@ function hasId({ content }: DocumentedAnswer, schemas: Readonly<Record<string, A
   return namesId(content?.["application/json"]?.schema);
 }
 
-/** What is neither JSON nor a stream of events is there to be saved. */
+/** An answer that is neither JSON nor a stream of events is a file to save. */
 function isFile({ content = {} }: DocumentedAnswer): boolean {
   const types = Object.keys(content);
   return types.length > 0 && !types.some((type) => type === "application/json" || type === "text/event-stream");
@@ -114,7 +114,7 @@ const codeOfStatus: ReadonlyMap<string, string> = new Map(
   Object.entries(errorKinds).map(([code, { status }]) => [String(status), code]),
 );
 
-/** Only those to which an operation refers. */
+/** Answers only those problems to which an operation refers. */
 function problemAnswers(document: DocumentWithOperations): Readonly<Record<string, DocumentedAnswer>> {
   const text = JSON.stringify(document.paths);
   const used = Object.entries(errorKinds).filter(([code]) => text.includes(`"#/components/responses/${code}"`));
@@ -128,7 +128,7 @@ function problemAnswer(code: string, meaning: string): DocumentedAnswer {
   if (code === "RateLimitError" || code === "UnavailableError") names.push("Retry-After");
   const schema = { $ref: "#/components/schemas/Problem" };
   const description = `${meaning} The problem's \`code\` is \`${code}\`.`;
-  // A submit whose answer has no room was carried out all the same, and says where its job is.
+  // A submit whose answer is too large was still carried out, and the answer tells where the job is.
   const made = code === "UnavailableError" && { Location: { $ref: "#/components/headers/MadeLocation" } };
   return {
     description,
@@ -141,7 +141,7 @@ function referencesTo(names: readonly HeaderName[]): Readonly<Record<string, Ref
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-/** `required`: the header is in each answer that lists it. */
+/** `required` means that the header is in each answer that lists it. */
 const headers = {
   "X-Request-Id": {
     description: "The id of this attempt of the request. It is also in the service's log and in the audit trail.",

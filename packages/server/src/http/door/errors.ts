@@ -14,11 +14,11 @@ import {
 interface ErrorKind {
   readonly status: number;
   readonly title: string;
-  /** A sentence for the document. */
+  /** The meaning, as a sentence for the document. */
   readonly meaning: string;
 }
 
-/** The taxonomy: one code fixes the status and the title. `UnhandledError` is a defect of ours. */
+/** The taxonomy of errors: each code has one status and one title. `UnhandledError` is a defect of ours. */
 export const errorKinds: Readonly<Record<AnswerCode, ErrorKind>> = {
   ValidationError: { status: 400, title: "The request is not valid", meaning: "The request is not valid." },
   AuthenticationError: { status: 401, title: "Not authenticated", meaning: "The request has no valid credential." },
@@ -67,7 +67,7 @@ export interface ProblemDetails {
   readonly fields?: Readonly<Record<string, string>>;
 }
 
-/** The one place that turns an error into an answer. Answers the code, so that the caller can log what is a defect. */
+/** Turns an error into an answer; no other place does. Answers the code, so that the caller can log a defect. */
 export function sendError(reply: FastifyReply, error: unknown): AnswerCode {
   const known = asServiceError(error);
   const code = known?.code ?? "UnhandledError";
@@ -82,7 +82,7 @@ export function sendError(reply: FastifyReply, error: unknown): AnswerCode {
   return code;
 }
 
-/** A path that nobody knows, or one that is known with other methods. */
+/** Answers for an unknown path, or for a known one with other methods. */
 export function sendNoSuchOperation(reply: FastifyReply, allowedMethods: readonly string[]): void {
   const allowed = allowedMethods.join(", ");
   if (allowed !== "") reply.header("allow", allowed);
@@ -93,7 +93,7 @@ export function sendNoSuchOperation(reply: FastifyReply, allowedMethods: readonl
   sendError(reply, error);
 }
 
-/** Answers what stands outside of any request: bytes that are no HTTP, headers that are too large or too slow. */
+/** Answers bytes that never became a request: they are no HTTP, or the headers are too large or too slow. */
 export function answerBrokenRequest(
   error: Error & { readonly code?: string },
   socket: Socket,
@@ -109,7 +109,7 @@ export function answerBrokenRequest(
   socket.end([start, ...lines, "", answer.body].join("\r\n"));
 }
 
-/** Answers a request with an `Expect` that is not `100-continue`, which Node hands to no route. */
+/** Answers a request with an `Expect` other than `100-continue`, which Node hands to no route. */
 export function answerExpectation(response: ServerResponse, headers: Readonly<Record<string, string>>): void {
   const { status, headers: all, body } = brokenAnswer(unknownExpectation, headers);
   response.writeHead(status, all).end(body);
@@ -172,7 +172,7 @@ export function problemDetails(error: ServiceError | undefined, requestId: strin
   };
 }
 
-/** Pointer → detail; several problems of one value are joined. */
+/** Maps each pointer to its detail; several problems of one value are joined. */
 function fieldsOf(problems: readonly Problem[]): Readonly<Record<string, string>> {
   const fields = new Map<string, string>();
   for (const { pointer, detail } of problems) {
@@ -182,7 +182,7 @@ function fieldsOf(problems: readonly Problem[]): Readonly<Record<string, string>
   return Object.fromEntries(fields);
 }
 
-/** Undefined for what nobody expects. */
+/** Answers undefined for an error that is a defect. */
 function asServiceError(error: unknown): ServiceError | undefined {
   if (error instanceof ServiceError) return error;
   if (error instanceof StoreUnavailableError) return storeUnavailable(error);
@@ -209,9 +209,9 @@ function storeUnavailable(error: StoreUnavailableError): ServiceError {
   return new ServiceError("UnavailableError", detail, { retryAfterSeconds: 2 });
 }
 
-/** Errors of requests that the HTTP framework rejects by itself. */
+/** The errors of requests that the HTTP framework itself rejects. */
 const frameworkErrors: Readonly<Record<string, () => ServiceError>> = {
-  // The client went while its body was read. Nobody reads this answer.
+  // The client went while its body was read, so nobody reads this answer.
   ECONNRESET: () => new ServiceError("ValidationError", "The connection ended before the request was whole."),
   FST_ERR_BAD_URL: () =>
     new ServiceError(

@@ -5,7 +5,7 @@ import type { Done } from "../../engine/commit/group-commit.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { requestKeyOf } from "./request-key.ts";
 
-/** Declared by every operation that honours a key; any other operation rejects it (`rejectKey`). */
+/** Declared by every operation that honours a key; any other operation rejects one (`rejectKey`). */
 export const IdempotencyHeaders = Type.Object({
   "Idempotency-Key": Type.Optional(
     Type.String({
@@ -27,7 +27,10 @@ export async function commitOnce(engine: Engine, request: FastifyRequest, comman
   return done;
 }
 
-/** Marks a replayed answer with a header. An error is no first answer: what was made the first time may be gone, or cannot be read now. */
+/**
+ * Marks a replayed answer with a header. An error is not marked, since it is not the first answer: the thing that was made may be gone, or cannot be
+ * read now.
+ */
 export const markReplayed: onSendHookHandler = (request, reply, payload, done) => {
   if (request.isReplayed && reply.statusCode < 400) reply.header("idempotency-replayed", "true");
   done(null, payload);

@@ -1,4 +1,4 @@
-/** The methods that each path knows: a known path with another method is 405, not 404, and OPTIONS is answered with the list. */
+/** The methods of each known path: a known path with another method is a 405 and not a 404, and OPTIONS answers the list. */
 export class KnownPaths {
   readonly #paths = new Map<string, Set<string>>();
 
@@ -8,7 +8,7 @@ export class KnownPaths {
     this.#paths.set(pattern, known);
   }
 
-  /** Empty for a path that no route has. */
+  /** Answers an empty list for a path that no route has. */
   methodsOf(path: string): readonly string[] {
     const segments = path.split("/");
     const methods = new Set<string>();
@@ -20,7 +20,7 @@ export class KnownPaths {
   }
 }
 
-/** A `*` at the end stands for whatever follows. */
+/** A `*` at the end matches any rest of the path. */
 function matches(pattern: readonly string[], segments: readonly string[]): boolean {
   if (pattern.at(-1) === "*") return matches(pattern.slice(0, -1), segments.slice(0, pattern.length - 1));
   if (pattern.length !== segments.length) return false;

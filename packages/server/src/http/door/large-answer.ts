@@ -4,8 +4,8 @@ import { sizeOfJson } from "../../core/json/json-size.ts";
 import { JsonText, type ShownValue } from "../../core/json/json-text.ts";
 
 /**
- * Answers a body that may be large. To write one of 16 MB at once would hold up everybody else for a tenth of a second, so it is written piece by
- * piece, one piece in each turn of the event loop, however many such answers are under way.
+ * Answers a body that may be large. Writing 16 MB at once would hold up all other requests for a tenth of a second, so it is written in pieces, one
+ * in each turn of the event loop, however many such answers are under way.
  */
 export async function largeAnswer<Body extends object>(reply: FastifyReply, body: Body): Promise<Body> {
   return isSmall(body, pieceSize) ? body : (inPieces(reply, await jsonInTurns(body)) as unknown as Body);
@@ -17,7 +17,7 @@ export function inPieces(reply: FastifyReply, pieces: readonly Buffer[]): Readab
   return Readable.from(pieces);
 }
 
-/** In bytes. */
+/** Answers the length in bytes. */
 export function lengthOf(pieces: readonly Buffer[]): number {
   return pieces.reduce((sum, piece) => sum + piece.length, 0);
 }
@@ -42,14 +42,14 @@ export async function jsonInTurns(value: unknown, maxPiece = pieceSize): Promise
   return written;
 }
 
-/** A single string, or a value that is text already, may be longer. */
+/** The length of a piece, in characters. A piece with a single long string, or with a value that is text already, may be longer. */
 const pieceSize = 200_000;
 
 function isSmall(value: unknown, maxPiece: number): boolean {
   return sizeOfJson(value as ShownValue, maxPiece) <= maxPiece;
 }
 
-/** Together they are what JSON.stringify writes. */
+/** Gives texts that together are what JSON.stringify writes. */
 function* textsOf(value: unknown, maxPiece: number): Generator<string> {
   if (value instanceof JsonText) {
     yield value.text;
@@ -74,7 +74,7 @@ function* textsOf(value: unknown, maxPiece: number): Generator<string> {
   }
 }
 
-/** One turn after the other, for all who wait. */
+/** Waits for a turn of the event loop. Each turn serves one of those that wait. */
 function nextTurn(): Promise<void> {
   turns = turns.then(() => new Promise((resolve) => setImmediate(resolve)));
   return turns;

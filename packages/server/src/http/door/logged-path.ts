@@ -7,7 +7,7 @@ type Asked = Pick<FastifyRequest, "url"> & {
   };
 };
 
-/** Where a request went, as a log may keep it: without the query, and of a page only its pattern, since its path may be somebody's link. */
+/** Answers the path of a request as a log may keep it: without the query, and for a page only its pattern, since its path may be somebody's link. */
 export function loggedPath({ url, routeOptions }: Asked): string {
   if (routeOptions.schema?.hide === true && routeOptions.url !== undefined) return routeOptions.url;
   return pathOf(url);

@@ -7,7 +7,7 @@ import { type DocumentWithOperations, describeHeaders } from "./document-headers
 import { noContent } from "./schemas.ts";
 import { type Asset, assetOfText, sendAsset } from "./static-asset.ts";
 
-/** Read from the package, so that the document and the package cannot differ. */
+/** The version is read from the package, so that the document and the package cannot differ. */
 const { version } = createRequire(import.meta.url)("../../../package.json") as { readonly version: string };
 
 /** Collects the declarations of all routes that are registered after it. The port may be known only once the server listens. */
@@ -42,7 +42,7 @@ export function collectDeclarations(app: App, basePath: string, serverUrl: () =>
   });
 }
 
-/** `GET /openapi.json`: this document, written once, since it is the same for everybody. */
+/** Serves `GET /openapi.json`. The document is written once, since it is the same for all callers. */
 export function openapiRoute(app: App): void {
   let document: Asset | undefined;
   app.get(
@@ -90,8 +90,8 @@ const tags = [
 type Json = null | string | number | boolean | Json[] | { [key: string]: Json };
 
 /**
- * What the generator leaves to be done: every schema with a title becomes one component that others refer to, so that generated clients
- * get one type with that name; and a body that may be left out says so.
+ * Completes the document that the generator made: every schema with a title becomes one component that others refer to, so that generated clients get
+ * one type of that name; and an optional body is marked as optional.
  */
 function tidy<Document extends object>(document: Document): Document {
   const components: Record<string, Json> = {};
@@ -116,7 +116,7 @@ function hoist(value: Json, components: Record<string, Json>): Json {
   return { $ref: `#/components/schemas/${title}` };
 }
 
-/** `info` has a title too. */
+/** The document's `info` has a title too, and is no schema. */
 function isSchema(value: { [key: string]: Json }): boolean {
   return "type" in value || "anyOf" in value;
 }

@@ -15,7 +15,7 @@ import { rejectKey } from "./request-key.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 import { closed, ProblemSchema } from "./schemas.ts";
 
-/** What stands before every operation behind a credential. */
+/** The checks before every operation that needs a credential. */
 export interface Door {
   readonly authenticator: Authenticator;
   readonly database: Database;
@@ -25,8 +25,8 @@ export interface Door {
 }
 
 /**
- * Makes each route's declaration the one source: from it come authorization, the errors in the document and the name in the metrics.
- * A route that does not declare its permission does not start, and neither does a POST that does not declare its repetition.
+ * Makes each route's declaration the one source: authorization, the errors in the document and the name in the metrics come from it. The service does
+ * not start with a route that does not declare its permission, or a POST that does not declare its repetition.
  */
 export function completeOperations(app: App, door: Door): void {
   app.addHook("onRoute", (route) => {
@@ -60,7 +60,7 @@ function requireRepetition({ method, url, schema, config }: RouteOptions): void 
   }
 }
 
-/** Also for a client that goes before it has its answer: nginx writes such a request down as 499, and so do we. */
+/** Measures a request, also when the client goes before it has its answer: such a request has the status 499, as in nginx. */
 export function measure(operationId: string, metrics: RequestMetrics): onRequestHookHandler {
   return (_request, reply, done) => {
     const startedAt = performance.now();
@@ -74,14 +74,14 @@ export function measure(operationId: string, metrics: RequestMetrics): onRequest
 }
 
 /**
- * Answers the cost of a request among the requests of a minute, in cheap reads. A route that is dear declares its own. Without that a read costs one, and a
- * change five: it is a transaction with an audit entry.
+ * Answers the cost of a request, in cheap reads per minute. An expensive route declares its own. Otherwise a read costs one, and a change five: it is
+ * a transaction with an audit entry.
  */
 function costOf({ method, config }: RouteOptions): number {
   return config?.cost ?? (method === "GET" || method === "HEAD" || method === "QUERY" ? 1 : 5);
 }
 
-/** The operations that count among the submits of a minute. */
+/** The operations that also count among the submits of a minute. */
 const submits: ReadonlySet<string> = new Set(["SubmitJob", "SubmitTask"]);
 
 function gates(
@@ -107,7 +107,7 @@ function gates(
   ];
 }
 
-/** What can go wrong follows from what the operation declares; the rest it names itself. */
+/** Answers the possible errors: those that follow from the declaration, and those that the operation names itself. */
 function errorsOf({ schema, url, config }: RouteOptions, permission: DeclaredPermission): AnswerCode[] {
   const codes = new Set<AnswerCode>(["UnhandledError", ...(config?.errors ?? [])]);
   if (permission !== "none") {

@@ -14,7 +14,7 @@ const pageToken = Type.Optional(
   }),
 );
 
-/** The parameters of lists that grow with every job, request or change; they go with `pageOf`. */
+/** The parameters of lists that grow with every job, request or change. Use them with `pageOf`. */
 export const pagingParameters = {
   pageSize: Type.Optional(
     Type.Integer({ ...size, default: 25, description: "The maximum number of things in one answer." }),
@@ -23,8 +23,8 @@ export const pagingParameters = {
 };
 
 /**
- * The parameters of lists of things that people make; they go with `pageOfShortList`. A client that knows no pages nearly always gets everything
- * that the organization has, instead of the first few without a sign that there are more.
+ * The parameters of lists of things that people make. Use them with `pageOfShortList`. A client without paging nearly always gets all that the
+ * organization has, and not only the first few without a sign that there are more.
  */
 export const shortListParameters = {
   pageSize: Type.Optional(
@@ -47,16 +47,16 @@ interface PagedQuery {
   readonly pageToken?: string;
 }
 
-/** Where one page begins, and how to name the next. */
+/** One page of a list, and the way to name the next one. */
 export interface Page {
   /** The last key of the page before; null on the first page. */
   readonly after: string | null;
   readonly size: number;
-  /** Ask for one more than `size`: it tells whether there is a next page. */
+  /** The number of rows to read: one more than `size`, which tells whether there is a next page. */
   readonly limit: number;
   /**
-   * Takes the rows that were found for `limit`. Of rows that carry a value of the callers' own, the page is as many as fit into an answer.
-   * `moreAfter`: rows that are fewer were not all; the next page begins after this key.
+   * Cuts the rows that were found for `limit` to a page. A page of rows with values of the callers holds as many as fit into an answer. `moreAfter`
+   * says that fewer rows than `limit` were not all, and that the next page begins after this key.
    */
   cut<Row>(
     rows: readonly Row[],
@@ -69,14 +69,14 @@ export interface Page {
 type IsKey = (key: string) => boolean;
 
 /**
- * Reads the page that a request asks for. A token is bound to the operation, the path (and so the organization, or else the caller) and the
- * filters: one that is made up, mixed up or another list's is rejected, not misread.
+ * Reads the page that a request asks for. A token is bound to the operation, the path (and so the organization, or else the caller) and the filters:
+ * a forged one, or one of another list, is rejected.
  */
 export function pageOf(request: FastifyRequest, isKey: IsKey = isUuid): Page {
   return readPage(request, isKey, 25);
 }
 
-/** The page of a list that takes `shortListParameters`. */
+/** Reads the page of a list that takes `shortListParameters`. */
 export function pageOfShortList(request: FastifyRequest, isKey: IsKey = isUuid): Page {
   return readPage(request, isKey, 1_000);
 }
@@ -102,7 +102,7 @@ function readPage(request: FastifyRequest, isKey: IsKey, defaultSize: number): P
   };
 }
 
-/** How many of the first values go into one answer: one at least, however large. */
+/** Answers how many of the first values fit into one answer: at least one, however large. */
 function countFitting(values: readonly (ShownValue | readonly ShownValue[])[]): number {
   let room = maxValuesSize;
   const tooMany = values.findIndex((value) => {
@@ -129,7 +129,7 @@ function bindingOf(request: FastifyRequest, filters: object): string {
     request.routeOptions.schema?.operationId,
     request.params,
     entries,
-    // Where the path names no organization, the list is the caller's own.
+    // A path without an organization means a list of the caller's own.
     ...(organizationId === undefined ? [request.caller.principal.id] : []),
   ];
   return hash("sha256", JSON.stringify(bound), "base64url").slice(0, bindingLength);

@@ -14,7 +14,7 @@ const ifMatch = Type.Optional(
 /** Declared by every operation that changes something which has an ETag; any other change rejects the header (`rejectPrecondition`). */
 export const PreconditionHeaders = Type.Object({ "If-Match": ifMatch });
 
-/** Declared by an operation that creates what is not there yet. */
+/** Declared by an operation that can create the thing. */
 export const CreatingPreconditionHeaders = Type.Object({
   "If-Match": ifMatch,
   "If-None-Match": Type.Optional(
@@ -27,7 +27,7 @@ export const CreatingPreconditionHeaders = Type.Object({
   ),
 });
 
-/** Undefined when the request carries none. Throws 400 for a header that says nothing. */
+/** Answers undefined when the request carries no precondition. Throws 400 for a malformed header. */
 export function preconditionOf({ headers }: FastifyRequest): Precondition | undefined {
   const { "if-match": match, "if-none-match": noneMatch } = headers;
   if (match === undefined && noneMatch === undefined) return undefined;
@@ -37,7 +37,7 @@ export function preconditionOf({ headers }: FastifyRequest): Precondition | unde
   return { ifMatch: match === undefined ? undefined : readTags(match.trim()), ifNone: noneMatch !== undefined };
 }
 
-/** A precondition is never accepted and ignored: a client that sends one takes the change for safe. */
+/** Rejects a precondition that the operation does not honour: a client that sends one takes the change for safe. */
 export function rejectPrecondition(declared: object | undefined): onRequestHookHandler | undefined {
   const refused = ["If-Match", "If-None-Match"].filter((name) => !(name in (declared ?? {})));
   if (refused.length === 0) return undefined;
@@ -49,7 +49,7 @@ export function rejectPrecondition(declared: object | undefined): onRequestHookH
   };
 }
 
-/** A proxy that compresses an answer marks its ETag as weak. Ours stands for a state and not for bytes, so the mark makes no difference. */
+/** A proxy that compresses an answer marks its ETag as weak. Our ETag stands for a state and not for bytes, so the mark makes no difference. */
 function readTags(text: string): readonly string[] | "any" {
   if (text === "*") return "any";
   if (!listForm.test(text)) {

@@ -11,8 +11,8 @@ import type { ServerParts } from "./app.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 
 /**
- * Counts a request that was authorized, and tells the caller where it stands; one that is over a limit gets 429 before its body is read. Without a
- * promise unless the store must be asked.
+ * Counts a request that was authorized, and tells the caller how much is left. A request over a limit gets 429 before its body is read. Answers a
+ * promise only when the store must be asked.
  */
 export function limitRate(
   counted: CountedRequest,
@@ -37,13 +37,13 @@ export function limitRate(
   };
 }
 
-/** As in draft-ietf-httpapi-ratelimit-headers: the policy, what is left of it, and in how many seconds there is all of it again. */
+/** Writes the headers of draft-ietf-httpapi-ratelimit-headers: the policy, how much of it is left, and in how many seconds all of it is available again. */
 function announce(reply: FastifyReply, { policy, limit, remaining }: Quota, seconds: number): undefined {
   reply.header("ratelimit-policy", policyText(policy, limit));
   reply.header("ratelimit", `"${policy}";r=${remaining};t=${seconds}`);
 }
 
-/** Lets the answer to a request that now waits tell how many more of its organization may wait on this node. */
+/** Adds to the answer of a request that now waits how many more requests of its organization may wait on this node. */
 export function noteWaiting(
   request: FastifyRequest,
   { engine, rateLimits }: Pick<ServerParts, "engine" | "rateLimits">,
@@ -54,8 +54,8 @@ export function noteWaiting(
 }
 
 /**
- * Adds the maximums under which a request made something. They are quotas without a time: what is used comes back when something is deleted. A request that was
- * rejected in the end made nothing, even if it had found room under one maximum before it met another.
+ * Adds the maximums under which a request made something. They are quotas without a time: deleting something frees its place. A request that was
+ * rejected in the end made nothing, even if there was room under the first of several maximums.
  */
 export const announceMaximums: onSendHookHandler = ({ usedMaximums }, reply, payload, done) => {
   const isMade = reply.statusCode < 400;
@@ -71,7 +71,7 @@ function addItem(reply: FastifyReply, header: string, item: string): void {
   reply.header(header, before === undefined ? item : `${before}, ${item}`);
 }
 
-/** There are as many different ones as the operator set different limits. */
+/** The number of different texts is bounded by the number of different limits that the operator has set. */
 const policyTexts: Readonly<Record<Policy, Map<number, string>>> = { requests: new Map(), submits: new Map() };
 
 function policyText(policy: Policy, limit: number): string {

@@ -13,7 +13,7 @@ export interface RequestKey {
   readonly requestHash: Buffer;
 }
 
-/** The key by which a repetition of the request is known, and the hash of the whole request; undefined when it carries no such header. */
+/** Answers the key that identifies a repetition, and the hash of the whole request; undefined when the request carries no such header. */
 export function requestKeyOf(request: FastifyRequest): RequestKey | undefined {
   const key = request.headers[idempotencyHeader];
   if (key === undefined) return derivedKey(request);
@@ -31,12 +31,12 @@ export function mayHaveKey({ headers }: FastifyRequest): boolean {
   return headers[idempotencyHeader] !== undefined || headers[invocationHeader] !== undefined;
 }
 
-/** The number of this attempt of a call, from 1; 0 when the client does not count. */
+/** Answers the number of this attempt of a call, from 1; 0 when the client does not count. */
 export function attemptOf({ headers }: FastifyRequest): number {
   return Number(/^attempt=(\d{1,9})(?:;|$)/.exec(String(headers[attemptHeader]))?.[1] ?? 0);
 }
 
-/** A key is never accepted and ignored. */
+/** Rejects a key that the operation does not honour, so that none is accepted and ignored. */
 export const rejectKey: onRequestHookHandler = (request, _reply, done) => {
   const isRead = request.method === "GET" || request.method === "HEAD";
   if (isRead || request.headers[idempotencyHeader] === undefined) return done();
@@ -44,8 +44,9 @@ export const rejectKey: onRequestHookHandler = (request, _reply, done) => {
 };
 
 /**
- * The key is a hash of the id and the whole request, so that another request under the same id is just another request, and somebody else's id is
- * of no use. It begins with a space, which no client can send. The id itself is not kept, so that nobody can guess a password in the body by the hash.
+ * Derives the key from a hash of the id and the whole request, so that another request under the same id is another request, and somebody else's id
+ * is of no use. The key begins with a space, which no client can send. The id itself is not stored, so that nobody can guess a password in the body
+ * by the hash.
  */
 function derivedKey(request: FastifyRequest): RequestKey | undefined {
   const invocationId = request.headers[invocationHeader];
@@ -58,7 +59,7 @@ const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 function hashOf(request: FastifyRequest, invocationId?: string): Buffer {
   const { principal } = request.caller;
-  // `waitSeconds` changes when the answer comes, and not what is done.
+  // `waitSeconds` changes the time of the answer, and not what is done.
   const { waitSeconds: _, ...query } = request.query as Readonly<Record<string, unknown>>;
   const asked = [
     request.routeOptions.schema?.operationId,

@@ -4,7 +4,7 @@ import type { App } from "./app.ts";
 import { loggedPath } from "./logged-path.ts";
 import { readTraceContext, traceResponse } from "./trace-context.ts";
 
-/** Takes the caller's trace over into the answer and the log. At the level `debug` the log has a line for each request. */
+/** Copies the caller's trace into the answer and the log. At the level `debug` the log has a line for each request. */
 export function logRequests(app: App, logger: Logger): void {
   const isEach = logger.isLevelEnabled("debug");
   app.addHook("onRequest", (request, reply, done) => {
@@ -14,7 +14,7 @@ export function logRequests(app: App, logger: Logger): void {
     }
     if (isEach) {
       const startedAt = performance.now();
-      // Described now: the sign-in takes its prefix from the path.
+      // The request is described now, since the sign-in later takes its prefix from the path.
       const described = describeRequest(request);
       reply.raw.once("close", () => {
         const { statusCode, writableFinished } = reply.raw;
@@ -27,7 +27,7 @@ export function logRequests(app: App, logger: Logger): void {
   });
 }
 
-/** What each log line about a request says of it. */
+/** Answers the fields that each log line about a request has. */
 export function describeRequest(request: FastifyRequest) {
   const { id: requestId, method, trace, routeOptions } = request;
   const operation = routeOptions.schema?.operationId;

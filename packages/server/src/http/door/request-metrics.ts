@@ -1,7 +1,7 @@
-/** Told of every request that an operation answered. */
+/** Receives every request that an operation answered. */
 export interface RequestMetrics {
   requestStarted(): void;
   requestFinished(operationId: string, status: number, durationMs: number): void;
-  /** A rate limit rejected a request: whose limit, and which. */
+  /** Called when a rate limit rejects a request, with the scope and the policy of the limit. */
   requestLimited(scope: string, policy: string): void;
 }

@@ -11,7 +11,7 @@ export const Id = Type.String({ format: "uuid", example: "01980c3e-8f7a-7b52-9d2
 export const Time = Type.String({ format: "date-time", example: "2026-01-31T12:00:00.000Z" });
 export const AnyJson = Type.Unknown({ description: "Any JSON value." });
 
-/** The body of a request. Fields that it does not know are rejected, so that a typo is never ignored. */
+/** The body of a request. Unknown fields are rejected, so that a typo is never ignored. */
 export function closed<Properties extends TProperties>(
   properties: Properties,
   options: object = {},
@@ -31,7 +31,7 @@ export function oneOf<const Values extends string[]>(values: readonly [...Values
   return Type.Enum(values, { type: "string", ...options });
 }
 
-/** Characters below U+10000 that are invisible or change lines and direction. Variation selectors are not here, since emoji need them. */
+/** The characters below U+10000 that are invisible or change lines and direction. Variation selectors are left out, since emoji need them. */
 const hiddenCharacters = [
   "\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f",
   "\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u2800\\u3164\\ufeff\\uffa0\\ufff0-\\ufffb",
@@ -39,7 +39,7 @@ const hiddenCharacters = [
 
 const namePattern = `^(?=.*[^\\s\\ufe00-\\ufe0f])[^${hiddenCharacters}]*$`;
 
-/** Text that people read: something must be visible in it, and nothing may hide in it or turn its direction around. */
+/** A text that people read. It must have a visible character, and no hidden or direction-changing ones. */
 export function nameSchema(maxLength: number, description: string) {
   return Type.String({
     maxLength,
@@ -65,12 +65,12 @@ export function eventIdSchema(maxLength: number) {
   });
 }
 
-/** The same for what comes out of a form. */
+/** Applies the rule of `nameSchema` to a text that comes from a form. */
 export function isName(text: string, maxLength: number): boolean {
   return text.length <= maxLength && new RegExp(namePattern, "u").test(text);
 }
 
-/** Like a name, but it may be left empty. */
+/** A text like a name, which may be empty. */
 export function remarkSchema(maxLength: number, description: string) {
   return Type.String({
     maxLength,
@@ -149,7 +149,7 @@ export const ActorSchema = Type.Object(
 
 export const PermissionSchema = oneOf([...permissions], { title: "Permission" });
 
-/** Permissions that a caller gives away. */
+/** Permissions that a caller grants. */
 export function grantedPermissionsSchema(description: string, minItems = 1) {
   return Type.Array(oneOf(grantablePermissions), {
     minItems,
@@ -159,7 +159,7 @@ export function grantedPermissionsSchema(description: string, minItems = 1) {
   });
 }
 
-/** The place in the text of a definition where something is wrong. */
+/** The place of a problem in the text of a definition. */
 export const definitionPosition = {
   line: Type.Integer({ minimum: 1, description: "The line in the text of the definition, counted from 1." }),
   column: Type.Integer({ minimum: 1, description: "The column in the line, counted from 1 in UTF-16 code units." }),

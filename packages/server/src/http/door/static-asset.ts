@@ -3,16 +3,16 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { addVary, takesEncoding } from "./content-encoding.ts";
 
-/** Something that is the same for everybody who asks. */
+/** A file that is the same for all callers. */
 export interface Asset {
   readonly type: string;
   readonly etag: string;
-  /** The encodings in which there is a packed form of it beside the plain content. */
+  /** The encodings in which it is also available compressed. */
   readonly encodings: ReadonlySet<string>;
   read(encoding: "br" | "gzip" | undefined): Buffer;
 }
 
-/** Sends an asset in the smallest form that the client takes, or says that the client has it already. */
+/** Sends an asset in the smallest encoding that the client accepts, or says that the client has it already. */
 export function sendAsset(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -28,7 +28,7 @@ export function sendAsset(
   return reply.type(asset.type).send(asset.read(encoding));
 }
 
-/** Makes an asset of a text that is only known in the running service. It is packed once, when somebody first asks for it. */
+/** Makes an asset of a text that is only known in the running service. It is compressed once, when it is first asked for. */
 export function assetOfText(type: string, text: string): Asset {
   const content = Buffer.from(text);
   const packed = new Map<string, Buffer>();
@@ -49,7 +49,7 @@ export function etagOfContent(content: Buffer): string {
   return `"${hash("sha256", content, "base64url").slice(0, 22)}"`;
 }
 
-/** Brotli's default makes an eighth less of the API document, and takes two seconds for it in which nobody else is answered. */
+/** The default quality makes the API document an eighth smaller, but takes two seconds in which no other request is answered. */
 function packedByBrotli(content: Buffer): Buffer {
   return brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } });
 }

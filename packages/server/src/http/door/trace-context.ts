@@ -1,24 +1,24 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 
-/** The trace that a request is part of, as W3C Trace Context names it, and the span that is this service's work on the request. */
+/** The trace of a request, as W3C Trace Context names it, and the span that is this service's work on the request. */
 export interface TraceContext {
   readonly traceId: string;
   readonly parentSpanId: string;
   readonly spanId: string;
 }
 
-/** Undefined without a `traceparent`, and for one that is malformed or comes twice: the specification then has it ignored. */
+/** Answers undefined without a `traceparent`, and for one that is malformed or comes twice: the specification says to ignore those. */
 export function readTraceContext({ traceparent }: IncomingHttpHeaders): TraceContext | undefined {
   const [, version, traceId, parentSpanId, rest] = traceparentForm.exec(String(traceparent ?? "")) ?? [];
   if (traceId === undefined || parentSpanId === undefined || version === "ff") return undefined;
-  // Later versions may add parts behind those of the first one.
+  // Later versions may add parts after those of the first one.
   if (version === "00" && rest !== undefined) return undefined;
   if (isZero.test(traceId) || isZero.test(parentSpanId)) return undefined;
   return { traceId, parentSpanId, spanId: randomBytes(8).toString("hex") };
 }
 
-/** Writes the answer's header. Its last part says that the span is recorded nowhere except in the log. */
+/** Writes the answer's header. Its last part says that the span is recorded only in the log. */
 export function traceResponse({ traceId, spanId }: TraceContext): string {
   return `00-${traceId}-${spanId}-00`;
 }

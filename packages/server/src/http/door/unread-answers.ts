@@ -3,8 +3,8 @@ import { ServiceError } from "../../core/service-error.ts";
 import type { App } from "./app.ts";
 
 /**
- * An answer stands in memory until its client has read it. Clients that ask for large ones and read none of them would fill it, so the large ones
- * that are not read yet are bounded, and whoever reads nothing for as long as a body may take to arrive is cut off.
+ * Bounds the answers that their clients have not read yet. An answer stays in memory until then, and clients that ask for large ones and never read
+ * would fill the memory. A client that reads nothing for as long as a body may take to arrive is cut off.
  */
 export function boundUnreadAnswers(
   app: App,
@@ -16,7 +16,7 @@ export function boundUnreadAnswers(
   app.addHook("onSend", (request, reply, payload, done) => {
     if (request.method === "HEAD") return done(null, payload);
     const isWhole = typeof payload === "string" || Buffer.isBuffer(payload);
-    // A large answer is sent in pieces, and its length is told before.
+    // A large answer is sent in pieces, after its length.
     const size = isWhole ? payload.length : Number(reply.getHeader("content-length") ?? 0);
     if (size < large) return done(null, payload);
     const { organizationId = "" } = (request.params ?? {}) as { readonly organizationId?: string };
@@ -35,7 +35,7 @@ export function boundUnreadAnswers(
   });
 }
 
-/** In characters. Below it there are not enough connections to fill the memory. */
+/** The smallest size that is counted, in characters. There are too few connections to fill the memory with smaller answers. */
 const large = 100_000;
 
 function tooManyUnread(method: string): ServiceError {

@@ -3,7 +3,7 @@ import type { Actor } from "../../core/job/job-state.ts";
 import type { Database } from "../../store/home/database.ts";
 import { findUsers } from "../../store/people/users.ts";
 
-/** Names are only shown, so a changed one may show late; a job that is polled then costs no look-up for each answer. */
+/** Names are only shown, so a changed one may appear late; a job that is polled then costs no look-up for each answer. */
 const maxAgeMs = 10_000;
 const maxRemembered = 20_000;
 
@@ -16,7 +16,7 @@ export class UserNames {
     this.#database = database;
   }
 
-  /** User id → name, for those of these actors who are people and are known. */
+  /** Answers the name by user id, for those of these actors who are known people. */
   async of(actors: readonly Actor[]): Promise<ReadonlyMap<string, string>> {
     const userIds = [...new Set(actors.flatMap(({ type, id }) => (type === "user" ? [id] : [])))];
     const names = await Promise.all(userIds.map((userId) => this.#names.get(userId, () => this.#look(userId))));

@@ -8,14 +8,14 @@ import { describeFormat, formatNames, hasFormat, isFormat } from "../../core/sch
 import { invalidPart, ServiceError } from "../../core/service-error.ts";
 
 /**
- * Checks what comes in against the very schemas that the document shows. Nothing is coerced or dropped in silence; only a query, which
- * is all text, has its numbers and booleans read as such.
+ * Checks requests against the same schemas that the document shows. Nothing is coerced or dropped in silence, except that the numbers and booleans of
+ * a query, which is all text, are read as such.
  */
 export function createValidatorCompiler(): FastifySchemaCompiler<object> {
   const forFirst = createAjv({ allErrors: false });
   const forAll = createAjv({ allErrors: true });
   return ({ schema, httpPart }) => {
-    // Headers are for those who read them: `idempotency.ts`, `job-stream.ts`.
+    // The parts that read a header check it: `idempotency.ts`, `job-stream.ts`.
     if (httpPart === "headers") return () => true;
     const findErrors = errorFinder(forFirst.compile(schema), () => forAll.compile(schema));
     if (httpPart === "querystring") return (received) => checkQuery(findErrors, schema as QuerySchema, received);
@@ -37,8 +37,8 @@ function createAjv(options: { readonly allErrors: boolean }): Ajv2020 {
 type FindErrors = (value: unknown) => readonly ErrorObject[];
 
 /**
- * Looks for all that is wrong only in what people write by hand: of a megabyte that is wrong everywhere, Ajv would make half a million errors,
- * for a second, and cannot be told to stop at some.
+ * Searches for all errors only in values of the size that people write by hand: for a megabyte that is wrong everywhere, Ajv would take a second to
+ * make half a million errors, and it has no way to stop early.
  */
 function errorFinder(findFirst: ValidateFunction, compileAll: () => ValidateFunction): FindErrors {
   let findAll: ValidateFunction | undefined;
@@ -51,12 +51,12 @@ function errorFinder(findFirst: ValidateFunction, compileAll: () => ValidateFunc
   };
 }
 
-/** In characters and members. */
+/** The largest size, in characters and members, that is searched for all errors. */
 const maxSizeForAll = 20_000;
 const maxProblems = 50;
 
 function invalid(part: string, value: unknown, errors: readonly ErrorObject[]): ServiceError {
-  // Fastify passes null where there is no body.
+  // Fastify passes null for a missing body.
   if (part === "body" && value === null) {
     return new ServiceError(
       "ValidationError",
@@ -92,7 +92,7 @@ function problemOf(error: ErrorObject): Problem {
       const { format } = error.params;
       return { pointer, detail: `must be ${isFormat(format) ? describeFormat(format) : format}` };
     }
-    // The rule tells what a text is made of, and not how long it may be.
+    // The schema's own rule names the allowed characters, and not the length.
     case "minLength":
     case "maxLength":
       return { pointer, detail: plainWords(error) };
@@ -137,7 +137,7 @@ function checkQuery(findErrors: FindErrors, schema: QuerySchema, received: unkno
   const query = readQuery(schema, received);
   const errors = findErrors(query);
   if (errors.length > 0) return { error: invalid("query", query, errors) };
-  // Bodies were searched for it when they were parsed, and a path holds only ids and tags.
+  // Bodies were checked for NUL when they were parsed, and a path holds only ids and tags.
   const unstorable = Object.entries(query).find(([, text]) => typeof text === "string" && text.includes("\0"));
   if (unstorable === undefined) return { value: query };
   const problem = { pointer: pointerTo("", unstorable[0]), detail: "holds the character NUL, which cannot be stored" };
@@ -145,13 +145,13 @@ function checkQuery(findErrors: FindErrors, schema: QuerySchema, received: unkno
   return { error: new ServiceError("ValidationError", message, { problems: [problem] }) };
 }
 
-/** Text that is no number or boolean stays text, and the schema says what is wrong with it; so does a parameter given twice. */
+/** Reads the numbers and booleans of a query. A text that is none stays text, and so does a parameter given twice; the schema then reports it. */
 function readQuery(schema: QuerySchema, received: unknown): Record<string, unknown> {
   const query: Record<string, unknown> = { ...(received as Record<string, unknown>) };
   for (const [name, { type }] of Object.entries(schema.properties ?? {})) {
     const text = query[name];
     if (type === "integer" && typeof text === "string" && /^-?\d{1,15}$/.test(text)) query[name] = Number(text);
-    // A list of one is sent in the same way as a single value.
+    // A list with one element looks like a single value.
     else if (type === "array" && typeof text === "string") query[name] = [text];
     else if (type === "boolean" && (text === "true" || text === "false")) query[name] = text === "true";
   }

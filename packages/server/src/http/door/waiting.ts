@@ -2,7 +2,7 @@ import type { FastifyReply } from "fastify";
 import { Type } from "typebox";
 import type { Config } from "../../config.ts";
 
-/** The query parameter of an operation that can hold its answer. */
+/** The query parameter of an operation that can delay its answer. */
 export function waitSecondsSchema({ maxWaitSeconds }: Config) {
   return Type.Optional(
     Type.Integer({
@@ -13,16 +13,16 @@ export function waitSecondsSchema({ maxWaitSeconds }: Config) {
   );
 }
 
-/** A reading of `performance.now()`. */
+/** Answers a deadline as a reading of `performance.now()`. */
 export function deadlineIn(seconds: number): number {
   return performance.now() + seconds * 1000;
 }
 
-/** Aborts when the client has gone: nobody reads the answer any more. */
+/** Aborts when the client has gone and nobody reads the answer any more. */
 export function whenGone(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
   reply.raw.once("close", () => {
-    // The connection is also closed once the answer is sent: then nobody listens, and an abort would cost for nothing.
+    // The connection is also closed after the answer is sent. Nobody listens then, so an abort would be wasted.
     if (!reply.raw.writableFinished) gone.abort();
   });
   return gone.signal;

@@ -1,7 +1,7 @@
 import type { Example } from "./example.ts";
 import { ids } from "./story.ts";
 
-/** Examples of the own account. */
+/** Examples of operations on the caller's own account. */
 export const accountExamples: Readonly<Record<string, Example>> = {
   WhoAmI: {
     answer: {

@@ -1,4 +1,4 @@
-/** What the document shows of one operation: the body of a request, and that of an answer when it succeeds. */
+/** The example of one operation in the document: the body of a request, and the body of its answer when it succeeds. */
 export interface Example {
   readonly request?: unknown;
   readonly answer?: unknown;

@@ -1,7 +1,7 @@
 import type { Example } from "./example.ts";
 import { ids } from "./story.ts";
 
-/** Examples of what can be read of a job. */
+/** Examples of the operations that read jobs. */
 export const jobReadsExamples: Readonly<Record<string, Example>> = {
   ExplainJob: {
     answer: {

@@ -1,6 +1,6 @@
 import type { Example } from "./example.ts";
 
-/** Examples of what the service says of itself. */
+/** Examples of the operations that describe the service itself. */
 export const serviceExamples: Readonly<Record<string, Example>> = {
   GetLiveness: { answer: { status: "live" } },
   GetReadiness: { answer: { status: "ready" } },

@@ -120,10 +120,10 @@ export function jobBranchRoutes(app: App, parts: ServerParts): void {
   );
 }
 
-/** More than a step may have branches. */
+/** The ranks of one status are this far apart, which is more than a step may have branches. */
 const ranksOfStatus = 1_000_000;
 
-/** The place of a branch in the list. */
+/** Answers the place of a branch in the list. */
 function rankOf({ status, place }: BranchRun): number {
   return branchRunStatuses.indexOf(status) * ranksOfStatus + place;
 }

@@ -150,7 +150,7 @@ function listJobEventsRoute(app: App, parts: ServerParts): void {
         (event) => event.payload,
       );
       const loaded = await plans.load(database, [{ organizationId, ...version }]);
-      // Only a hint at misspelled ids needs the plan.
+      // The plan is only needed for a hint at misspelled ids.
       const listed = loaded.plans.get(version.versionId)?.listedEventIds ?? new Set<string>();
       return { events: rows.map((event) => renderEvent(event, version.versionNumber, listed)), ...next };
     },
@@ -186,7 +186,7 @@ function commandOf(request: FastifyRequest<{ Params: JobKey; Body: SentEvent }>)
       warnings: verdict.type === "event" ? verdict.warnings.map((warning) => ({ ...warning })) : [],
     }),
     bytes: bodyBytes,
-    // Programs send by the thousands, and each event says who sent it; what a person sends is an act of theirs.
+    // Programs send events by the thousands, and each event names its sender, so only an event that a person sends leaves an audit entry.
     ...(caller.principal.type === "user" && {
       audit: auditOf(actOf(request), { targetType: "job", targetId: jobId, details: { eventId, ...wait } }),
     }),

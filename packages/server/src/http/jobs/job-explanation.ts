@@ -163,7 +163,7 @@ export function jobExplanationRoutes(app: App, parts: ServerParts): void {
   );
 }
 
-/** Undefined while this node can go on with the job, and for a job that has ended. */
+/** Answers undefined while this node can go on with the job, and for a job that has ended. */
 async function parkedCircumstances(
   { plans, database, config, engine }: ServerParts,
   job: Job,
@@ -183,7 +183,7 @@ async function circumstancesOf(parts: ServerParts, whole: WholeJob, caller: Call
   const { organizationId, jobId } = job;
   const plan = await planOfJob(parts, job);
   const call = await callToExplain(parts, job);
-  // The calls of other jobs hold up no job that waits for events or has ended.
+  // The calls of other jobs cannot delay a job that waits for events or has ended.
   const mayNeedRoom = job.finishedAt === null && awaitedEventIds(job.state) === null;
   const held = mayNeedRoom ? await countHeldCalls(database, organizationId) : [];
   return {
@@ -205,19 +205,22 @@ async function circumstancesOf(parts: ServerParts, whole: WholeJob, caller: Call
   };
 }
 
-/** The oldest call for which a worker is missing, otherwise the oldest task, then the oldest child: a call of a node moves by itself. */
+/**
+ * Answers the oldest call for which a worker is missing, otherwise the oldest task, then the oldest child. The call of a node comes last, since it
+ * goes on by itself.
+ */
 async function callToExplain({ database }: ServerParts, { organizationId, jobId, state }: Job) {
   const owed = callsOf(state);
   if (owed.length === 0) return undefined;
   const rows = new Map((await findCalls(database, { organizationId, jobId })).map((row) => [row.epoch, row]));
-  // A call that came to its end since the job was read has no row.
+  // A call that ended since the job was read has no row.
   const calls = owed.flatMap(({ epoch }) => rows.get(epoch) ?? []);
   const tasks = calls.filter(({ queue, nodeId }) => queue !== null && nodeId === null);
   const child = calls.find(({ childJobId }) => childJobId !== null);
   return tasks.find(({ worker }) => worker === null) ?? tasks[0] ?? child ?? calls[0];
 }
 
-/** The node that holds the call; null where none does, as when the call came to its end since the job was read. */
+/** Answers the node that holds the call; null where none does, for example when the call ended since the job was read. */
 async function nodeOf({ database, config }: ServerParts, call: CallRow | undefined): Promise<NodeFacts | null> {
   const nodeId = call?.nodeId ?? null;
   if (nodeId === null) return null;
@@ -249,7 +252,7 @@ async function childOf(
   const child = await engine.readJob({ organizationId, jobId: childJobId }, false);
   if (child === undefined) return null;
   const { jobId, workflowId, workflowName, state } = child.job;
-  // A token that is bound to workflows may not know of jobs of others.
+  // A token that is bound to workflows must not learn of jobs of other workflows.
   if (reachable !== null && !reachable.includes(workflowId)) return null;
   return { jobId, workflowName, status: state.status };
 }
@@ -266,9 +269,9 @@ function isTimeName(name: string): boolean {
   return name === "since" || name === "leaseUntil" || name.endsWith("At");
 }
 
-/** Times are numbers in core and text here; by the house's rule their names end in `At`. */
+/** Core has times as numbers, and the API as texts. The names of times end in `At`, except those in `isTimeName`. */
 function rendered(value: unknown, name = ""): unknown {
-  // Progress is a worker's own value, in which numbers are what they are.
+  // The progress is a worker's own value, so its numbers stay numbers.
   if (name === "progress") return value;
   if (typeof value === "number") return isTimeName(name) ? toTime(value) : value;
   if (Array.isArray(value)) return value.map((item) => rendered(item));

@@ -14,7 +14,7 @@ import { JobStatusSchema, ListedJobSchema, renderListed } from "./render-job.ts"
 const time = (description: string) => Type.Optional(Type.String({ format: "date-time", description }));
 const id = (description: string) => Type.Optional(Type.String({ format: "uuid", description }));
 
-/** More than a person needs to know exactly, and some milliseconds' work. */
+/** Counting stops here: nobody needs a larger number exactly, and counting so far takes some milliseconds. */
 const maxTotalCount = 10_000;
 
 export function jobListRoutes(app: App, { database, config, userNames }: ServerParts): void {
@@ -65,7 +65,7 @@ export function jobListRoutes(app: App, { database, config, userNames }: ServerP
       const found = await listJobs(reader, search, order, page.after, page.limit);
       const { rows, ...next } = page.cut(found, (job) => job.jobId);
       const names = await userNames.of(rows.map(({ submittedBy }) => submittedBy));
-      // A token that is bound to workflows may not know of jobs of others.
+      // A token that is bound to workflows must not learn of jobs of other workflows.
       const counts = reachable === null ? await countChildren(reader, rows) : [];
       const childCounts = new Map(counts.map(({ jobId, count }) => [jobId, count]));
       const shown = reachable === null ? rows : rows.map((job) => ({ ...job, parent: null }));
@@ -142,9 +142,9 @@ interface Filters {
 
 function searchOf(organizationId: string, filters: Filters, workflowIds: readonly string[] | null): JobSearch {
   const { versionId, workflowVersionNumber, awaitingEventId, isWaiting } = filters;
-  // With one workflow the index gives the jobs in their order; with several they would have to be sorted first.
+  // The index gives the jobs of one workflow in order; those of several would have to be sorted first.
   const workflowId = filters.workflowId ?? (workflowIds?.length === 1 ? workflowIds[0] : undefined);
-  // Only running jobs wait, and these have an index.
+  // Only running jobs wait, and there is an index of running jobs.
   const status = filters.status ?? (isWaiting === true ? "RUNNING" : undefined);
   const createdAfter = optionalTime("createdAfter", filters.createdAfter);
   const createdBefore = optionalTime("createdBefore", filters.createdBefore);
@@ -169,7 +169,7 @@ function searchOf(organizationId: string, filters: Filters, workflowIds: readonl
   };
 }
 
-/** Null stands for all. */
+/** Null stands for all workflows. */
 function intersection(one: readonly string[] | null, other: readonly string[] | null): readonly string[] | null {
   if (one === null || other === null) return one ?? other;
   return one.filter((id) => other.includes(id));

@@ -142,7 +142,7 @@ export async function submitJob(
   const submitted = done.answer as Static<typeof SubmittedJobSchema>;
   const { jobId, versionId, versionNumber } = submitted;
   reply.code(201).header("location", `${basePath}/organizations/${organizationId}/jobs/${jobId}`);
-  // Every job starts in PENDING. The answer never says more, so that a replay can answer the same.
+  // Every job starts in PENDING. The answer always says so, so that a replay can answer the same.
   if (waitSeconds === undefined) return { ...submitted, status: "PENDING" as const };
   const job = await settledJob(parts, { organizationId, jobId }, done, { request, reply, waitSeconds });
   if (job === undefined) return submitted;
@@ -250,7 +250,7 @@ async function steer(
   return { ...summary, ...renderSubmitter(summary.submittedBy, await userNames.of([summary.submittedBy])) };
 }
 
-/** Looked up in the transaction that writes the job, so that the tag means what it means at that instant. */
+/** The version is looked up in the transaction that writes the job, so that the tag counts as it is at that instant. */
 function chosenVersion(choice: Static<typeof VersionChoiceSchema> | undefined): VersionChoice {
   if (choice?.versionId !== undefined) return { by: "versionId", versionId: choice.versionId.toLowerCase() };
   if (choice?.versionNumber !== undefined) return { by: "versionNumber", versionNumber: choice.versionNumber };
@@ -273,8 +273,8 @@ interface Waiting {
 }
 
 /**
- * The submitted job once it can go no further by itself; most jobs of short steps are that far when they are committed. Undefined when it
- * cannot be shown now: it is accepted all the same, and an error would say that it is not.
+ * Answers the submitted job once it cannot go on by itself; most jobs of short steps are that far when they are committed. Answers undefined when the
+ * job cannot be shown now: it is accepted, and an error would say that it is not.
  */
 async function settledJob(
   parts: ServerParts,
@@ -298,7 +298,7 @@ async function settledJob(
   }
 }
 
-/** Whether a job that has nothing but its input, and ended at once, has a short answer: to measure each would cost as much as to write it. */
+/** Tells by the size of the request that a job which ended at once has a short answer: measuring each answer would cost as much as writing it. */
 function isShort(request: FastifyRequest, done: Done): boolean {
   return done.type === "done" && isFinished(done.job.state) && request.bodyBytes * done.entries.length < shortBytes;
 }
@@ -314,7 +314,7 @@ async function rendered(parts: ServerParts, whole: WholeJob | undefined, caller:
   return renderJob(withVisibleParent(whole, reachable), plan, names, children);
 }
 
-/** A token that is bound to workflows may not know of jobs of others. */
+/** Hides the parent from a token that is bound to workflows, which must not learn of jobs of other workflows. */
 function withVisibleParent(whole: WholeJob, reachable: readonly string[] | null): WholeJob {
   return reachable === null ? whole : { ...whole, job: { ...whole.job, parent: null } };
 }

@@ -10,11 +10,11 @@ import { renderEntry } from "./job-history.ts";
 import { isFinishedAt } from "./job-stream.ts";
 import { Bell, entriesAtOnce, lookMs, sendStream, serverSentEvent, streamResponse } from "./server-sent.ts";
 
-/** More than a person has open at once. Each job counts as one of the requests that wait for a job. */
+/** A person has fewer jobs open at once. Each job counts as one of the requests that wait for a job. */
 const maxJobs = 50;
-/** A client that hears nothing for two of these knows that something between it and us holds the stream back. */
+/** A client that receives nothing for twice this time knows that something on the way holds the stream back. */
 const heartbeatMs = 5_000;
-/** A job is looked at this often even if no change of it was told. */
+/** A job is read this often even if no change was reported. */
 const rereadMs = 15_000;
 
 const JobNames = Type.Array(
@@ -44,7 +44,7 @@ export function manyJobsStreamRoutes(app: App, parts: ServerParts): void {
   app.get(
     "/stream",
     {
-      // Each job is held against the bounds of a narrow token by itself.
+      // Each job is checked against the bounds of a narrow token by itself.
       config: { cost: 10, bounds: { workflows: "handler", tags: "unaffected" } },
       schema: {
         operationId: "WatchJobs",
@@ -76,14 +76,14 @@ interface WatchedJob {
   readonly key: JobKey;
   /** The sequence of the last entry that was sent. */
   sent: number;
-  /** There may be entries that were not sent. */
+  /** True when there may be entries that were not sent. */
   isNew: boolean;
   isFinished: boolean;
-  /** Why it cannot be read. */
+  /** The reason why the job cannot be read. */
   problem: ServiceError | undefined;
-  /** Whether the client knows of the problem. */
+  /** True once the client knows of the problem. */
   isTold: boolean;
-  /** Gives the place back that the job takes while it is waited for. */
+  /** Frees the waiting place that the job takes. */
   unwatch: () => void;
 }
 
@@ -103,12 +103,12 @@ async function* follow(
       rereadAt = performance.now() + rereadMs;
     }
     for (const job of await lookAtNew(parts, jobs)) {
-      // A slow reader may have taken minutes for what came before, and lost access meanwhile.
+      // A slow reader may have taken minutes for the entries before, and lost access meanwhile.
       if (!(await isStillAllowed(request, "any", parts))) return;
       await check(parts, request, job);
       if (job.problem !== undefined) continue;
       const before = job.sent;
-      // A long history waits for its turn, so that the others are not held up by it.
+      // A long history is read in slices, so that the other jobs are not delayed by it.
       const found = await engine.readHistory(job.key, job.sent, entriesAtOnce);
       if (found === undefined) job.problem = notFound("job");
       for (const entry of found?.rows ?? []) {
@@ -134,14 +134,14 @@ function* untoldProblems(jobs: readonly WatchedJob[], requestId: string): Genera
   for (const job of jobs) {
     if (job.problem === undefined || job.isTold) continue;
     job.isTold = true;
-    // Whoever has lost an organization takes none of its places.
+    // A caller who has lost access to an organization takes none of its waiting places.
     job.unwatch();
     const problem = problemDetails(job.problem, requestId);
     yield serverSentEvent(idOf(jobs), "job.unreadable", { ...job.key, problem });
   }
 }
 
-/** Asks how far those jobs have come that may have something new. Answers those that have. */
+/** Reads the standing of the jobs that may have something new. Answers those that have. */
 async function lookAtNew({ engine }: ServerParts, jobs: readonly WatchedJob[]): Promise<WatchedJob[]> {
   const due = jobs.filter(({ isNew, problem }) => isNew && problem === undefined);
   for (const job of jobs) job.isNew = false;
@@ -158,7 +158,7 @@ async function checkAll(parts: ServerParts, request: FastifyRequest, jobs: reado
   await Promise.all(jobs.map((job) => check(parts, request, job)));
 }
 
-/** Notes whether the caller may not read the job (any more). Throws what says nothing about a job, such as a store that is out of reach. */
+/** Notes whether the caller may not read the job (any more). Throws errors that concern no single job, such as a store that is out of reach. */
 async function check(parts: ServerParts, request: FastifyRequest, job: WatchedJob): Promise<void> {
   if (job.problem !== undefined) return;
   try {
@@ -169,7 +169,7 @@ async function check(parts: ServerParts, request: FastifyRequest, job: WatchedJo
   }
 }
 
-/** Answers false also where a job cannot be read: the client may not know of that yet. */
+/** Answers false also where a job cannot be read, since the client may not know of that yet. */
 async function areAllFinished(parts: ServerParts, jobs: readonly WatchedJob[]): Promise<boolean> {
   await lookAtNew(parts, jobs);
   for (const job of jobs) job.isNew = true;
@@ -177,8 +177,8 @@ async function areAllFinished(parts: ServerParts, jobs: readonly WatchedJob[]): 
 }
 
 /**
- * Watches the jobs that can be read. An organization that has all of its waiting places in use does not keep the jobs of others from the stream. Throws when
- * the node has no place left for anybody.
+ * Watches the jobs that can be read. An organization without a free waiting place does not keep the jobs of others from the stream. Throws when this
+ * node has no place left for any organization.
  */
 function watchAll({ engine }: ServerParts, jobs: readonly WatchedJob[], bell: Bell): () => void {
   const unwatch = () => {

@@ -78,13 +78,13 @@ export const JobStateSchema = Type.Object(
 type RenderedState = Static<typeof JobStateSchema>;
 type RenderedExecution = Static<typeof ExecutionSchema>;
 
-/** The state of a job, bounded, with a warning for each kind of value that is left out. */
+/** Renders the state of a job, bounded in size, with a warning for each kind of value that is left out. */
 export function renderState(whole: WholeJob, plan: Plan): { state: RenderedState; warnings: string[] } {
   const { job, steps: runs, entries, earlierRunCounts } = whole;
   const latestVisits = new Map(runs.map((run) => [run.name, run]));
   const isLatestVisit = (run: StepRun) => latestVisits.get(run.name) === run;
   const room = maxValuesSize - sizeOfJson(job.input, maxValuesSize);
-  // The latest visit of each step stands in the data and in the history.
+  // The values of the latest visit of each step appear twice: in the data and in the history.
   const firstFitting = firstFittingRun(runs, room, (run) => (isLatestVisit(run) ? 2 : 1));
   const consumed = lastConsumedEvents(entries);
   const nextStepName = nextStepOf(job, plan);
@@ -132,7 +132,7 @@ function idOf({ name, visit, branch }: Pick<StepRun, "name" | "visit" | "branch"
   return branch === undefined ? `${name}:${visit}` : `${name}:${visit}:${branch}`;
 }
 
-/** Run id → id of the last event that the run consumed, for runs that events brought to their end. */
+/** Maps the id of each run that ended by events to the id of the last event that it consumed. */
 function lastConsumedEvents(entries: readonly Entry<unknown>[]): ReadonlyMap<string, string> {
   const eventIds = new Map<number, string>();
   const last = new Map<string, string>();

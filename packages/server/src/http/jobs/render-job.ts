@@ -58,7 +58,7 @@ const ChildJobSchema = Type.Object(
   { title: "ChildJob" },
 );
 
-/** More than a page shows; ListJobs pages all of them. */
+/** A page shows fewer; ListJobs pages through all of them. */
 export const maxShownChildren = 100;
 
 const ChildJobsSchema = Type.Object(
@@ -212,7 +212,7 @@ export const JobSchema = Type.Object(
   { title: "Job" },
 );
 
-/** What a list says beside the summary: enough to see what a job is at, without asking for each. */
+/** A job in a list: the summary, and enough to see where the job stands without a request for each. */
 export const ListedJobSchema = Type.Object(
   {
     ...summaryFields,
@@ -233,7 +233,7 @@ type RenderedSummary = Static<typeof JobSummarySchema>;
 /** Names of people, by their user id. */
 export type Names = ReadonlyMap<string, string>;
 
-/** Leaves the submitter's name to `renderSubmitter`, since it has to be looked up. */
+/** Leaves the submitter's name to `renderSubmitter`, since that needs a look-up. */
 export function renderSummary(job: Summarized): RenderedSummary {
   const { versionId, versionNumber, tag, submittedBy } = job;
   const summary: RenderedSummary = {
@@ -256,7 +256,7 @@ export function renderSubmitter({ type, id }: Actor, names: Names): Pick<Rendere
   return type === "user" ? { submittedByUser: names.get(id) ?? id } : {};
 }
 
-/** A row of a list, or the part of a whole job that is the same. */
+/** The fields that a row of a list and a whole job have in common. */
 type Summarized = Omit<JobRow, "awaitingEventIds" | "stepName" | "error">;
 
 export function renderListed(job: JobRow, names: Names, childCount = 0): Static<typeof ListedJobSchema> {
@@ -271,7 +271,7 @@ export function renderListed(job: JobRow, names: Names, childCount = 0): Static<
   };
 }
 
-/** The children of a job, or nothing. */
+/** The children of a job that the answer shows. */
 export interface ShownChildren {
   readonly count: number;
   readonly newest: readonly ChildRow[];
@@ -320,7 +320,7 @@ function renderSteps(runs: readonly StepRun[], plan: Plan): RenderedStep[] {
   });
 }
 
-/** The index from which on the values of all runs fit into `room` bytes: the earliest runs lose theirs first. */
+/** Answers the index from which on the values of all runs fit into `room` bytes: the earliest runs lose their values first. */
 export function firstFittingRun(
   runs: readonly StepRun[],
   room: number,
@@ -358,7 +358,7 @@ export function renderStep(step: StepRun, plan: Plan): RenderedStep {
   return rendered;
 }
 
-/** The first branch that waits for events: it needs somebody, and everything else moves by itself. */
+/** Answers the first branch that waits for events: such a branch needs somebody to act, and all others go on by themselves. */
 function waitingCursor({ state }: WholeJob["job"]) {
   return state.status === "RUNNING" ? state.cursors.find(({ stand }) => stand.phase === "waiting") : undefined;
 }
@@ -370,7 +370,7 @@ function currentOf({ job }: WholeJob, steps: readonly RenderedStep[]): RenderedS
   return steps.findLast(isWait) ?? steps.at(-1);
 }
 
-/** What the job waits for, while it waits for events. */
+/** Answers the events that the job waits for, while it waits for events. */
 function awaiting({ job, entries }: WholeJob): { awaiting?: Static<typeof AwaitingSchema> } {
   const cursor = waitingCursor(job);
   if (cursor?.stand.phase !== "waiting") return {};

@@ -3,11 +3,14 @@ import { finished, Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import { Type } from "typebox";
 
-/** How often a quiet stream looks whether its token still holds. */
+/** A quiet stream checks this often whether its token is still valid. */
 export const lookMs = 1_000;
 export const entriesAtOnce = 200;
 
-/** No proxy may hold entries back; and a connection that was kept open after its stream would outlive a closing server. */
+/**
+ * The headers tell proxies not to buffer entries, and end the connection with the stream: a connection that stayed open would delay the end of a
+ * closing server.
+ */
 const streamHeaders = { "x-accel-buffering": "no", connection: "close" };
 
 export const streamResponse = {
@@ -15,14 +18,14 @@ export const streamResponse = {
   content: { "text/event-stream": { schema: Type.Unsafe<Readable>({ type: "string" }) } },
 };
 
-/** Rung when there may be something new, and when the server begins to close. A ring while nobody listens is heard by the next who does. */
+/** The bell rings when there may be something new, and when the server begins to close. A ring while nobody waits is kept for the next wait. */
 export class Bell {
   #rung = Promise.withResolvers<boolean>();
   #isOver = false;
 
   readonly ring = (): void => this.#rung.resolve(true);
 
-  /** The client is gone, or has all of the stream. */
+  /** True when the client is gone, or has the whole stream. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -32,7 +35,7 @@ export class Bell {
     this.ring();
   }
 
-  /** False when nothing was heard in time. */
+  /** Answers false when the bell did not ring in time. */
   async heard(timeoutMs: number): Promise<boolean> {
     const { promise, resolve } = this.#rung;
     const timer = setTimeout(resolve, timeoutMs, false);
@@ -46,28 +49,29 @@ export class Bell {
 interface Streamed {
   readonly closing: AbortSignal;
   readonly bell: Bell;
-  /** Stops what rings the bell. */
+  /** Ends the watches that ring the bell. */
   readonly unwatch: () => void;
 }
 
-/** Answers with the pieces as they come. */
+/** Answers with the pieces as they are produced. */
 export function sendStream(
   reply: FastifyReply,
   pieces: AsyncGenerator<string>,
   { closing, bell, unwatch }: Streamed,
 ): FastifyReply {
-  // Each stream listens to it, and Node.js would take more than ten listeners for a leak.
+  // Each stream listens to this signal, and Node.js would warn of a leak at more than ten listeners.
   setMaxListeners(0, closing);
   closing.addEventListener("abort", bell.ring);
   const stream = Readable.from(pieces);
-  // This is not done in the generator: one that was never begun has no `finally`.
+  // This is not done in the generator: one that never began runs no `finally`.
   const end = () => {
     unwatch();
     bell.end();
     closing.removeEventListener("abort", bell.ring);
   };
   stream.once("close", end);
-  // The stream closes only once the generator has given its next piece: a quiet one would keep the places of a client that went for many seconds.
+  // The stream itself closes only once the generator has given its next piece: a quiet one would keep the places of a client that has gone for many
+  // seconds.
   finished(reply.raw, end);
   return reply.type("text/event-stream").headers(streamHeaders).send(stream);
 }

@@ -6,10 +6,10 @@ import { guarded } from "./guarded-endpoints.ts";
 import type { Look } from "./look.ts";
 import { showProblem } from "./problem-page.ts";
 
-/** More than the people of an office begin behind one address; few enough that what is kept of them stays small. */
+/** An office behind one address begins fewer sign-ins than this, and the rows of so many stay small. */
 const maxPerMinute = 600;
 
-/** Where somebody of whom nothing is known makes the provider keep a row, for an hour. */
+/** The endpoints where an unknown caller makes the provider store a row for an hour. */
 const beginnings: ReadonlySet<string> = new Set([
   guarded.authorization,
   guarded.deviceCodePage,
@@ -17,7 +17,7 @@ const beginnings: ReadonlySet<string> = new Set([
   guarded.endSession,
 ]);
 
-/** Bounds how many rows strangers make in the store, by their address and on this node. */
+/** Bounds the rows that unknown callers make in the store, by network and on this node. */
 export function boundBegunSignIns(now: () => Timestamp, look: Look): Middleware {
   const counts = new MinuteCounts(maxPerMinute, now);
   return async (ctx, next) => {

@@ -12,7 +12,7 @@ import { type Look, showPage } from "./look.ts";
 import { readForm } from "./posted-form.ts";
 import { showTooLate } from "./problem-page.ts";
 
-/** The page on which a member agrees, once, that a client of an organization acts for them. */
+/** Serves the page on which a member agrees, once, that a client of an organization acts for them. */
 export function consentPage(provider: Provider, parts: ServerParts, look: Look): Middleware {
   return async (ctx, next) => {
     const uid = /^\/sign-in\/([\w-]{1,64})$/.exec(ctx.path)?.[1];
@@ -45,7 +45,7 @@ export function consentPage(provider: Provider, parts: ServerParts, look: Look):
   };
 }
 
-/** Ends the sign-in with an error, by which the client learns why it is not let in. */
+/** Ends the sign-in with an error that tells the client the reason. */
 async function refuse(provider: Provider, ctx: KoaContextWithOIDC, reason: string): Promise<string> {
   const result = { error: "access_denied", error_description: reason };
   return await provider.interactionResult(ctx.req, ctx.res, result, { mergeWithLastSubmission: false });

@@ -11,13 +11,13 @@ import { guarded } from "./guarded-endpoints.ts";
 import type { Look } from "./look.ts";
 import { showProblem, showTooLate } from "./problem-page.ts";
 
-/** Stands before the page where people type a device's code: a link may carry the code, and nobody tries codes out. */
+/** Guards the page where people type a device's code: a link may carry the code, and the number of wrong codes is limited. */
 export function deviceCodePage(provider: Provider, { engine, database }: ServerParts, look: Look): Middleware {
   return async (ctx, next) => {
     if (goesOnInSession(ctx) && !ctx.cookies.get(provider.cookieName("session"))) return showTooLate(ctx, look);
     if (ctx.path !== guarded.deviceCodePage) return await next();
     if (ctx.method !== "POST") {
-      // The provider would send a code that comes with a link on by a script. Here a person sends it.
+      // The provider would submit a code from a link by a script. Here a person submits it.
       const code = ctx.query.user_code;
       if (typeof code === "string") typedCodes.set(ctx, code.slice(0, maxCodeLength));
       ctx.querystring = "";
@@ -37,8 +37,8 @@ export function deviceCodePage(provider: Provider, { engine, database }: ServerP
 }
 
 /**
- * True for what follows the page in its session: a code that is sent, and the return from the sign-in. The provider answers these with a form that it
- * notes in the session, and fails where the browser brings none.
+ * True for requests that need the session which the page began: a code that is sent, and the return from the sign-in. The provider answers these with
+ * a form that it notes in the session, and fails where the browser sends none.
  */
 function goesOnInSession({ method, path }: KoaContextWithOIDC): boolean {
   if (method === "POST") return path === guarded.deviceCodePage;
@@ -49,7 +49,7 @@ const maxCodeLength = 20;
 const typedCodes = new WeakMap<object, string>();
 const wrongCodes = new WeakSet<object>();
 
-/** The code that came with the link. */
+/** Answers the code that came with the link. */
 export function typedCodeOf(ctx: KoaContextWithOIDC): string | undefined {
   return typedCodes.get(ctx);
 }

@@ -1,12 +1,12 @@
 import { hash } from "node:crypto";
 
-/** How often a device may ask whether it was let in. */
+/** A device may ask this often whether it was let in. */
 export const pollSeconds = 2;
 
 const minGapMs = pollSeconds * 1_000 - 500;
 const maxRemembered = 10_000;
 
-/** Remembers when devices asked, on this node: a device that asks several nodes in turn gets a little more, and that is all. */
+/** Remembers when devices asked, on this node. A device that asks several nodes in turn may ask a little more often, which does no harm. */
 export class DevicePace {
   readonly #asked = new Map<string, number>();
 

@@ -15,8 +15,8 @@ import { showTooLate } from "./problem-page.ts";
 import { wayOut } from "./sign-in-form.ts";
 
 /**
- * Leads to an issuer outside and back. The issuer knows one address of ours per provider, where the sign-in's cookies do not come; from there the
- * browser is sent on to an address below the sign-in itself, where they do.
+ * Leads to an external issuer and back. The issuer knows one address of ours per provider, to which browsers do not send the sign-in's cookies; from
+ * there the browser is sent on to an address below the sign-in itself, to which they do.
  */
 export function externalSignIn(provider: Provider, parts: ServerParts, look: Look): Middleware {
   const { singleSignOn, openId, secrets, engine, publicUrl } = parts;
@@ -58,7 +58,7 @@ export function externalSignIn(provider: Provider, parts: ServerParts, look: Loo
 
   async function finish(ctx: KoaContextWithOIDC, { uid }: Interaction, joined: JoinedProvider): Promise<void> {
     const sealed = ctx.cookies.get(cookieName());
-    // Used once, however it ends.
+    // The cookie is used once, whatever the outcome.
     setCookie(ctx, uid, null);
     const journey = openJourney(secrets, uid, joined.provider.id, sealed, engine.now());
     if (journey === undefined) return showTooLate(ctx, look);
@@ -77,7 +77,7 @@ export function externalSignIn(provider: Provider, parts: ServerParts, look: Loo
     goTo(ctx, await completeSignIn(provider, openId.sessions, ctx, proven));
   }
 
-  /** Below the sign-in's own path alone. Lax, since the way back begins at another site. */
+  /** The cookie is for the sign-in's own path alone. It is Lax, since the way back begins at another site. */
   function setCookie(ctx: KoaContextWithOIDC, uid: string, value: string | null): void {
     ctx.cookies.set(cookieName(), value, {
       httpOnly: true,
@@ -104,10 +104,10 @@ export function externalSignIn(provider: Provider, parts: ServerParts, look: Loo
   }
 }
 
-/** RFC 5321: an address has no more. */
+/** No e-mail address is longer (RFC 5321). */
 const maxHintLength = 254;
 
-/** The page on the way out. A redirect would follow a form, which the page's policy keeps at this service. */
+/** Shows a page that leads on to the issuer. A redirect would follow a form, and the page's policy lets forms lead to this service alone. */
 export function showWayOut(
   ctx: KoaContextWithOIDC,
   look: Look,

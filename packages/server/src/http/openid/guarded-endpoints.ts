@@ -1,6 +1,6 @@
 import type { Middleware } from "../../auth/oidc/provider-parts.ts";
 
-/** Those of the provider's endpoints that something of ours stands before. */
+/** The endpoints of the provider that have a guard of ours before them. */
 export const guarded = {
   authorization: "/auth",
   deviceAuthorization: "/device/auth",
@@ -11,9 +11,9 @@ export const guarded = {
 
 const paths: ReadonlySet<string> = new Set(Object.values(guarded));
 
-/** The provider's router takes `/Token/` for `/token`, and what stands before it would not know it again. So there is one spelling of each. */
+/** Allows one spelling of each endpoint. The provider's router takes `/Token/` for `/token`, and the guard before that would not recognize it. */
 export const oneSpelling: Middleware = async (ctx, next) => {
   const meant = ctx.path.toLowerCase().replace(/\/$/, "");
-  // Nothing answers: that is the 404 of a path that is not there.
+  // Another spelling of a guarded endpoint gets no answer here, and so the 404 of an unknown path.
   if (ctx.path === meant || !paths.has(meant)) await next();
 };

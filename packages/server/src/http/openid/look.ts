@@ -1,11 +1,11 @@
 import type { KoaContextWithOIDC } from "oidc-provider";
 import { type Page, pageHeaders, renderPage } from "../pages/page.ts";
 
-/** What all pages of the sign-in share. */
+/** The look of the sign-in's pages, and the settings that all of them share. */
 export interface Look {
   readonly isSecure: () => boolean;
   readonly homeUrl: () => string;
-  /** Where a sign-in or a sign-out may lead back to. */
+  /** The origins to which a sign-in or a sign-out may lead back. */
   readonly formTargets: () => readonly string[];
 }
 

@@ -6,13 +6,13 @@ import { readBody } from "./request-body.ts";
 
 const maxFormBytes = 16 * 1024;
 
-/** Reads what a form of the sign-in's pages holds. Undefined when the form was rejected, and the answer says so. */
+/** Reads a form of the sign-in's pages. Answers undefined when the form was rejected and the answer is written. */
 export async function readForm(
   ctx: KoaContextWithOIDC,
   { publicUrl }: Pick<ServerParts, "publicUrl">,
   look: Look,
 ): Promise<URLSearchParams | undefined> {
-  // The cookie does not come with another site's form. This is the second belt.
+  // Browsers do not send the cookie with another site's form. This is a second guard.
   if (ctx.get("origin") !== "" && ctx.get("origin") !== new URL(publicUrl()).origin) {
     const detail = "This form was sent from another site.";
     showProblem(ctx, look, { status: 403, error: "access_denied", detail });

@@ -5,12 +5,12 @@ import { type Look, showPage } from "./look.ts";
 
 export interface ProtocolProblem {
   readonly status: number;
-  /** As OAuth names it. */
+  /** The error code of OAuth. */
   readonly error: string;
   readonly detail: string;
 }
 
-/** A page for a person, JSON for a program. */
+/** Answers a person with a page and a program with JSON. */
 export function showProblem(ctx: KoaContextWithOIDC, look: Look, { status, error, detail }: ProtocolProblem): void {
   if (ctx.accepts("json", "html") !== "html") {
     ctx.status = status;
@@ -29,7 +29,7 @@ export function showProblem(ctx: KoaContextWithOIDC, look: Look, { status, error
 export const tooLate =
   "This sign-in took too long, was finished already, or your browser did not keep its cookies. Begin again.";
 
-/** Shows that the sign-in of this step is not there any more, or that the browser did not bring its cookie. */
+/** Shows that the sign-in of this step does not exist any more, or that the browser did not send its cookie. */
 export function showTooLate(ctx: KoaContextWithOIDC, look: Look): void {
   showProblem(ctx, look, { status: 400, error: "session_not_found", detail: tooLate });
 }

@@ -6,12 +6,12 @@ import { pageHeaders } from "../pages/page.ts";
 import type { Look } from "./look.ts";
 import { type ProtocolProblem, showProblem } from "./problem-page.ts";
 
-/** The outermost: headers that every answer has, and answers where nothing within has one. */
+/** The outermost handler: it sets the headers of every answer, and answers where no inner handler does. */
 export function protocolHeaders(look: Look): Middleware {
   return async (ctx, next) => {
     const { "content-type": _, ...headers } = pageHeaders({ formTargets: look.formTargets() });
     ctx.set(headers);
-    // The provider's own in-between pages send themselves on with a script, whose hash it adds here.
+    // The provider's own intermediate pages submit themselves with a script, whose hash the provider adds here.
     ctx.set("content-security-policy", `${headers["content-security-policy"]}; script-src 'none'`);
     try {
       await next();
@@ -38,7 +38,7 @@ const ourFault: AnsweredProblem = {
   detail: "Something went wrong here; it is not your fault.",
 };
 
-/** Nobody is there any more to read this, and the log is for what went wrong here. */
+/** The client has gone, so nobody reads this answer; it only keeps an error of the client out of the log of defects. */
 const cutOff: AnsweredProblem = {
   status: 400,
   error: "invalid_request",
@@ -52,13 +52,13 @@ const storeAway: AnsweredProblem = {
   retryAfterSeconds: 2,
 };
 
-/** Undefined for what nobody expects. */
+/** Answers undefined for an error that is a defect. */
 function problemOf(error: unknown): AnsweredProblem | undefined {
   if (error instanceof ServiceError) {
     const { code, message: detail, retryAfterSeconds } = error;
     return { status: errorKinds[code].status, error: "temporarily_unavailable", detail, retryAfterSeconds };
   }
-  // The provider wraps what it meets.
+  // The provider wraps the errors that it gets.
   const isStoreAway = isUnavailable(error) || (error instanceof Error && isUnavailable(error.cause));
   return isStoreAway ? storeAway : undefined;
 }

@@ -116,7 +116,7 @@ function showError(
   look: Look,
   { error, error_description: description }: Parameters<ProviderPages["error"]>[1],
 ): void {
-  // A cookie that is gone or a link that was opened too late; the provider calls both a bad request.
+  // The cookie is gone, or the link was opened too late; the provider calls both a bad request.
   const isLate = /session (?:id cookie )?not found|has expired|mismatch/.test(description ?? "");
   const detail = isLate ? tooLate : (explanations[error] ?? sentenceOf(description ?? error));
   showProblem(ctx, look, { status: ctx.status, error, detail });

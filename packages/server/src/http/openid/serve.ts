@@ -20,7 +20,7 @@ import { signInByLink } from "./sign-in-by-link.ts";
 import { signInPage } from "./sign-in-page.ts";
 import { tokenRequests } from "./token-requests.ts";
 
-/** Every page may read these: they say what everybody may know. */
+/** Every page may read these documents: they are public. */
 const publicPaths: ReadonlySet<string> = new Set(["/.well-known/openid-configuration", "/jwks"]);
 
 interface Observers {
@@ -29,8 +29,8 @@ interface Observers {
 }
 
 /**
- * Serves `/oidc`: the endpoints of OpenID Connect, and the pages to sign in. They are a protocol's and not operations of the API: no route
- * of the framework, so that neither its bodies nor its declarations apply. `docs/api.md` describes them.
+ * Serves `/oidc`: the endpoints of OpenID Connect, and the pages to sign in. They belong to a protocol and are no operations of the API: they are no
+ * routes of the framework, so that neither its bodies nor its declarations apply. `docs/api.md` describes them.
  */
 export function serveOpenId(app: App, parts: ServerParts, { logger, metrics }: Observers): void {
   const { engine, config, secrets, openId, authenticator, basePath, publicUrl, closing } = parts;
@@ -78,7 +78,7 @@ export function serveOpenId(app: App, parts: ServerParts, { logger, metrics }: O
     measured.call(app, request, reply, () => {});
     serve(request, reply).catch((error: unknown) => {
       if (sendError(reply, error) === "UnhandledError") {
-        // A query may hold somebody's id token.
+        // The query is left out, since it may hold an id token.
         logger.error({ err: error, ...describeRequest(request), path: pathOf(url) }, "the sign-in could not be served");
       }
     });

@@ -6,7 +6,7 @@ import { openedLinkCookie, userOfOpenedLink } from "../../auth/passwords/sign-in
 import type { ServerParts } from "../door/app.ts";
 import type { Look } from "./look.ts";
 
-/** Stands before the sign-in page: a browser that just opened a link of `stepwell dev` is not asked for a password. */
+/** Runs before the sign-in page: a browser that just opened a link of `stepwell dev` is not asked for a password. */
 export function signInByLink(
   provider: Provider,
   { openId, secrets, engine, basePath }: ServerParts,
@@ -17,7 +17,7 @@ export function signInByLink(
     const { name, path } = openedLinkCookie(basePath, look.isSecure());
     const opened = ctx.cookies.get(name);
     if (opened === undefined) return await next();
-    // It is gone whatever comes of it: a second sign-in asks for the password.
+    // The cookie is removed whatever the outcome, so that a second sign-in asks for the password.
     ctx.cookies.set(name, null, { path });
     const userId = userOfOpenedLink(secrets, opened, engine.now());
     if (userId === undefined || !(await isForDashboard(provider, ctx))) return await next();
@@ -30,7 +30,7 @@ export function signInByLink(
   };
 }
 
-/** A link opens the dashboard; it lets no device in. */
+/** A link only opens the dashboard, and never signs in a device. */
 async function isForDashboard(provider: Provider, ctx: KoaContextWithOIDC): Promise<boolean> {
   try {
     const { params, uid } = await provider.interactionDetails(ctx.req, ctx.res);

@@ -2,18 +2,18 @@ import type { ExternalProvider } from "../../auth/external/provider.ts";
 import { alert, button, field, hiddenField, linkButton } from "../pages/form.ts";
 import { html, type Markup } from "../pages/html.ts";
 
-/** An issuer outside, with which people may sign in instead. */
+/** An external issuer with which people may sign in instead. */
 type OfferedProvider = Pick<ExternalProvider, "id" | "name">;
 
 export interface SignInForm {
   readonly action: string;
   readonly email?: string | undefined;
-  /** Sealed. Given in the second step, which asks for the code. */
+  /** The sealed first step, given in the second one, which asks for the code. */
   readonly firstStep?: string | undefined;
   readonly problem?: string | undefined;
-  /** A device waits, not the browser itself. */
+  /** True when a device waits for the sign-in, and not the browser itself. */
   readonly forDevice: boolean;
-  /** False where people may not have one here: first who they are. */
+  /** False where people may not have a password here: the page then asks who they are first. */
   readonly asksPassword: boolean;
   readonly externalProviders: readonly OfferedProvider[];
 }
@@ -69,7 +69,7 @@ ${field({
 })}`;
 }
 
-/** A link and no form: the page's policy lets forms lead to this service alone. */
+/** The way to an issuer is a link and no form: the page's policy lets forms lead to this service alone. */
 export function wayOut(action: string, { id, name }: OfferedProvider, email?: string): Markup {
   const hint = email === undefined ? "" : `?${new URLSearchParams({ login_hint: email })}`;
   return linkButton(`Continue with ${name}`, `${action}/with/${id}${hint}`);

@@ -48,7 +48,7 @@ async function answer(
   if (form.has("cancel")) return goTo(ctx, await cancelSignIn(provider, ctx));
   const firstStep = openFirstStep(secrets, interaction.uid, form.get("firstStep"), engine.now());
   const { email, password } = firstStep ?? { email: form.get("email") ?? "", password: form.get("password") ?? "" };
-  // People of a domain with a provider of its own sign in there and nowhere else: whoever has to leave is taken out in one place.
+  // People of a domain with a provider sign in only there, so that removing somebody at the provider is enough.
   const theirs = singleSignOn.forEmail(email.trim());
   if (theirs !== undefined)
     return showWayOut(ctx, look, signInPath(publicUrl(), interaction.uid), theirs, email.trim());
@@ -93,7 +93,7 @@ function show(
   const email = view.email ?? (typeof params.login_hint === "string" ? params.login_hint : undefined);
   const action = signInPath(parts.publicUrl(), uid);
   const { providers } = parts.singleSignOn;
-  // A person who signs in elsewhere is not asked for a password here.
+  // People who sign in elsewhere are not asked for a password here.
   const asksPassword = view.asksPassword ?? (view.email !== undefined || providers.length === 0);
   const content = signInForm({ ...view, email, action, forDevice, asksPassword, externalProviders: providers });
   const title = view.firstStep === undefined ? "Sign in" : "Second factor";
@@ -103,13 +103,13 @@ function show(
 interface SignInView {
   readonly status?: number;
   readonly email?: string;
-  /** Sealed, for the second step. */
+  /** The sealed first step, for the second one. */
   readonly firstStep?: string;
   readonly problem?: string;
   readonly asksPassword?: boolean;
 }
 
-/** What the page says next. Whoever was asked for the code is asked for it again. */
+/** Answers what the page shows next. A person who was asked for the code is asked for it again. */
 function viewOf(
   result: Exclude<SignInResult, { readonly outcome: "accepted" }>,
   isSecondStep: boolean,

@@ -1,7 +1,7 @@
 import type { Timestamp } from "../../core/job/job-state.ts";
 import type { SecretBox } from "../../sealing/secret-box.ts";
 
-/** What was right in the first step, for the second one to send again. */
+/** The proof of the first step, which the second step sends again. */
 export interface FirstStep {
   readonly email: string;
   readonly password: string;
@@ -10,12 +10,12 @@ export interface FirstStep {
 const purpose = "sign-in-step";
 const lifeMs = 10 * 60_000;
 
-/** The page carries it sealed from one step to the next: neither the page nor the store ever holds a password that can be read. */
+/** Seals the first step, so that the page carries it to the second one and neither the page nor the store ever holds a readable password. */
 export function sealFirstStep(secrets: SecretBox, interactionId: string, step: FirstStep & { at: Timestamp }): string {
   return secrets.seal(purpose, interactionId, JSON.stringify(step)).toString("base64url");
 }
 
-/** Undefined where there is none, or one of another sign-in, or one that is too old. */
+/** Answers undefined for a missing value, for one of another sign-in, and for one that is too old. */
 export function openFirstStep(
   secrets: SecretBox,
   interactionId: string,

@@ -6,10 +6,10 @@ import { DevicePace, pollSeconds } from "./device-pace.ts";
 import { guarded } from "./guarded-endpoints.ts";
 import { readBody, withBody } from "./request-body.ts";
 
-/** A token, a code and some names. */
+/** A request holds a token, a code and some names, which need far less. */
 const maxBodyBytes = 16 * 1024;
 
-/** Stands before the token endpoint: refresh tokens go through the ledger, and devices wait as long as they were told to. */
+/** Guards the token endpoint: refresh tokens go through the ledger, and devices that ask too often are told to wait. */
 export function tokenRequests(ledger: RefreshLedger): Middleware {
   const pace = new DevicePace();
   return async (ctx, next) => {
@@ -40,7 +40,7 @@ export function tokenRequests(ledger: RefreshLedger): Middleware {
   };
 }
 
-/** Puts the body back, for the provider reads it itself. */
+/** Reads the body and puts it back, since the provider reads it itself. */
 async function formOf(ctx: KoaContextWithOIDC): Promise<URLSearchParams | undefined> {
   if (!ctx.is("application/x-www-form-urlencoded")) return new URLSearchParams();
   const body = await readBody(ctx.req, maxBodyBytes);
@@ -52,7 +52,7 @@ async function formOf(ctx: KoaContextWithOIDC): Promise<URLSearchParams | undefi
   return new URLSearchParams(body.toString("utf8"));
 }
 
-/** Undefined for a parameter that is sent twice: the provider rejects it. */
+/** Answers undefined for a parameter that is sent twice: the provider rejects it. */
 function only(form: URLSearchParams, name: string): string | undefined {
   const values = form.getAll(name);
   return values.length === 1 ? values[0] : undefined;

@@ -126,7 +126,7 @@ export function metricRoutes(app: App, { engine, database }: ServerParts): void 
 
 type Subject = Pick<MetricRange, "organizationId" | "workflowIds">;
 
-/** A workflow that the caller cannot reach is measured like one that does not exist. */
+/** A workflow that the caller cannot reach gets the same answer as an unknown one. */
 function workflowsOf({ workflowId }: Query, reachable: readonly string[] | null): readonly string[] | null {
   if (workflowId === undefined) return reachable;
   const wanted = workflowId.toLowerCase();
@@ -158,7 +158,7 @@ function sumOf({ classes }: MetricRow): number {
   return classes.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** Jobs are counted from the newest on, and ids of jobs are in the order of their time. */
+/** Jobs are counted from the newest to the oldest, and their ids are in the order of time. */
 async function incompleteBefore(
   db: Queryable,
   { organizationId }: MetricRange,
@@ -174,7 +174,7 @@ function isKeyOf<Table extends object>(table: Table, name: string): name is Extr
   return Object.hasOwn(table, name);
 }
 
-/** The first is the default. */
+/** The first allowed aggregation is the default. */
 function chosenAggregation<const Allowed extends string>(query: Query, allowed: readonly Allowed[]): Allowed {
   const chosen = allowed.find((candidate) => candidate === (query.aggregation ?? allowed[0]));
   if (chosen === undefined) throw invalid("aggregation", `must be ${allowed.join(", ")} for ${query.metric}`);

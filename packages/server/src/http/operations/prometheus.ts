@@ -9,7 +9,7 @@ import { explainListening } from "../door/listening.ts";
 import type { RequestMetrics } from "../door/request-metrics.ts";
 import type { QueueGauge } from "./queue-gauges.ts";
 
-/** What a gauge shows is asked when somebody looks. */
+/** The values of the gauges, read when somebody asks for the metrics. */
 export interface Gauges {
   readonly queuedFacts: number;
   readonly runningCalls: number;
@@ -73,7 +73,7 @@ export class Metrics implements RequestMetrics {
     help: "Leases of workers that ran out, so that this node gave their tasks to others.",
     registers: [this.registry],
   });
-  /** Looking a labelled child up costs more than the observation. */
+  /** The children by their labels, kept because looking one up costs more than the observation. */
   readonly #requestChildren = new Map<string, Histogram.Internal<"operation" | "status">>();
 
   constructor() {
@@ -99,12 +99,12 @@ export class Metrics implements RequestMetrics {
     );
   }
 
-  /** Where the engine's gauges are read. */
+  /** Sets where the engine's gauges are read. */
   watch(gauges: () => Gauges): void {
     this.#gauges = gauges;
   }
 
-  /** Shows what `read` measures of task queues. */
+  /** Adds gauges of task queues, which `read` measures. */
   watchQueues(read: () => Promise<readonly QueueGauge[]>): void {
     for (const [name, help, measure] of queueGauges) {
       new Gauge({
@@ -114,7 +114,7 @@ export class Metrics implements RequestMetrics {
         registers: [this.registry],
         async collect() {
           const queues = await read();
-          // A queue that is measured no more keeps no value.
+          // A queue that is not measured any more keeps no value.
           this.reset();
           for (const found of queues) {
             const { organization, queue } = found;
@@ -153,11 +153,11 @@ export class Metrics implements RequestMetrics {
     this.#limited.inc({ scope, policy });
   }
 
-  /** After each commit of this node. */
+  /** Called after each commit of this node. */
   committed(changed: readonly ChangedJob[], { commandCount, durationMs }: CommitStats): void {
     this.#commits.observe(durationMs / 1000);
     this.#batches.observe(commandCount);
-    // Counted here first: a labelled counter costs a look-up, and a batch holds hundreds of jobs.
+    // The jobs are counted here first: a labelled counter costs a look-up, and a batch holds hundreds of jobs.
     const jobs = new Map<string, number>();
     const steps = new Map<string, number>();
     for (const { job, entries } of changed) {
@@ -204,7 +204,7 @@ function countOne(counts: Map<string, number>, name: string): void {
 
 export interface MetricsServerOptions {
   readonly host: string;
-  /** Undefined: the one after `apiPort`, or any free one when that is taken. */
+  /** The port; undefined for the one after `apiPort`, or any free one when that is taken. */
   readonly port: number | undefined;
   readonly apiPort: number;
 }
@@ -214,7 +214,7 @@ export interface MetricsServer {
   close(): Promise<void>;
 }
 
-/** Serves `/metrics` on an address of its own, off the public one. */
+/** Serves `/metrics` on an address of its own, which need not be public. */
 export async function serveMetrics(metrics: Metrics, options: MetricsServerOptions): Promise<MetricsServer> {
   const { host, port, apiPort } = options;
   if (port !== undefined) return await listen(metrics, host, port);

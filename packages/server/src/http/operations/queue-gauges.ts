@@ -13,7 +13,7 @@ export interface QueueGauge {
   readonly queue: string;
   readonly waitingCount: number;
   readonly heldCount: number;
-  /** How long the task that has waited for longest is due; 0 when none waits. */
+  /** The seconds for which the oldest waiting task has been due; 0 when none waits. */
   readonly oldestSeconds: number;
   readonly workerCount: number;
   readonly isPaused: boolean;
@@ -21,19 +21,19 @@ export interface QueueGauge {
 
 export interface QueueGaugesOptions {
   readonly database: Database;
-  /** How many queues have labels of their own. */
+  /** The number of queues that get labels of their own. */
   readonly maxQueues: number;
   readonly now: () => number;
   readonly onFailure: (error: unknown) => void;
 }
 
 /**
- * Measures the queues of tasks of all organizations when somebody asks for metrics. Names of queues come from definitions and their inputs, so there may be any
- * number of them: the first ones that are seen get labels of their own, and all others together one more.
+ * Measures the queues of tasks of all organizations when somebody asks for metrics. The names of queues come from definitions and inputs, so their
+ * number has no bound: the first ones that are seen get labels of their own, and all others share one set.
  */
 export class QueueGauges {
   readonly #options: QueueGaugesOptions;
-  /** When each queue with labels of its own was last seen with tasks, by its labels. */
+  /** The time when each queue with labels of its own was last seen with tasks, by its labels. */
   readonly #labelled = new Map<string, number>();
   #last: Promise<readonly QueueGauge[]> = Promise.resolve([]);
   #isMeasuring = false;
@@ -43,7 +43,7 @@ export class QueueGauges {
     this.#options = options;
   }
 
-  /** Measures at most every few seconds. Answers none when the store takes too long: the node's other metrics must not wait for it. */
+  /** Measures at most every few seconds. Answers an empty list when the store takes too long: the node's other metrics must not wait for it. */
   async read(): Promise<readonly QueueGauge[]> {
     const at = this.#options.now();
     if (!this.#isMeasuring && at - this.#measuredAt >= maxAgeMs) {
@@ -80,7 +80,7 @@ export class QueueGauges {
     return others.length === 0 ? own : [...own, others.reduce(sumOf, noQueues)];
   }
 
-  /** The queues in which there are tasks now, and those that have labels of their own. */
+  /** Finds the queues that have tasks now, and those that have labels of their own. */
   async #findQueues(db: Queryable): Promise<ReadonlyMap<string, readonly string[]>> {
     const found = new Map<string, Set<string>>();
     for (const labels of this.#labelled.keys()) {
@@ -142,7 +142,7 @@ function sumOf(sum: QueueGauge, gauge: QueueGauge): QueueGauge {
 const maxAgeMs = 5_000;
 /** Prometheus itself waits for ten seconds by default. */
 const maxWaitMs = 3_000;
-/** A queue gives its labels up when it has been empty for so long. */
+/** A queue loses its labels when it has been empty for this long. */
 const maxIdleMs = 3_600_000;
-/** Queues beyond these are not looked at. */
+/** Queues beyond this number are not measured. */
 const maxMeasured = 1_000;

@@ -241,11 +241,11 @@ function acceptInvitationRoute(app: App, parts: ServerParts): void {
   );
 }
 
-/** RFC 5321. */
+/** No e-mail address is longer (RFC 5321). */
 const maxEmailLength = 254;
 const maxCodeLength = 200;
 
-/** The roles that a body gives, as `roles` or as one `role`, with the pointer to each. */
+/** Answers the roles of a body, given as `roles` or as one `role`, with the pointer to each. */
 function rolesIn({ role, roles }: { readonly role?: string; readonly roles?: string[] }) {
   if (role === undefined && roles !== undefined) return { roles, pointerOf: pointerToRole };
   if (role !== undefined && roles === undefined) return { roles: [role], pointerOf: () => "/role" };

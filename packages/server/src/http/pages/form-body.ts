@@ -1,9 +1,9 @@
 import type { App } from "../door/app.ts";
 
-/** Far above any form of ours. */
+/** All of our forms are far smaller. */
 const maxFormBytes = 16 * 1024;
 
-/** What a browser sends for a form, as its fields. Only where pages are: the rest of the service takes JSON and nothing else. */
+/** Parses the forms that browsers send. Only pages take them: the rest of the service takes JSON alone. */
 export function parseForms(scope: App): void {
   scope.addContentTypeParser(
     "application/x-www-form-urlencoded",
@@ -12,7 +12,7 @@ export function parseForms(scope: App): void {
   );
 }
 
-/** Of a field that was sent twice the first; "" for one that was not sent. */
+/** Answers the first value of a field that was sent twice; "" for a field that was not sent. */
 export function fieldIn(body: unknown, name: string): string {
   return body instanceof URLSearchParams ? (body.get(name) ?? "") : "";
 }

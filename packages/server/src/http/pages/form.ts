@@ -9,12 +9,12 @@ export interface Field {
   readonly hint?: string;
   readonly inputMode?: "numeric" | "text";
   readonly maxLength?: number;
-  /** The one field that a page begins with. */
+  /** True for the field that gets the focus first. */
   readonly isFirst?: boolean;
   readonly isOptional?: boolean;
 }
 
-/** An input with its label, and its hint tied to it. */
+/** An input with its label and its hint. */
 export function field({ name, label, type, autocomplete, value, hint, inputMode, ...more }: Field): Markup {
   const hintId = `${name}-hint`;
   return html`<div class="field">
@@ -31,7 +31,7 @@ export function hiddenField(name: string, value: string): Markup {
   return html`<input type="hidden" name="${name}" value="${value}">`;
 }
 
-/** What went wrong, read out at once by a screen reader. */
+/** An error message, which a screen reader reads out at once. */
 export function alert(message: string | undefined): Markup | undefined {
   return message === undefined ? undefined : html`<p class="alert" role="alert">${message}</p>`;
 }
@@ -46,7 +46,7 @@ export function button(
   }>${label}</button>`;
 }
 
-/** Leads away as a button would. */
+/** A link that looks like a button. */
 export function linkButton(label: string, address: string): Markup {
   return html`<p><a class="button" href="${address}">${label}</a></p>`;
 }

@@ -1,4 +1,4 @@
-/** HTML as it is sent. Made by `html` only, so that text from outside is always escaped. */
+/** HTML that is ready to send. Only `html` makes it, so that text from outside is always escaped. */
 export class Markup {
   readonly text: string;
 
@@ -9,7 +9,7 @@ export class Markup {
 
 export type Content = Markup | string | number | undefined | false | readonly Content[];
 
-/** Writes HTML: what is put in is escaped, unless it is markup itself. Attribute values must stand in double quotes. */
+/** Writes HTML. Every value is escaped unless it is markup itself. Attribute values must stand in double quotes. */
 export function html(parts: TemplateStringsArray, ...values: readonly Content[]): Markup {
   return new Markup(parts.reduce((text, part, index) => text + render(values[index - 1]) + part));
 }

@@ -11,7 +11,7 @@ export interface InvitationForms {
   readonly status?: number;
 }
 
-/** Two ways to accept: with a new account, or with the one that there is. Their fields have different names, which are their ids too. */
+/** Two ways to accept: with a new account, or with an existing one. Their fields have different names, which are also their ids. */
 export function invitationForms(action: string, { invitation, organization }: ShownInvitation, typed: InvitationForms) {
   const fixedEmail = invitation.email;
   const email = fixedEmail ?? typed.email;
@@ -56,7 +56,7 @@ ${button("Sign in and join", "quiet")}
 </form>`;
 }
 
-/** Where the invitation names the address nobody can choose another; it stands there for password managers. */
+/** An address that the invitation names cannot be changed; the field shows it for password managers. */
 function emailField(name: string, fixedEmail: string | null, email: string | undefined): Markup {
   if (fixedEmail !== null) {
     return html`<p>For <strong>${fixedEmail}</strong></p>

@@ -25,7 +25,7 @@ import { openedLinkHeader } from "./sign-in-link.ts";
 const path = "/invitations/:code";
 const operation = "AcceptInvitation";
 const schema = { hide: true, "x-permission": "none", tags: ["invitations"] } as const;
-/** RFC 5321. */
+/** No e-mail address is longer (RFC 5321). */
 const maxEmailLength = 254;
 
 interface Visit {
@@ -34,10 +34,10 @@ interface Visit {
 }
 
 /**
- * The page to which an invitation's link leads: it makes an account, or asks for the password of the one that there is, and accepts the
- * invitation in the same step. Everything that counts is in the form, so another site can send nothing in anybody's name. Whoever joined on this page itself
- * need not type their password again: the sign-in that they go on to takes a cookie for it, once and within a minute. A form that another site sends gets none,
- * or it could sign a browser in as somebody else.
+ * The page to which an invitation's link leads. It makes an account, or asks for the password of an existing one, and accepts the invitation in the
+ * same step. Everything that counts is in the form, so that another site can send nothing in somebody's name. People who joined on this page need not
+ * type their password again: the sign-in accepts a cookie for it, once and within a minute. A form that another site sends gets no cookie; otherwise
+ * it could sign a browser in as somebody else.
  */
 export function invitationPage(app: App, parts: ServerParts): void {
   const { engine, database, config, signIn, basePath, publicUrl, secrets } = parts;
@@ -50,7 +50,7 @@ export function invitationPage(app: App, parts: ServerParts): void {
       sendForms(reply, await visitOf(request), {}),
     );
 
-    // The page carries out an operation of the API, and the audit trail shows it under the name that it has there.
+    // The page carries out an operation of the API, and the audit trail records it under that operation's name.
     scope.post(path, { schema: { ...schema, operationId: operation } }, async (request, reply) => {
       const visit = await visitOf(request);
       const fixedEmail = visit.shown.invitation.email;
@@ -145,7 +145,7 @@ ${linkButton(`Open ${displayName}`, `${basePath}/app/organizations/${organizatio
     return sendPage(reply, { title: "Welcome", content });
   }
 
-  /** Errors that are not the visitor's go on to the handler that logs all others. */
+  /** Other errors than the visitor's go on to the handler that logs them. */
   function sendError(reply: FastifyReply, error: unknown): FastifyReply {
     if (!(error instanceof ServiceError)) throw error;
     const { status } = errorKinds[error.code];
@@ -156,7 +156,7 @@ ${linkButton(`Open ${displayName}`, `${basePath}/app/organizations/${organizatio
   }
 }
 
-/** The page has no signed-in caller: the form alone says who acts. */
+/** The page has no signed-in caller: only the form says who acts. */
 function visitorActOf(request: FastifyRequest): Omit<Act, "actor"> {
   return { operation, ...sourceOf(request) };
 }

@@ -7,9 +7,9 @@ export interface Page {
   readonly status?: number;
   readonly title: string;
   readonly content: Markup;
-  /** Where the browser goes on by itself. */
+  /** The address to which the browser goes on by itself. */
   readonly goesTo?: string;
-  /** Origins, beside the page's own, to which its forms may lead: browsers hold the redirects after a form against this list too. */
+  /** The origins, beside the page's own, to which its forms may lead: browsers also check the redirects after a form against this list. */
   readonly formTargets?: readonly string[];
 }
 
@@ -53,7 +53,7 @@ export function pageHeaders({ formTargets = [] }: Pick<Page, "formTargets">): Re
       "frame-ancestors 'none'",
       "base-uri 'none'",
     ].join("; "),
-    // Not `no-referrer`: with it browsers hide the origin of a form from the very service that checks it.
+    // The value is not `no-referrer`: with that, browsers hide the origin of a form from the service that checks it.
     "referrer-policy": "same-origin",
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",

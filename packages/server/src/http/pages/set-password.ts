@@ -14,9 +14,9 @@ const path = "/set-password";
 const schema = { hide: true, "x-permission": "none", tags: ["account"] } as const;
 
 /**
- * The page to which a password link leads. The secret of the link is in the form and the page asks for no cookie: whoever could make a
- * browser send this form for somebody else would have to know that somebody's link. It works without JavaScript, so the secret stands in the
- * query; the page loads nothing, tells no other site where it was (Referrer-Policy) and is kept nowhere (Cache-Control).
+ * The page to which a password link leads. The form holds the secret of the link, and the page needs no cookie: another site could send the form for
+ * somebody only if it knew their link. The page works without JavaScript, so the secret stands in the query; the page loads nothing, tells no other
+ * site its address (Referrer-Policy) and is never cached (Cache-Control).
  */
 export function setPasswordRoutes(app: App, parts: ServerParts): void {
   void app.register(async (scope: App) => {
@@ -85,7 +85,7 @@ ${button("Set the password")}
   return sendPage(reply, { status: problem === undefined ? 200 : 400, title: "Choose a password", content });
 }
 
-/** Somebody who guesses at the account at this moment must not hold back its owner, who signs in from here next. */
+/** Marks the browser as known, so that somebody who guesses at the account now cannot hold back its owner, who signs in from here next. */
 function keepDevice({ publicUrl }: ServerParts, reply: FastifyReply, device: string): void {
   const isSecure = publicUrl().startsWith("https:");
   const { name, maxAgeSeconds } = knownDeviceCookie(isSecure);
@@ -100,13 +100,13 @@ ${linkButton("Sign in", `${parts.basePath}/`)}`;
   return sendPage(reply, { title: "Your password is set", content });
 }
 
-/** Shows the same page for used, ended, replaced and invented links. */
+/** Shows the same page for used, expired, replaced and made-up links. */
 function sendDeadLink(reply: FastifyReply): FastifyReply {
   const content = html`<p>It was used already, has ended, or was replaced by a newer one. Ask for another where you got this one.</p>`;
   return sendPage(reply, { status: 404, title: "This link does not work", content });
 }
 
-/** Throws an error that is not the visitor's on to where all other errors are logged. */
+/** Throws any error that is not the visitor's, so that it is logged with all others. */
 function sendError(reply: FastifyReply, error: unknown): FastifyReply {
   if (!(error instanceof ServiceError)) throw error;
   const { status } = errorKinds[error.code];

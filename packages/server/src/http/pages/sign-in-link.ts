@@ -6,12 +6,12 @@ import { sendPage } from "./page.ts";
 const schema = { hide: true, "x-permission": "none", tags: ["account"] } as const;
 
 /**
- * Where a link of `stepwell dev` leads: uses it up, and goes on to the dashboard with what signs it in. The sign-in itself is the ordinary
- * one, whose page takes the cookie for a password, once and within a minute.
+ * The address of a link of `stepwell dev`. It uses the link up, and goes on to the dashboard with a cookie that signs the browser in. The sign-in
+ * itself is the usual one, whose page accepts the cookie instead of a password, once and within a minute.
  */
 export function signInLinkRoutes(app: App, { engine, database, secrets, basePath, publicUrl }: ServerParts): void {
   const options = {
-    // A link works once: a program that only looks at it must not use it up.
+    // A link works once, so a program that only sends a HEAD request must not use it up.
     exposeHeadRoute: false,
     schema: { ...schema, operationId: "OpenSignInLink" },
   };
@@ -22,13 +22,13 @@ export function signInLinkRoutes(app: App, { engine, database, secrets, basePath
       const content = html`<p>It works once, and for ten minutes. Start <code>stepwell dev</code> again for another, or <a href="${basePath}/">sign in</a> with the password that it prints.</p>`;
       return sendPage(reply, { status: 404, title: "This link does not work any more", content });
     }
-    // The next page must not learn the address of this one.
+    // The next page must not learn this address.
     reply.headers({ "set-cookie": openedLinkHeader(basePath, publicUrl(), opened), "referrer-policy": "no-referrer" });
     return reply.redirect(`${basePath}/`, 303);
   });
 }
 
-/** The header that hands to the browser what signs it in. */
+/** Answers the header that sets the cookie which signs the browser in. */
 export function openedLinkHeader(basePath: string, publicUrl: string, opened: string): string {
   const isSecure = publicUrl.startsWith("https:");
   const { name, path, maxAgeSeconds } = openedLinkCookie(basePath, isSecure);

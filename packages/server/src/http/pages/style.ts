@@ -39,5 +39,5 @@ hr { margin: 20px 0; border: 0; border-top: 1px solid var(--line); }
 @media (max-width: 400px) { main { padding: 24px 16px; } }
 `);
 
-/** As the content security policy names it. */
+/** The hash of the style in the form of the content security policy. */
 export const styleHash = `sha256-${hash("sha256", style.text, "base64")}`;

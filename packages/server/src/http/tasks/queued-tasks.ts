@@ -100,7 +100,7 @@ async function listTasks(db: Queryable, key: QueueKey, { status, place, limit }:
   return [...held, ...waiting];
 }
 
-/** Where in the list a page ends. */
+/** The place in the list at which a page ends. */
 type Place = ({ readonly status: "held" } & HeldPlace) | ({ readonly status: "waiting" } & WaitingPlace);
 
 function placeOf({ worker, priority, workflowId, dueAt, jobId, epoch }: QueuedTask): string {

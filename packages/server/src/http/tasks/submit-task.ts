@@ -9,7 +9,7 @@ import { waitSecondsSchema } from "../door/waiting.ts";
 import { SubmittedSchema, submitJob } from "../jobs/jobs.ts";
 import { QueueParams } from "./task-polls.ts";
 
-/** SubmitTask: work for a worker without a workflow of one's own. */
+/** SubmitTask: gives work to a worker without a workflow of one's own. */
 export function submitTaskRoute(app: App, parts: ServerParts): void {
   app.post(
     "/organizations/:organizationId/task-queues/:queue/tasks",

@@ -70,7 +70,7 @@ export function taskPollRoutes(app: App, parts: ServerParts): void {
       const tasks = await engine.pollTasks({ organizationId, queue, worker, maxTasks: wanted, deadline, signal });
       const mayHave = waitSeconds === 0 || (await isStillAllowed(request, "task:work", parts));
       if (mayHave && !signal.aborted) return await largeAnswer(reply, { tasks: tasks.map(renderTask) });
-      // Nobody has seen them: they need not wait for their leases.
+      // The tasks never reached a worker, so they go back at once and not when their leases end.
       await engine.putTasksBack(tasks);
       if (!mayHave) await requireStillAllowed(request, "task:work", parts);
       return { tasks: [] };

@@ -29,7 +29,7 @@ const config = {
   unaudited: "Workers answer by the thousands; the job's history has what became of each task.",
 } as const;
 
-/** Answers of a worker about a task that it holds. */
+/** The operations by which a worker answers about a task that it holds. */
 export function taskRoutes(app: App, parts: ServerParts): void {
   completeTaskRoute(app, parts);
   failTaskRoute(app, parts);

@@ -4,13 +4,13 @@ const path = "/api-tokens";
 const aliasPath = "/api-auth-tokens";
 
 /**
- * Registers each operation on API tokens a second time, below the path by which other clients of this interface know it, from the same
- * declaration and with the same handler. In the document it is an operation of its own, since generated clients need one method for each path;
- * the audit trail knows one action.
+ * Registers each operation on API tokens a second time, below the path that other clients of this interface use, with the same declaration and
+ * handler. The document has it as an operation of its own, since generated clients need one method for each path; the audit trail has one action for
+ * both.
  */
 export function aliasApiTokens(app: App): void {
   app.addHook("onRoute", ({ method, routePath, handler, schema, config }) => {
-    // The alias of a GET has a HEAD of its own.
+    // The framework gives the alias of a GET a HEAD by itself.
     if (!routePath.includes(path) || schema?.operationId === undefined || method === "HEAD") return;
     const { operationId, description } = schema;
     app.route({

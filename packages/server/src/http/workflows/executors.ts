@@ -33,9 +33,9 @@ const ExecutorSchema = Type.Object(
   { title: "Executor" },
 );
 
-/** The executors of this node: the same map that definitions are checked against. */
+/** The executors of this node, by which definitions are checked. */
 export function executorRoutes(app: App, { executors }: ServerParts): void {
-  // It never changes while the node runs.
+  // The list never changes while the node runs.
   const rendered = { executors: [...executors.values()].map(renderExecutor) };
   app.get(
     "/executors",

@@ -23,7 +23,7 @@ const ExpressionFunctionSchema = Type.Object(
   { title: "ExpressionFunction" },
 );
 
-/** The functions of expressions, as definitions are checked and run with them. */
+/** The functions of expressions that definitions can use. */
 export function expressionFunctionRoutes(app: App): void {
   const rendered = { functions: describeFunctions().map(renderFunction) };
   app.get(

@@ -114,7 +114,7 @@ function registerWorkflowVersionRoute(app: App, parts: ServerParts): void {
       const { organizationId, workflowId } = request.params;
       const { definition } = request.body;
       const { ifChanged = false } = request.query;
-      // Registering says it when there is no such workflow: a repetition has its first answer even after the workflow was deleted.
+      // Registering reports an unknown workflow itself: a repetition gets its first answer even after the workflow was deleted.
       const nameOfWorkflow = (await findWorkflow(database, request.params))?.name;
       const checked = await definitionChecks.check(organizationId, { text: definition, nameOfWorkflow });
       const { warnings } = checked;

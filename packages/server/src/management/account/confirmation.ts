@@ -10,17 +10,17 @@ export interface ConfirmationParts extends ManagementParts {
   readonly signIn: Pick<PasswordSignIn, "confirm">;
 }
 
-/** The password and the code of the second factor, as far as they were sent. */
+/** The password and the code of the second factor, where they were sent. */
 export interface Proof {
   readonly password: string | undefined;
   readonly code: string | undefined;
 }
 
 /**
- * Makes sure that an act is the person's own and not that of somebody who took over their session: asks for the password and, where the account has
- * one, the second factor; without a password, for a sign-in at an issuer outside that is fresh. Wrong passwords and codes count like those of a
- * sign-in. Answers when the password was set that was confirmed. Throws `ServiceError` ValidationError that points at what is missing or wrong,
- * RateLimitError when too much was wrong, ConflictError when the sign-in is not fresh.
+ * Makes sure that an act is the person's own, and not that of somebody who took over their session. It asks for the password and, where the account
+ * has one, the second factor; an account without a password needs a recent sign-in at an external issuer. Wrong passwords and codes count like those
+ * of a sign-in. Answers when the confirmed password was set. Throws `ServiceError` ValidationError that points at what is missing or wrong,
+ * RateLimitError after too many wrong attempts, ConflictError when the sign-in is too old.
  */
 export async function confirmPerson(
   { database, engine, signIn }: ConfirmationParts,
@@ -37,7 +37,7 @@ export async function confirmPerson(
   return confirmed.passwordChangedAt;
 }
 
-/** Throws 409 unless the caller signed in by an issuer outside that asked them who they are a short time ago. */
+/** Throws 409 unless an external issuer has recently asked the caller to prove who they are. */
 export function requireFreshSignIn({ authenticatedAt = null }: Caller, now: Timestamp): void {
   if (authenticatedAt !== null && now - authenticatedAt <= freshSignInSeconds * 1_000) return;
   const minutes = freshSignInSeconds / 60;

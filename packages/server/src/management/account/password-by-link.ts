@@ -16,7 +16,7 @@ import type { ManagementParts } from "../act/act.ts";
 import { endFormerAccess, type PasswordParts } from "./password.ts";
 
 export type PasswordByLinkOutcome =
-  /** `device` is for the browser to keep: from here the person signs in next. */
+  /** `device` is kept by the browser, from which the person signs in next. */
   | { readonly outcome: "set"; readonly device: string }
   | { readonly outcome: "rejected"; readonly problems: readonly Problem[] }
   /** The link was never made, has ended, or was used or replaced. */
@@ -28,9 +28,7 @@ export interface PasswordByLink {
   readonly address: string;
 }
 
-/**
- * Sets the password of the user whom a link is for, and ends everything that was open before: somebody else may have made the account.
- */
+/** Sets the password of the user whom a link is for, and ends all earlier access: somebody else may have made the account. */
 export async function setPasswordByLink(
   parts: PasswordParts,
   { secret, newPassword, address }: PasswordByLink,
@@ -50,7 +48,7 @@ export async function setPasswordByLink(
     const used = await usePasswordLink(transaction, userId, linkHash, at);
     if (used === undefined) return undefined;
     await setPassword(transaction, userId, passwordHash, at);
-    // Somebody who needed the link has probably tried in vain before, and has now shown who they are.
+    // A person who needed the link has probably failed to sign in before, and has now shown who they are.
     await clearSignInAttempts(transaction, accountSubject(email).hash);
     const details = await endFormerAccess(transaction, userId, at, { tokenId: used.keptTokenId });
     await recordAccountActivity(transaction, engine, { userId, action: "password-set-by-link", address, details });
@@ -61,7 +59,7 @@ export async function setPasswordByLink(
   return { outcome: "set", device: signIn.newDevice({ userId, passwordChangedAt: at }) };
 }
 
-/** The user whose password the link sets; undefined when it does not hold (any more). */
+/** Answers the user whose password the link sets; undefined when the link does not hold (any more). */
 export async function findLinkedUser(
   { database, engine }: Pick<ManagementParts, "database" | "engine">,
   secret: string,
@@ -75,9 +73,9 @@ async function linkedUser(db: Queryable, linkHash: Buffer, at: Timestamp): Promi
 }
 
 /**
- * A link that a member made opens an account that is in that member's organization alone, of somebody who may do no more there than they: when it is
- * made, and when it is used. Until then its maker may have been removed, and its user may have left, joined another organization or been given
- * more.
+ * Checks a link that a member made. It opens only an account that belongs to that member's organization alone, of a user who may do no more there
+ * than the member. This holds when the link is made and again when it is used: meanwhile its maker may have been removed, and its user may have left,
+ * joined another organization or been given more.
  */
 async function mayStillOpen(db: Queryable, { userId, createdBy }: PasswordLinkUser, at: Timestamp): Promise<boolean> {
   if (createdBy.type !== "user") return true;

@@ -24,13 +24,13 @@ export interface PasswordChange {
   readonly currentPassword: string;
   readonly newPassword: string;
   readonly code: string | undefined;
-  /** The account's other user tokens stay. */
+  /** True when the account's other user tokens are kept. */
   readonly keepUserTokens?: boolean | undefined;
 }
 
 /**
- * Changes the caller's password. Ends what they have open except what they call with: all sessions, and the user tokens too unless they are to be
- * kept. Throws 409 when somebody else has changed it at this moment.
+ * Changes the caller's password. Ends all other access of the caller: all sessions, and the user tokens too unless they are to be kept. The
+ * credential of the request stays. Throws 409 when somebody else changes the password at the same time.
  */
 export async function changePassword(parts: PasswordParts, act: CallerAct, change: PasswordChange): Promise<void> {
   const { engine, authenticator } = parts;
@@ -48,7 +48,7 @@ export async function changePassword(parts: PasswordParts, act: CallerAct, chang
   authenticator.forgetUser(userId);
 }
 
-/** The credentials that stay when a password changes: those that the change was asked for with, or all user tokens. */
+/** The credentials that stay when a password changes: the one of the request, or all user tokens. */
 export interface KeptAccess {
   readonly sessionId?: string | null | undefined;
   readonly tokenId?: string | null | undefined;
@@ -56,10 +56,10 @@ export interface KeptAccess {
 }
 
 /**
- * Ends what was open before the password was changed: a link that sets it, all sessions with what was issued in them, all user tokens, and what
- * known browsers have over others. That somebody else has them may be the very reason for the change, and a user token makes more of its kind.
- * Call it in the transaction of the change and after it, so that the account's row is held: whoever begins a session or makes a token meanwhile
- * comes before this or finds the new password. Answers what the account's activity tells of it.
+ * Ends the access that existed before the password was changed: a link that sets it, all sessions with what was issued in them, all user tokens, and
+ * the advantage of known browsers. Somebody else's access may be the very reason for the change, and a user token can make more tokens. Call it in
+ * the transaction of the change and after the change, so that the account's row is locked: a session or a token that is begun meanwhile either comes
+ * before this or meets the new password. Answers the details for the account's activity.
  */
 export async function endFormerAccess(
   transaction: Transaction,
@@ -74,16 +74,13 @@ export async function endFormerAccess(
   return revokedCount === 0 ? {} : { revokedUserTokens: String(revokedCount) };
 }
 
-/** The hashes as they are stored. */
+/** The hash of the present password, which was confirmed, and that of the new one. */
 interface ConfirmedChange {
   readonly currentHash: string;
   readonly newHash: string;
 }
 
-/**
- * Confirms that the caller knows the present password, before it is changed. The new password is checked first, so that a mistake in it costs no
- * attempt at the present one.
- */
+/** Confirms that the caller knows the present password. The new password is checked first, so that a mistake in it costs no attempt at the present one. */
 async function confirmChange(
   { database, signIn }: PasswordParts,
   { actor, address }: CallerAct,

@@ -16,13 +16,13 @@ export interface SecondFactorParts extends RevokingParts {
   readonly secrets: SecretBox;
 }
 
-/** The proof that the user gives before a second factor is taken away or renewed. */
+/** The proof that the user gives before a second factor is removed or its recovery codes are renewed. */
 export interface SecondFactorProof {
   readonly password: string;
   readonly code: string;
 }
 
-/** Makes a secret for an authenticator app. It is in force only once a code of that app has shown that it arrived there. */
+/** Makes a secret for an authenticator app. It is in force only once a code of that app has shown that the app has it. */
 export async function startSecondFactor(
   parts: SecondFactorParts,
   act: CallerAct,
@@ -30,7 +30,7 @@ export async function startSecondFactor(
 ): Promise<{ readonly secret: string; readonly uri: string }> {
   const { id: userId } = act.actor;
   const { email } = await confirmPassword(parts, act, password, undefined);
-  // A new secret ends the one before by itself.
+  // A new secret replaces the earlier one, so nothing has to be revoked.
   return await transactAnew(parts, act, { userId }, async (transaction) => {
     const { secret, uri, sealedSecret } = createSecondFactor(parts.secrets, { userId, email });
     if (!(await startTotp(transaction, userId, sealedSecret))) throw isEnabledAlready();
@@ -47,7 +47,7 @@ export async function confirmSecondFactor(
 ): Promise<readonly string[]> {
   const { id: userId } = act.actor;
   const work = async (transaction: Transaction, _: object | undefined, confirmed: ConfirmedCode | undefined) => {
-    // The first attempt put the factor in force; its codes were lost.
+    // The first attempt put the factor in force, and its recovery codes were lost.
     const answer =
       confirmed === undefined
         ? await newRecoveryCodes(parts, transaction, act)
@@ -59,7 +59,7 @@ export async function confirmSecondFactor(
   return codes;
 }
 
-/** Removes the second factor: the password alone lets in again. */
+/** Removes the second factor, so that the password alone is enough to sign in. */
 export async function disableSecondFactor(
   parts: SecondFactorParts,
   act: CallerAct,
@@ -96,13 +96,16 @@ export async function removeSecondFactor(transaction: Transaction, userId: strin
   return true;
 }
 
-/** A code that is right for a secret which is not in force yet. */
+/** A code that was right for a secret which is not in force yet. */
 interface ConfirmedCode {
   readonly totpSecret: Buffer;
   readonly step: number;
 }
 
-/** Whoever acts in a user's name and does not know the secret could try all codes, put the factor in force and keep the user out with it. */
+/**
+ * Checks a code, and counts wrong ones: a caller in the user's name who does not know the secret could otherwise try all codes, put the factor in
+ * force and lock the user out.
+ */
 async function confirmStartedCode(
   { database, secrets, engine, signIn }: SecondFactorParts,
   { actor, address }: Act,

@@ -6,7 +6,10 @@ export interface SessionParts extends Pick<RevokingParts, "authenticator"> {
   readonly openId: { readonly sessions: Pick<Sessions, "end"> };
 }
 
-/** Ends a session of the user's own, with every token that was issued in it. In the session itself that is to sign out. Throws 404 when there is none. */
+/**
+ * Ends one of the user's own sessions, with every token that was issued in it. Ending the session of the request means signing out. Throws 404 when
+ * there is none.
+ */
 export async function endSession(
   { openId, authenticator }: SessionParts,
   { actor, address }: Act,

@@ -19,7 +19,7 @@ import { type ConfirmationParts, confirmPerson, type Proof, requireFreshSignIn }
 
 export interface NewUserToken {
   readonly name: string;
-  /** Null: it does not expire. Undefined: nothing is said about it. */
+  /** Null for a token that does not expire; undefined when the request says nothing about it. */
   readonly expiresAt: Timestamp | null | undefined;
 }
 
@@ -30,8 +30,8 @@ export interface AddedUserToken {
 }
 
 /**
- * Creates a token that acts as the caller, who confirms that it is them. Throws like `confirmPerson`, 401 when the caller's own credential was ended
- * meanwhile, 403 for a life that is longer than that of the token they call with, and 409 when the account has as many tokens as it may.
+ * Creates a token that acts as the caller, who confirms who they are. Throws like `confirmPerson`, 401 when the caller's own credential has ended,
+ * 403 for a life longer than that of the token of the request, and 409 when the account has as many tokens as it may.
  */
 export async function createUserToken(
   parts: RevokingParts & ConfirmationParts,
@@ -45,14 +45,14 @@ export async function createUserToken(
   const tokenId = engine.newId();
   const expiresAt = expiryOfNew(askedFor, createdAt, await endOfCaller(parts.database, act.caller));
   const work = async (transaction: Transaction, earlier?: Earlier, confirmedPassword?: Timestamp | null) => {
-    // A change that ends all credentials of the account comes before this, or finds the token.
+    // The account is locked: a change that ends all of its credentials either comes before this or finds the token.
     const credentials = await holdCredentials(transaction, userId);
     await requireLasting(transaction, act.caller);
-    // A repetition, whose code is used up, rests on the confirmation of the first attempt.
+    // A repetition has used up its code, so it rests on the confirmation of the first attempt.
     const passwordChangedAt = earlier === undefined ? confirmedPassword : earlier.passwordChangedAt;
     if (credentials === undefined || credentials.passwordChangedAt !== passwordChangedAt) throw changedMeanwhile();
     if (credentials.passwordHash === null) requireFreshSignIn(act.caller, createdAt);
-    // Nobody has the secret of an attempt whose answer was lost.
+    // The token of an attempt whose answer was lost is revoked: nobody has its secret.
     const ended = earlier && (await revoke(parts, transaction, act, earlier.tokenId));
     await requireUserTokenRoom(transaction, parts, act);
     const added = await addUserToken(transaction, { name, expiresAt, userId, tokenId, createdAt });
@@ -67,7 +67,7 @@ export async function createUserToken(
   return added;
 }
 
-/** Reads how many user tokens an account may have at once, and how many this user has that hold. */
+/** Reads how many user tokens an account may have at once, and how many valid ones this user has. */
 export async function readUserTokenUse(
   db: Queryable,
   { config, engine }: Pick<ManagementParts, "config" | "engine">,
@@ -77,7 +77,7 @@ export async function readUserTokenUse(
   return { name: "userTokens", maximum: config.maxUserTokens, isOwn: false, usedCount };
 }
 
-/** Revokes a token of the actor's own. Throws 404 when there is none. */
+/** Revokes one of the actor's own tokens. Throws 404 when there is none. */
 export async function revokeUserToken(parts: RevokingParts, act: Act, tokenId: string): Promise<void> {
   const { database, authenticator } = parts;
   const tokenHash = await database.transaction(async (transaction) => {
@@ -99,7 +99,7 @@ export async function addUserToken(
   return { created, token };
 }
 
-/** Answers the hash of the token's secret; undefined when there was none to revoke. */
+/** Answers the hash of the token's secret; undefined when there was no token to revoke. */
 async function revoke(
   { engine }: ManagementParts,
   transaction: Transaction,
@@ -114,7 +114,7 @@ async function revoke(
   return revoked.tokenHash;
 }
 
-/** The token of an earlier attempt, whose answer was lost, and when the password was set that was confirmed for it. */
+/** The token of an earlier attempt whose answer was lost, and the time at which the password confirmed for it was set. */
 type Earlier = { readonly tokenId: string; readonly passwordChangedAt: Timestamp | null };
 
 async function requireUserTokenRoom(

@@ -7,18 +7,18 @@ import type { Engine } from "../../engine/engine.ts";
 import type { Database } from "../../store/home/database.ts";
 import type { Precondition } from "./precondition.ts";
 
-/** One act: the actor, the operation and where it came from. The audit trail keeps all of it. */
+/** One act: the actor, the operation and the origin of the request. The audit trail records all of it. */
 export interface Act extends RequestSource {
   readonly actor: Actor & { readonly name?: string };
-  /** The operation's name in the HTTP document, or one like those for what only the operator does on the store. */
+  /** The operation's name in the HTTP document, or a similar name for an act of the operator on the store. */
   readonly operation: string;
-  /** The OAuth client of the organization through which the actor acts, if it is one. */
+  /** The OAuth client of the organization through which the actor acts, if any. */
   readonly clientId?: string | undefined;
   /** Called with a maximum under which the act made something. */
   readonly onCounted?: (used: UsedMaximum) => void;
 }
 
-/** One maximum of an organization, or of an account (`organizations`, `userTokens`), and how much of it is used. */
+/** One maximum of an organization, or of an account (`organizations`, `userTokens`), and its use. */
 export interface UsedMaximum<Name extends string = MaximumName | "organizations" | "userTokens"> {
   readonly name: Name;
   readonly maximum: number;
@@ -27,21 +27,21 @@ export interface UsedMaximum<Name extends string = MaximumName | "organizations"
   readonly usedCount: number;
 }
 
-/** An act that somebody asked for with a credential, which may have ended or lost a permission since. */
+/** An act that a caller requested with a credential, which may since have ended or lost a permission. */
 export interface CallerAct extends Act {
   readonly actor: Caller["principal"];
   readonly caller: Caller;
   /** The permission that the operation demands. */
   readonly permission: DeclaredPermission;
-  /** The key by which a repetition of the act is known; undefined when it carries none. */
+  /** The key that identifies a repetition of the act; undefined when the request has none. */
   readonly repetition: RepetitionKey | undefined;
-  /** The state in which the caller wants to find what the act changes; undefined: in whatever state. */
+  /** The state that the caller expects; undefined when the request names none. */
   readonly precondition: Precondition | undefined;
 }
 
 export interface RepetitionKey {
   readonly key: string;
-  /** The hash covers the whole request: the same key with another request is a conflict. */
+  /** The hash of the whole request: the same key with another request is a conflict. */
   readonly requestHash: Buffer;
   /** The number of this attempt, from 1; 0 when the client does not count. */
   readonly attempt: number;
@@ -59,7 +59,7 @@ export interface ManagementParts {
   readonly config: Config;
 }
 
-/** Parts of a change that ends what somebody calls with, or what they may do: this node remembers both for a moment, and forgets them with the change. */
+/** The parts of a change that ends a credential or takes permissions away: this node remembers both for a moment, and forgets them with the change. */
 export interface RevokingParts extends ManagementParts {
   readonly authenticator: Pick<Authenticator, "forgetToken" | "forgetUser" | "forgetMembership" | "forgetOrganization">;
 }

@@ -22,22 +22,22 @@ export const auditTargetTypes = [
 
 export type AuditTargetType = (typeof auditTargetTypes)[number];
 
-/** The part of an entry that its act does not say by itself. */
+/** The part of an entry that its act does not contain. */
 export interface AuditNote {
   readonly targetType: AuditTargetType;
-  /** The interface's name for it: an id, or a name where things are known by their name (a tag, a role). */
+  /** The target's name in the interface: an id, or a name where things are known by their name (a tag, a role). */
   readonly targetId: string;
   /**
-   * The change, where it is small: for something new its fields, for a change `changesOf(before, after)`. Never a secret (a token, a link,
-   * a password, a hash of one), never a definition's or a payload's text.
+   * The change, where it is small: the fields of something new, or `changesOf(before, after)`. It never holds a secret (a token, a link, a password,
+   * a hash of one), or the text of a definition or a payload.
    */
   readonly details?: JsonObject;
 }
 
 /**
- * Writes the one row that an accepted change leaves. Call it once in each change, as the last statement of the very transaction that makes the
- * change, so that there is never one without the other. Inside of `transactOnce` a repetition writes no second row. What is denied is recorded
- * by `recordDenial`: throw `ServiceError` AuthorizationError and do no more.
+ * Writes the one row that an accepted change leaves. Call it once in each change, as the last statement of its transaction, so that neither exists
+ * without the other. A repetition within `transactOnce` writes no second row. `recordDenial` records denials: a change only throws `ServiceError`
+ * AuthorizationError.
  */
 export async function recordAudit(
   transaction: Transaction,
@@ -48,7 +48,7 @@ export async function recordAudit(
   await recordAudits(transaction, clock, act, [note]);
 }
 
-/** Writes one row for each thing that a change ends or alters, like `recordAudit` for one. */
+/** Writes one row for each thing that a change ends or alters, as `recordAudit` does for one. */
 export async function recordAudits(
   transaction: Transaction,
   clock: Clock,
@@ -62,7 +62,7 @@ export async function recordAudits(
   await insertAuditEntries(transaction, entries);
 }
 
-/** Writes that an act was denied, and why. `targetId` is null for what nothing can be named by. */
+/** Records that an act was denied, and why. `targetId` is null where the target has no name. */
 export async function recordDenial(
   database: Database,
   clock: Clock,
@@ -76,7 +76,7 @@ export async function recordDenial(
 
 type DeniedNote = Omit<AuditNote, "targetId"> & { readonly targetId: string | null };
 
-/** Makes the entry of a change that goes through the group commit: it goes with the command, and is written with what that changes. */
+/** Makes the entry of a change that goes through the group commit. The entry goes with the command, and is written together with its changes. */
 export function auditOf(
   { actor, operation: action, clientId, requestId, address }: Act,
   { targetType, targetId, details: noted = {} }: DeniedNote,
@@ -88,7 +88,7 @@ export function auditOf(
   return { actor: who, action, outcome, targetType, targetId, requestId, address, details };
 }
 
-/** Answers the fields of `after` that differ: `{"name": {"from": "a", "to": "b"}}`. A field that is not there is null. */
+/** Answers the fields of `after` that differ: `{"name": {"from": "a", "to": "b"}}`. A missing field is null. */
 export function changesOf<Fields extends object>(before: Fields, after: Partial<Fields>): JsonObject {
   const changes: JsonObject = {};
   for (const [name, to = null] of Object.entries(after) as [string, JsonValue | undefined][]) {

@@ -12,8 +12,8 @@ import type { Transaction } from "../../store/home/database.ts";
 import type { CallerAct, Clock } from "./act.ts";
 
 /**
- * Who may do what in an organization is changed by one transaction at a time: so two owners who leave at one instant do not both find
- * that the other one stays, and nobody is given a role that is deleted at that instant.
+ * Locks an organization's grants, so that one transaction at a time changes its members and permissions. Two owners who leave at the same time then
+ * do not both find that the other one stays, and nobody is given a role that is being deleted.
  */
 export async function lockGrants(transaction: Transaction, organizationId: string): Promise<Organization> {
   const organization = await lockOrganization(transaction, organizationId);
@@ -22,9 +22,9 @@ export async function lockGrants(transaction: Transaction, organizationId: strin
 }
 
 /**
- * Like `lockGrants`, for an act that grants, changes or takes away: answers what its caller may do at this very moment. Authorization may remember
- * for a second what they could do before, and authentication what they called with; what they gave to others in that second would stay. Throws 403 for a
- * secret that was rotated away: during its overlap it works, but gives and takes nothing.
+ * Locks the grants like `lockGrants`, for an act that grants, changes or takes away permissions. Answers what its caller may do now. Authorization
+ * may remember earlier permissions for a second, and authentication an earlier credential; grants made in that second would stay. Throws 403 for a
+ * secret that was rotated away: during its overlap it works, but grants and takes nothing.
  */
 export async function lockGrantsFor(
   transaction: Transaction,
@@ -46,11 +46,11 @@ export async function lockGrantsFor(
 }
 
 export interface GrantOptions {
-  /** True for the repetition of an act that may have rotated the caller's own secret away: the act itself looks whether it did. */
+  /** True for the repetition of an act that may have rotated the caller's own secret away: the act itself checks whether it did. */
   readonly isRepetition?: boolean;
 }
 
-/** Throws 403 unless the caller holds everything that these roles of somebody hold. */
+/** Throws 403 unless the caller holds every permission of these roles. */
 export async function requireRolesHeld(
   transaction: Transaction,
   organizationId: string,

@@ -7,12 +7,12 @@ import { claimKeys, storeAnswers } from "../../store/jobs/idempotency.ts";
 import { claimUserKey, storeUserAnswer } from "../../store/people/user-idempotency.ts";
 import type { RepetitionKey } from "./act.ts";
 
-/** The owner of a key: the same key of another organization or user is another key. */
+/** The owner of a key: the same key of another organization or user is a different key. */
 export type KeyScope = { readonly organizationId: string } | { readonly userId: string };
 
 /** The record of one key in one transaction. */
 export interface KeyLedger {
-  /** Answers the first answer; undefined when the key was new and is now ours. Throws 409 when the key was used for another request. */
+  /** Claims the key. Answers the first answer; undefined when the key was new and is now claimed. Throws 409 when the key was used for another request. */
   readonly claim: (now: Timestamp, lifeHours: number) => Promise<JsonObject | undefined>;
   readonly store: (answer: JsonObject) => Promise<void>;
 }

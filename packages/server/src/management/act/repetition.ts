@@ -6,9 +6,9 @@ import type { CallerAct, ManagementParts, RepetitionKey } from "./act.ts";
 import { type KeyScope, keyLedger } from "./key-ledger.ts";
 
 /**
- * Runs `work` in one transaction, once for each key: a repetition gets the first answer and runs nothing. What `work` throws rolls the claim of
- * the key back with everything else, so a request that failed may be sent again under the same key. `confirm` runs before the transaction and
- * checks a proof that works only once, such as a code; it does not run for a repetition, whose proof is used up.
+ * Runs `work` in one transaction, once for each key: a repetition gets the first answer and runs nothing. An error in `work` also rolls back the
+ * claim of the key, so a request that failed may be sent again under the same key. `confirm` runs before the transaction and checks a proof that
+ * works only once, such as a code; it does not run for a repetition, whose proof is used up.
  */
 export async function transactOnce<Answer extends object, Proof = undefined>(
   parts: ManagementParts,
@@ -33,7 +33,7 @@ export async function transactOnce<Answer extends object, Proof = undefined>(
   });
 }
 
-/** The answer that shows a secret, and what was made for it. `made` is kept, so it must hold no secret. */
+/** An answer that shows a secret, and what was made for it. `made` is stored, so it must hold no secret. */
 export interface Renewable<Made extends JsonObject, Answer> {
   readonly made: Made;
   readonly answer: Answer;
@@ -41,7 +41,7 @@ export interface Renewable<Made extends JsonObject, Answer> {
 
 /**
  * Runs `work` in one transaction, also for a repetition: `work` then gets what the earlier attempt made, and revokes it; otherwise it gets what
- * `confirm` answered. Throws 409 for an attempt that a later one overtook, since the client has the later one's secret already.
+ * `confirm` answered. Throws 409 for an attempt that a later one overtook, since the client already has the secret of the later one.
  */
 export async function transactAnew<Made extends JsonObject, Answer, Proof = undefined>(
   parts: ManagementParts,
@@ -77,7 +77,7 @@ interface Attempt<Made> {
 
 type Given<Proof> = { readonly proof: Proof } | undefined;
 
-/** Undefined for a repetition. */
+/** Answers undefined for a repetition. */
 async function proofOf<Proof>(
   parts: ManagementParts,
   scope: KeyScope,
@@ -90,13 +90,13 @@ async function proofOf<Proof>(
   try {
     return { proof: await confirm() };
   } catch (error) {
-    // An attempt that ran meanwhile may have used the proof up.
+    // Another attempt may have used up the proof meanwhile.
     if (error instanceof ServiceError && (await isRepetition())) return undefined;
     throw error;
   }
 }
 
-/** Throws when there is no proof: the key expired between `isHeld` and its claim. */
+/** Throws when there is no proof, which happens when the key expires between `isHeld` and its claim. */
 function proven<Proof>(given: Given<Proof | undefined>): Proof {
   if (given === undefined) {
     throw new ServiceError("UnavailableError", "The first answer has just expired. Send the request again.");
@@ -104,7 +104,7 @@ function proven<Proof>(given: Given<Proof | undefined>): Proof {
   return given.proof as Proof;
 }
 
-/** True when an earlier attempt claimed the key; waits for one that is being carried out. Claims nothing itself. */
+/** Tells whether an earlier attempt claimed the key; waits for an attempt that is under way. Claims nothing itself. */
 async function isHeld(parts: ManagementParts, scope: KeyScope, key: RepetitionKey): Promise<boolean> {
   const unclaimed = new Error("The key is new.");
   try {

@@ -23,13 +23,13 @@ import {
 } from "./provided-membership.ts";
 
 export interface AdmissionParts extends MembershipParts {
-  /** Called after a change: what the person may do holds at once on this node. */
+  /** Called after a change, so that it holds at once on this node. */
   readonly onChanged: (userId: string) => void;
 }
 
 /**
- * Admits a person for whom a provider vouches. One who was here before is known by issuer and subject, never by their address. At the first time the
- * account with their address is taken for theirs, or one is made.
+ * Admits a person for whom a provider vouches. A person who was here before is known by issuer and subject, never by their address. The first time,
+ * they get the account with their address, or a new one.
  */
 export async function admit(
   parts: AdmissionParts,
@@ -44,7 +44,7 @@ export async function admit(
     throw error;
   });
   if (admission !== undefined && !isAddressTaken(admission)) return admission;
-  // At this instant another sign-in of the same person, or an invitation for the same address, may have been first.
+  // Another sign-in of the same person, or an invitation for the same address, may have been first.
   const rival = await findUserByExternalIdentity(parts.database, claims.issuer, claims.subject);
   if (rival !== undefined) return await admitKnown(parts, provider, claims, source, rival);
   return admission ?? (await admitNew(parts, provider, claims, source));
@@ -62,7 +62,7 @@ async function admitKnown(
   user: IdentifiedUser,
 ): Promise<AdmissionOutcome> {
   if (user.disabledAt !== null) return rejected("disabled");
-  // Two providers may share an issuer: each speaks for its own domains alone.
+  // Providers may share an issuer, and each speaks for its own domains alone.
   if (!hasDomainOf(provider, claims.email ?? user.email)) return rejected("foreign-domain");
   const { userId, displayName: userName } = user;
   const today = await membershipToday(parts.database, provider, userId, claims);
@@ -95,7 +95,7 @@ async function admitNew(
     if (admission.outcome === "admitted") onChanged(admission.userId);
     return admission;
   } catch (error) {
-    // Nothing was written: a person who is rejected leaves no account behind.
+    // The transaction wrote nothing: a rejected person leaves no account behind.
     if (error instanceof RejectedError) return rejected(error.reason);
     throw error;
   }
@@ -128,7 +128,7 @@ async function takeAccount(
   return { userId, userName: found?.displayName ?? name };
 }
 
-/** Looked at only once it is held: two persons may come with one address at one instant, and the second must see the first. */
+/** Finds and locks the account, and checks it only then: two persons may come with one address at the same time, and the second must see the first. */
 async function holdLinkCandidate(
   transaction: Transaction,
   email: string,
@@ -141,8 +141,8 @@ async function holdLinkCandidate(
 }
 
 /**
- * The service sends no mail: an account with this address may be of anybody who typed it in before. So every credential that it had ends here,
- * and the person for whom the issuer vouches has it alone.
+ * Ends every earlier credential of the account, so that only the person for whom the issuer vouches has it. The service sends no mail, so anybody may
+ * have made an account with this address.
  */
 async function endEarlierCredentials(transaction: Transaction, userId: string, at: number): Promise<void> {
   await removePassword(transaction, userId, at);
@@ -150,7 +150,7 @@ async function endEarlierCredentials(transaction: Transaction, userId: string, a
   await endFormerAccess(transaction, userId, at);
 }
 
-/** Rolls the transaction back. */
+/** Thrown to roll the transaction back. */
 class RejectedError extends Error {
   readonly reason: AdmissionRejection;
 

@@ -20,9 +20,9 @@ import { requireRoom } from "../organizations/maximums.ts";
 export type AcceptedInvitation = { readonly organizationId: string; readonly roles: string[] };
 
 /**
- * Makes the actor, who is a user, a member by the invitation that the code stands for. Throws 404 when the invitation was never made, was revoked
- * or has expired, 403 when it is for another e-mail address, and 409 when it was accepted before, the user is a member already, or the maker of
- * the invitation may not grant its roles any more, or the organization has too many members.
+ * Makes the actor, who is a user, a member by the invitation of the code. Throws 404 for an unknown, revoked or expired invitation, 403 when it is
+ * for another e-mail address, and 409 when it was accepted before, the user is a member already, its maker may not grant its roles any more, or the
+ * organization has too many members.
  */
 export async function acceptInvitation(
   parts: RevokingParts,
@@ -40,12 +40,12 @@ export async function acceptInvitation(
   return accepted;
 }
 
-/** Finds the invitation that a code stands for and holds its organization until the transaction ends. Throws like `acceptInvitation`. */
+/** Finds the invitation of a code and holds its organization until the transaction ends. Throws like `acceptInvitation`. */
 export async function openInvitation(transaction: Transaction, code: string, now: Timestamp): Promise<Invitation> {
   return (await readInvitation(transaction, code, now, lockOrganization)).invitation;
 }
 
-/** Finds the invitation that a code stands for, to show it. Throws like `acceptInvitation`. */
+/** Finds the invitation of a code, to show it. Throws like `acceptInvitation`. */
 export async function showInvitation(db: Queryable, code: string, now: Timestamp): Promise<ShownInvitation> {
   return await readInvitation(db, code, now, findOrganization);
 }
@@ -64,7 +64,7 @@ async function readInvitation(
   const organizationId = parseInvitationCode(code);
   if (organizationId === undefined) throw notFound("invitation");
   const linkHash = hashToken(code);
-  // A wrong code gets no further, whether there is such an organization or not: the time that the answer takes would tell.
+  // A wrong code stops here, whether there is such an organization or not: otherwise the time of the answer would tell.
   if ((await findInvitationByLink(db, organizationId, linkHash)) === undefined) throw notFound("invitation");
   const organization = await organizationOf(db, organizationId);
   if (organization === undefined) throw notFound("invitation");
@@ -75,7 +75,7 @@ async function readInvitation(
   return { invitation, organization };
 }
 
-/** Makes the user a member by an open invitation, which is used up by it. */
+/** Makes the user a member by an open invitation, and uses the invitation up. */
 export async function joinByInvitation(
   transaction: Transaction,
   parts: Pick<ManagementParts, "config" | "engine">,
@@ -89,7 +89,7 @@ export async function joinByInvitation(
   if (!isMeantFor(invitation, email)) throw meantForOthers();
   if ((await findMember(transaction, organizationId, userId)) !== undefined) throw alreadyMember();
   await requireStillGrantable(transaction, invitation, now);
-  // The invitation has held the place, unless the operator lowered the maximum since: then the first to come have those that are left.
+  // The invitation has reserved the place, unless the operator has lowered the maximum since: then the places that are left go to the first who come.
   await requireRoom(transaction, parts, act, { organizationId }, "members", () =>
     countMembers(transaction, organizationId),
   );
@@ -104,7 +104,10 @@ function isMeantFor(invitation: Invitation, email: string): boolean {
   return invitation.email === null || invitation.email.toLowerCase() === email.toLowerCase();
 }
 
-/** Nobody grants what they lack. Roles are granted at the moment of the acceptance, so that is when the maker must hold them. */
+/**
+ * Throws 409 unless the invitation's maker still holds what its roles permit: roles are granted at the moment of the acceptance, and callers cannot
+ * grant permissions that they lack.
+ */
 async function requireStillGrantable(
   transaction: Transaction,
   { organizationId, roles, createdBy }: Invitation,

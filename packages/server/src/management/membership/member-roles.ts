@@ -1,12 +1,12 @@
-/** Somebody's roles in an organization, and which of them the provider gave. */
+/** The roles of a person in an organization, and those of them that the provider gave. */
 export interface HeldRoles {
   readonly roles: readonly string[];
   readonly providerRoles: readonly string[];
 }
 
 /**
- * The roles of a person after the provider gave these. Roles that others gave stay, and count as given by those others even where the provider gives
- * them too; roles that the provider gave before and gives no more are gone.
+ * Answers the roles of a person after the provider gave these. Roles that others gave stay, and count as given by others even where the provider
+ * gives them too; roles that only the provider gave before, and gives no more, are removed.
  */
 export function rolesAfter(held: HeldRoles, given: readonly string[]): HeldRoles {
   const byOthers = held.roles.filter((role) => !held.providerRoles.includes(role));
@@ -18,7 +18,7 @@ export function hasSameRoles(one: HeldRoles, other: HeldRoles): boolean {
   return isSameSet(one.roles, other.roles) && isSameSet(one.providerRoles, other.providerRoles);
 }
 
-/** For the last owner: an organization without one could never have one again. The provider may take it away another time. */
+/** Keeps `owner` for the last owner, since an organization without one could never have one again. The provider may take the role away another time. */
 export function withOwner({ roles, providerRoles }: HeldRoles): HeldRoles {
   return { roles: [...roles, "owner"], providerRoles: [...providerRoles, "owner"] };
 }

@@ -22,17 +22,17 @@ export interface Newcomer {
   readonly code: string;
   readonly email: string;
   readonly displayName: string;
-  /** Checked against the rules before. */
+  /** The password, which was checked against the rules before. */
   readonly password: string;
 }
 
-/** The act of somebody who has no account before it. */
+/** An act whose actor has no account before it. */
 export type NewcomerAct = Omit<Act, "actor">;
 
 /**
- * Makes an account for a person who was invited, and makes them a member: both, or neither. Answers false when the e-mail address has an account. Such an
- * attempt counts as a failed sign-in of the network address that it came from, so that nobody can ask for one e-mail address after the other, and
- * have a password hashed for each. Throws 429 when there were too many, and whatever `acceptInvitation` throws.
+ * Makes an account for an invited person, and makes them a member: both, or neither. Answers false when the e-mail address has an account. Such an
+ * attempt counts as a failed sign-in of its network address, so that nobody can try one e-mail address after another, with a password hash for each.
+ * Throws 429 after too many attempts, and whatever `acceptInvitation` throws.
  */
 export async function joinAsNewcomer(parts: NewcomerParts, act: NewcomerAct, newcomer: Newcomer): Promise<boolean> {
   const { database, engine } = parts;
@@ -51,7 +51,7 @@ async function makeAccount(
   { code, email, displayName, password }: Newcomer,
 ): Promise<boolean> {
   const { database, engine, signIn } = parts;
-  // Before the organization is locked: a hash takes its time.
+  // The hash is made before the organization is locked, since it takes its time.
   const passwordHash = await signIn.hasher.inTurn((hashing) => hashing.hash(normalizePassword(password) ?? ""));
   try {
     return await database.transaction(async (transaction) => {
@@ -68,7 +68,7 @@ async function makeAccount(
       return true;
     });
   } catch (error) {
-    // Another organization's invitation took the same address at this instant.
+    // An invitation of another organization took the same address at the same time.
     if (isUniqueViolation(error)) return false;
     throw error;
   }

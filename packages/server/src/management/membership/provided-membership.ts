@@ -21,11 +21,11 @@ export type MembershipState = "member" | "no-role" | "no-room" | "no-organizatio
 
 export interface MembershipOutcome {
   readonly state: MembershipState;
-  /** False when it was so before: a last owner stays one however often the provider no longer says so. */
+  /** False when the outcome was the same before, as for a last owner who was kept at an earlier sign-in too. */
   readonly isChanged: boolean;
 }
 
-/** Compares the membership of a user with the claims. Only reads: the usual sign-in changes nothing. */
+/** Compares the membership of a user with the claims. It only reads: the usual sign-in changes nothing. */
 export async function membershipToday(
   db: Queryable,
   provider: ExternalProvider,
@@ -39,7 +39,7 @@ export async function membershipToday(
   return hasSameRoles({ roles, providerRoles }, after) && roles.length > 0 ? "member" : "to-be-changed";
 }
 
-/** Makes the user a member, changes their roles or removes them, as the claims say, and writes it into the audit trail. */
+/** Makes the user a member, changes their roles or removes them, as the claims say, and records it in the audit trail. */
 export async function bringMembershipUpToDate(
   parts: MembershipParts,
   transaction: Transaction,
@@ -49,7 +49,7 @@ export async function bringMembershipUpToDate(
   const { engine } = parts;
   const { userId, claims, source } = user;
   const { organizationId } = provider;
-  // Changes of who may do what come one after the other, as everywhere.
+  // The lock lets one change of memberships run at a time, as everywhere.
   if ((await lockOrganization(transaction, organizationId)) === undefined) return unchanged("no-organization");
   const { member, after } = await compare(transaction, provider, userId, claims);
   if (member === undefined) return unchanged("no-organization");
@@ -100,13 +100,13 @@ async function compare(
 ): Promise<{ readonly member: ProvidedMember | undefined; readonly after: HeldRoles }> {
   const member = await findProvidedMember(db, provider.organizationId, userId);
   const held = { roles: member?.roles ?? [], providerRoles: member?.providerRoles ?? [] };
-  // An access token often says nothing of roles. That takes none away.
+  // An access token often says nothing about roles. It then takes none away.
   if (member?.roles !== undefined && claims.roleValues === undefined) return { member, after: held };
   const given = await rolesGiven(db, provider, claims.roleValues ?? []);
   return { member, after: rolesAfter(held, given) };
 }
 
-/** The roles that the claims give and that exist in the organization, by their present names; the default roles where there are none. */
+/** Answers the roles that the claims give and that exist in the organization, by their present names; the default roles where the claims give none. */
 async function rolesGiven(
   db: Queryable,
   provider: ExternalProvider,

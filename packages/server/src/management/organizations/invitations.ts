@@ -20,26 +20,26 @@ import { requireRoom } from "./maximums.ts";
 export interface InvitationRequest {
   readonly organizationId: string;
   readonly roles: readonly string[];
-  /** The pointer to a role in the request, for an error about it. Left out: it has a list `roles`. */
+  /** Makes the pointer to a role in the request, for an error. Left out when the request has a list `roles`. */
   readonly pointerOf?: (index: number) => string;
-  /** Only a user with this address can accept it; null: anybody who has the link. */
+  /** The only address whose user can accept it; null: anybody who has the link. */
   readonly email: string | null;
-  /** Left out: in `defaultInvitationDays`, or with the caller's own token where that is earlier. */
+  /** The end of the invitation. Left out: in `defaultInvitationDays`, or with the caller's own token where that is earlier. */
   readonly expiresAt?: Timestamp;
 }
 
 export interface IssuedInvitation {
   readonly invitation: Invitation;
-  /** The end of the link. Shown once and kept nowhere. */
+  /** The code at the end of the link. Shown once and stored nowhere. */
   readonly code: string;
 }
 
 export const defaultInvitationDays = 7;
 
 /**
- * Invites somebody. Throws 400 for an end that is too far or past and for a name that is no role, 403 unless the caller holds all that the roles permit
- * and calls with a token that lives as long as the link, and 409 when too many invitations are open or the organization has too many members. A
- * repetition revokes the invitation of the attempt before.
+ * Invites a person. Throws 400 for an end that is too late or over and for a name that is no role, 403 unless the caller holds all that the roles
+ * permit and calls with a token that lives as long as the link, and 409 when too many invitations are open or the organization has too many members.
+ * A repetition revokes the invitation of the earlier attempt.
  */
 export async function createInvitation(
   parts: ManagementParts,

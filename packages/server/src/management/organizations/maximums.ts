@@ -14,9 +14,9 @@ import { countWorkflows } from "../../store/workflows/workflows.ts";
 import type { Act, ManagementParts, UsedMaximum } from "../act/act.ts";
 
 /**
- * Throws 409 when the organization has as many of these things as it may have. The caller makes one in the same transaction, and holds the lock under
- * which such things are made (`lockGrants`, `lockWorkflow`): so of two requests for the last place one gets it, without a counter that could go wrong.
- * `count` counts otherwise than usual, where the new one is there already.
+ * Throws 409 when the organization has as many of these things as it may. The caller makes one in the same transaction, and holds the lock under
+ * which such things are made (`lockGrants`, `lockWorkflow`): of two requests for the last place, exactly one gets it, and no separate counter can be
+ * wrong. `count` replaces the usual count where the new thing exists already.
  */
 export async function requireRoom(
   transaction: Transaction,
@@ -31,7 +31,7 @@ export async function requireRoom(
   act.onCounted?.({ ...used, usedCount: used.usedCount + 1 });
 }
 
-/** Whether the organization may have one more. The caller holds the lock, as for `requireRoom`. */
+/** Tells whether the organization may have one more. The caller holds the lock, as for `requireRoom`. */
 export async function hasRoom(
   db: Queryable,
   parts: Pick<ManagementParts, "config" | "engine">,
@@ -53,7 +53,7 @@ async function readUsedMaximum(
   return { ...maximumOf(config, maximums, name), usedCount: await count(db, place, engine.now()) };
 }
 
-/** Reads all maximums of what is counted in the store; where each workflow has its own, for the workflow that has most. */
+/** Reads all maximums of things that are counted in the store; where each workflow has its own, that of the fullest workflow. */
 export async function readUsedMaximums(
   db: Queryable,
   { config, engine }: Pick<ManagementParts, "config" | "engine">,
@@ -68,18 +68,18 @@ export async function readUsedMaximums(
   return usedMaximums;
 }
 
-/** The organization in which things are counted, and the workflow where each has its own. */
+/** The organization in which things are counted, and the workflow for things of which each workflow has its own maximum. */
 export interface Place {
   readonly organizationId: string;
   readonly workflowId?: string;
 }
 
 interface Counted {
-  /** Left out: "An organization". */
+  /** The owner as a message names it. Left out: "An organization". */
   readonly owner?: string;
-  /** The things, as a message names them. */
+  /** The things as a message names them. */
   readonly things: string;
-  /** A sentence that says how somebody of the organization makes room. */
+  /** A sentence that tells members of the organization how to make room. */
   readonly remedy: string;
   readonly count: (db: Queryable, place: Place, now: Timestamp) => Promise<number>;
 }

@@ -14,7 +14,7 @@ import { endOfCaller } from "../tokens/expiry.ts";
 import type { MemberKey } from "./members.ts";
 
 /**
- * Makes a link that sets a member's password; it ends the link before it. Throws 403 unless the caller is a person who holds all that the member may
+ * Makes a link that sets a member's password; it replaces an earlier link. Throws 403 unless the caller is a person who holds all that the member may
  * do, and the member is in no other organization.
  */
 export async function createPasswordLink(
@@ -25,7 +25,7 @@ export async function createPasswordLink(
   const { engine } = parts;
   const { organizationId, userId } = member;
   const createdAt = engine.now();
-  // A repetition needs nothing of the attempt before: a new link ends the earlier one.
+  // A repetition revokes nothing itself: a new link replaces the earlier one.
   return await transactAnew(parts, act, { organizationId }, async (transaction) => {
     await requireMayReset(transaction, engine, act, member);
     const credentials = await findCredentials(transaction, userId);

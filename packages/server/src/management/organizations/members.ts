@@ -15,8 +15,8 @@ export interface MemberKey {
 }
 
 /**
- * Gives a member these roles instead of those that they have. Throws 403 unless the caller holds all that the member may do, before and afterwards,
- * and 409 when the last owner would be none any more.
+ * Replaces the roles of a member. Throws 403 unless the caller holds all that the member may do, before and afterwards, and 409 when the last owner
+ * would lose that role.
  */
 export async function updateMember(
   { database, engine, authenticator }: RevokingParts,
@@ -43,13 +43,13 @@ export async function updateMember(
 }
 
 export interface MemberRemoval extends MemberKey {
-  /** The API tokens of the organization that the member made are revoked too. */
+  /** True when the API tokens of the organization that the member made are revoked too. */
   readonly revokesApiTokens?: boolean | undefined;
 }
 
 /**
- * Removes a member, with the API tokens that they made if that is asked for. Throws 403 unless the caller holds all that the member and those tokens
- * may do, and 409 for the last owner.
+ * Removes a member, and the API tokens that they made where that is requested. Throws 403 unless the caller holds all that the member and those
+ * tokens may do, and 409 for the last owner.
  */
 export async function removeMember(
   parts: RevokingParts,

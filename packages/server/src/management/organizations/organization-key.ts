@@ -8,7 +8,7 @@ import type { Database, Transaction } from "../../store/home/database.ts";
 type NamedOrganization = Pick<Organization, "organizationId" | "name">;
 
 /**
- * Gives an organization without a key its key: the one that was asked for, otherwise one that is made from its name. Throws 409 when it is taken. An
+ * Gives an organization without a key its key: the requested one, otherwise one that is made from its name. Throws 409 when the key is taken. An
  * organization that has a key keeps it.
  */
 export async function claimKey(
@@ -45,7 +45,7 @@ export async function withKeys(
   return keyed;
 }
 
-/** The organization's key. An organization that a node of an earlier release made while this release ran beside it has none, and gets it here. */
+/** Answers the organization's key. An organization has none if a node of an earlier release made it while this release ran beside it; it then gets one here. */
 export async function keyOf(database: Database, organization: NamedOrganization): Promise<string> {
   const { organizationId } = organization;
   const known = (await findOrganizationKeys(database, [organizationId])).get(organizationId);

@@ -10,7 +10,7 @@ import type { Database, Queryable } from "../../store/home/database.ts";
 import type { Act } from "../act/act.ts";
 import { changesOf, recordAudit } from "../act/audit-trail.ts";
 
-/** A limit that is left out stays as it is, and null makes it the configuration's again. A rate of 0 is no limit. */
+/** The changes of limits. A limit that is left out stays as it is, and null restores that of the configuration. A rate of 0 is no limit. */
 export interface LimitChanges {
   readonly requestsPerMinute?: number | null;
   readonly submitsPerMinute?: number | null;
@@ -20,8 +20,8 @@ export interface LimitChanges {
 export type MaximumChanges = Readonly<Partial<Record<MaximumName, number | null>>>;
 
 /**
- * Changes the limits of an organization and answers what they are now. They are the operator's; the organization's audit trail tells of it. Throws
- * 404 when there is no such organization.
+ * Changes the limits of an organization and answers the new ones. Only the operator sets them; the organization's audit trail records it. Throws 404
+ * when there is no such organization.
  */
 export async function updateOrganizationLimits(
   database: Database,
@@ -49,7 +49,7 @@ function changed(before: OrganizationLimits["maximums"], changes: MaximumChanges
   return Object.fromEntries(after.filter((entry): entry is [string, number] => entry[1] !== null));
 }
 
-/** Names the limits as the audit trail does: a maximum that is taken away is null there. */
+/** Names the limits as the audit trail does, where a removed maximum is null. */
 function flat({ requestsPerMinute, submitsPerMinute, maximums }: OrganizationLimits) {
   const all = Object.fromEntries(maximumNames.map((name) => [name, maximums[name] ?? null]));
   return { requestsPerMinute, submitsPerMinute, ...all };

@@ -6,8 +6,8 @@ import { findOrganizationMaximum, holdOrganizationMaximum } from "../../store/pe
 import type { CallerAct, ManagementParts, UsedMaximum } from "../act/act.ts";
 
 /**
- * Throws 403 when the actor may create no organization at all, and 409 when they created as many as they may. What counts is who created an organization
- * and not who owns it, so nobody makes room by handing one on, and nobody loses room by being made an owner.
+ * Throws 403 when the actor may create no organization at all, and 409 when they have created as many as they may. The maximum counts by the creator
+ * and not by the owner, so nobody makes room by handing an organization on, and nobody loses room by becoming an owner.
  */
 export async function requireOrganizationRoom(
   transaction: Transaction,
@@ -22,7 +22,7 @@ export async function requireOrganizationRoom(
   act.onCounted?.({ name: "organizations", maximum, isOwn: own !== null, usedCount: usedCount + 1 });
 }
 
-/** Reads how many organizations the user may create, and how many they did. */
+/** Reads how many organizations the user may create, and how many they have created. */
 export async function readOrganizationUse(
   db: Queryable,
   { config }: Pick<ManagementParts, "config">,

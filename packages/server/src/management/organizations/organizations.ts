@@ -29,8 +29,8 @@ export interface OrganizationNames {
 }
 
 /**
- * Makes an organization, of which the caller becomes the owner. `key` is the one that was asked for, if any. Throws 409 when another organization
- * has it or the caller created as many as they may, and 403 when they may create none. `answerOf` makes the answer that a repetition gets too.
+ * Makes an organization whose owner is the caller. `key` is the requested one, if any. Throws 409 when another organization has it or the caller has
+ * created as many as they may, and 403 when they may create none. `answerOf` makes the answer, which a repetition gets too.
  */
 export async function createOrganization<Answer extends object>(
   parts: ManagementParts,
@@ -51,7 +51,7 @@ export async function createOrganization<Answer extends object>(
 
 export interface OwnedOrganization extends OrganizationNames {
   readonly organizationId: string;
-  /** The key that was asked for; left out: one that is made from the name. */
+  /** The requested key. Left out: one that is made from the name. */
   readonly key?: string;
   /** The user who becomes the owner: an organization without one could never have one. */
   readonly ownerId: string;
@@ -82,7 +82,7 @@ export interface OrganizationChange extends Partial<OrganizationNames> {
 
 /**
  * Renames an organization, or changes whether it demands a second factor of its members. Throws 404 when there is none, 412 when it is not as the
- * caller read it, 403 for an API token that would demand one, and 409 for a person who has none.
+ * caller read it, 403 for an API token that would turn the demand on, and 409 for a person without a second factor who would.
  */
 export async function updateOrganization(
   { database, engine, authenticator }: RevokingParts,
@@ -100,7 +100,7 @@ export async function updateOrganization(
       await requireOwnSecondFactor(transaction, act.caller);
     }
     await updateOrganizationRow(transaction, changed, engine.now());
-    // Under the organization's lock: one that is deleted meanwhile must not be given a key, which nobody would ever free.
+    // The key is claimed under the organization's lock: an organization that is deleted meanwhile must not get a key, which nobody would ever free.
     const key = await claimKey(transaction, changed);
     const note = { organizationId, targetType: "organization", targetId: organizationId } as const;
     await recordAudit(transaction, engine, act, { ...note, details: changesOf(organization, change) });
@@ -132,7 +132,7 @@ export async function deleteOrganization(
   authenticator.forgetOrganization(organizationId);
 }
 
-/** The entity tag of everything in an organization that can be changed. */
+/** Makes the entity tag of all fields of an organization that can be changed. */
 export function etagOfOrganization({
   organizationId,
   name,

@@ -35,7 +35,7 @@ export type NewRole = Omit<Role, "formerNames">;
 
 /**
  * Makes a role. Throws 403 unless the caller holds all that it permits, and 409 when the name is taken or the organization has too many roles.
- * `answerOf` makes the answer that a repetition gets too.
+ * `answerOf` makes the answer, which a repetition gets too.
  */
 export async function createRole<Answer extends object>(
   parts: ManagementParts,
@@ -60,7 +60,7 @@ export async function createRole<Answer extends object>(
 }
 
 /**
- * Changes a role; members and invitations keep it under a new name. Throws 403 unless the caller holds all that it permits, before and afterwards,
+ * Changes a role; members and invitations keep it under its new name. Throws 403 unless the caller holds all that it permits, before and afterwards,
  * 412 when it is not as the caller read it, and 409 for a built-in role or a name that is taken.
  */
 export async function updateRole(
@@ -115,7 +115,7 @@ export async function deleteRole(
   });
 }
 
-/** The entity tag of everything in a role that can be changed. */
+/** Makes the entity tag of all fields of a role that can be changed. */
 export function etagOfRole({ roleId, name, ...role }: Pick<NewRole, "roleId" | keyof RoleFields>): string {
   return etagOf({ roleId, name, description: role.description, permissions: [...role.permissions].sort() });
 }

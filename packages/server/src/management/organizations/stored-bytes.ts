@@ -10,7 +10,7 @@ import { readStoredBytesOf } from "../../store/jobs/stored-bytes.ts";
 import type { WorkflowKey } from "../../store/workflows/workflows.ts";
 import type { ManagementParts, UsedMaximum } from "../act/act.ts";
 
-/** Throws 409 when the organization stores as much as it may, as far as that is counted. */
+/** Throws 409 when the organization stores as much as it may, by what has been counted so far. */
 export async function requireStoreRoom(
   db: Queryable,
   parts: Pick<ManagementParts, "config">,
@@ -20,7 +20,7 @@ export async function requireStoreRoom(
   if (isFull(await readStoredBytesOf(db, organizationId), maximum)) throw storeFull(maximum);
 }
 
-/** Adds to what the organization stores, beside what its jobs do. */
+/** Adds to the stored bytes of the organization. Those of its jobs are counted elsewhere. */
 export async function noteStoredBytes(
   transaction: Transaction,
   { organizationId, workflowId }: WorkflowKey,
@@ -32,7 +32,7 @@ export async function noteStoredBytes(
   await insertMetricChanges(transaction, randomUUID(), [{ organizationId, changes: sum.changes }]);
 }
 
-/** Reads how many megabytes the organization may store, and about how many it does. */
+/** Reads how many megabytes the organization may store, and about how many it stores. */
 export async function readStoredUse(
   db: Queryable,
   parts: Pick<ManagementParts, "config">,

@@ -10,7 +10,7 @@ export interface QueueParts extends ManagementParts {
   readonly engine: ManagementParts["engine"] & Pick<Engine, "noteQueue">;
 }
 
-/** Pauses a queue, of which no task is handed out from then on, or lets it go on. Workers keep the tasks that they hold. */
+/** Pauses a queue, so that its tasks are not handed out, or resumes it. Workers keep the tasks that they hold. */
 export async function updateTaskQueue(
   parts: QueueParts,
   act: CallerAct,

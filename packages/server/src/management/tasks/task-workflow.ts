@@ -5,7 +5,7 @@ import { findVersionWithText, insertVersion } from "../../store/workflows/versio
 import { insertWorkflow, listWorkflows, lockWorkflow, type WorkflowKey } from "../../store/workflows/workflows.ts";
 import type { ManagementParts } from "../act/act.ts";
 
-/** The workflow of single tasks: its jobs have one step, whose queue, priority and input stand in the job's input. */
+/** The workflow of single tasks: its jobs have one step, whose queue, priority and input come from the job's input. */
 const taskWorkflowName = "stepwell-task";
 
 const anything = { $ref: "#/definitions/anything" };
@@ -29,7 +29,8 @@ const definition = JSON.stringify({
 });
 
 /**
- * Finds the organization's workflow of single tasks, and the version of it that this release knows. Registers them where there are none. They belong to the service: they count among no maximum, and leave no entry in the audit trail.
+ * Finds the organization's workflow of single tasks, and the version of it that belongs to this release. Registers them where they are missing. They
+ * belong to the service: they count towards no maximum, and leave no entry in the audit trail.
  */
 export async function prepareTaskWorkflow(
   { database, engine }: ManagementParts,
@@ -56,7 +57,10 @@ export async function prepareTaskWorkflow(
   });
 }
 
-/** Others may be newer: somebody's own, or those of another release that runs beside this one. Nodes of both would otherwise register theirs again and again. */
+/**
+ * Finds this release's version even when others are newer, which belong to users or to another release that runs beside this one. Nodes of both
+ * releases would otherwise register theirs again and again.
+ */
 async function findOwnVersion(db: Queryable, workflow: WorkflowKey): Promise<string | undefined> {
   return (await findVersionWithText(db, workflow, definition))?.versionId;
 }

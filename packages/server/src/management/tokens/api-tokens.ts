@@ -40,12 +40,12 @@ export interface NewApiToken {
   readonly organizationId: string;
   readonly name: string;
   readonly permissions: readonly string[];
-  /** Null: it does not expire. Undefined: nothing is said about it. */
+  /** Null for a token that does not expire; undefined when the request says nothing about it. */
   readonly expiresAt: Timestamp | null | undefined;
   readonly boundTo: NamedBounds | undefined;
 }
 
-/** A field that is undefined stays as it is; null takes away. */
+/** The changes of a token. A field that is undefined stays as it is; null removes the value. */
 export interface ApiTokenChange {
   readonly name: string | undefined;
   readonly permissions: readonly string[] | undefined;
@@ -54,8 +54,8 @@ export interface ApiTokenChange {
 }
 
 /**
- * Answers the token itself too, this once: it is kept nowhere. Throws 403 when the caller lacks a permission that the token gets, or calls with a token
- * that ends before it, and 409 when the organization has too many tokens.
+ * Creates a token, and answers its secret only this once: it is not stored. Throws 403 when the caller lacks a permission that the token gets, or
+ * calls with a token that ends before it, and 409 when the organization has too many tokens.
  */
 export async function createApiToken(
   parts: RevokingParts,
@@ -97,8 +97,8 @@ export async function createApiToken(
 }
 
 /**
- * Throws 403 unless the caller holds all that the token may do, before and afterwards, and for a change that gives something to a token which outlives
- * the one that the caller sends.
+ * Changes a token. Throws 403 unless the caller holds all that the token may do, before and afterwards, and for a change that gives something to a
+ * token which outlives the caller's own.
  */
 export async function updateApiToken(
   parts: RevokingParts,
@@ -114,7 +114,7 @@ export async function updateApiToken(
     const found = await lockApiToken(transaction, organizationId, tokenId);
     if (found === undefined) throw notFound("API token");
     const { tokenHash, previousTokenHash, ...token } = found;
-    // A longer life and a wider bound are grants too, and to narrow a token is to take away.
+    // A longer life and a wider bound are grants too, and narrowing a token takes something away.
     requireAll(granted, [...token.permissions, ...(permissions ?? [])]);
     requireUnchanged(act, "API token", etagOfToken(token));
     const bound = boundTo && (await readBoundTo(transaction, organizationId, boundTo));
@@ -141,7 +141,7 @@ export async function updateApiToken(
   return changed;
 }
 
-/** Revokes a token for good, with a secret that was rotated away. Throws 403 unless the caller holds all that the token may do. */
+/** Revokes a token for good, together with a secret that was rotated away. Throws 403 unless the caller holds all that the token may do. */
 export async function revokeApiToken(
   parts: RevokingParts,
   act: CallerAct,
@@ -161,7 +161,7 @@ export async function revokeApiToken(
   forgetSecrets(parts, revoked);
 }
 
-/** The entity tag of everything in a token that can be changed; to use it changes nothing. */
+/** Makes the entity tag of all fields of a token that can be changed; using the token does not change it. */
 export function etagOfToken(token: ApiToken): string {
   const { tokenId, tokenPrefix, previousExpiresAt } = token;
   return etagOf({ ...auditedFields(token), tokenId, tokenPrefix, previousExpiresAt });
@@ -183,7 +183,7 @@ export async function recordTokenAudit(
   await recordAudit(transaction, engine, act, note);
 }
 
-/** The token of an earlier attempt, whose answer was lost. */
+/** The token of an earlier attempt whose answer was lost. */
 type Earlier = { readonly tokenId: string };
 
 /** Revokes the token of an attempt whose answer was lost: nobody has its secret. */
@@ -202,7 +202,7 @@ async function endLostToken(
   return lost;
 }
 
-/** True when a changed token lives longer, has a permission that it had not, or is bound otherwise than before, which may be more loosely. */
+/** Tells whether a changed token lives longer, has a new permission, or has other bounds, which may be looser. */
 function givesMore(before: ApiToken, after: ApiToken): boolean {
   return (
     outlives(after.expiresAt, before.expiresAt) ||
@@ -216,7 +216,7 @@ function boundsIn(token: ApiToken): JsonValue {
   return bounds === undefined ? null : (nameBounds(bounds) as JsonValue);
 }
 
-/** Names the fields of a token that the audit trail keeps: none by which it could be recognized elsewhere. */
+/** Names the fields of a token that the audit trail records: none that would let the token be recognized elsewhere. */
 export function auditedFields(token: ApiToken): JsonObject {
   const { name, permissions, expiresAt } = token;
   return {

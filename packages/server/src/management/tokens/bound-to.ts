@@ -5,7 +5,7 @@ import type { Queryable } from "../../store/home/database.ts";
 import { findVersionOfJob } from "../../store/jobs/job-lists.ts";
 import { findWorkflowIds } from "../../store/workflows/workflows.ts";
 
-/** The bounds of a token, as requests and answers name them. A field that is left out binds it to nothing. */
+/** The bounds of a token as requests and answers name them. A field that is left out means no such bound. */
 export interface NamedBounds {
   workflowIds?: string[];
   tags?: string[];
@@ -24,8 +24,8 @@ export function nameBounds({ workflowIds, tags, jobEvent }: Bounds): NamedBounds
 }
 
 /**
- * Reads what a token is to be bound to. Throws `ServiceError` ValidationError for ids that the organization does not have: the error is the same
- * for the ids of another organization and for ids that nobody has.
+ * Reads the requested bounds of a token. Throws `ServiceError` ValidationError for ids that the organization does not have; the error is the same
+ * whether another organization has the id or nobody does.
  */
 export async function readBoundTo(db: Queryable, organizationId: string, named: NamedBounds): Promise<BoundTo> {
   const { workflowIds, tags, jobEvent } = named;
@@ -42,7 +42,10 @@ export async function readBoundTo(db: Queryable, organizationId: string, named: 
   };
 }
 
-/** Throws 400 for a token that is bound to one event and may do more: it is sent by e-mail, and may do that one thing only. `pointer` leads to the field of the request. */
+/**
+ * Throws 400 for a token that is bound to one event and may do more: such a token is sent by e-mail, and may do that one thing only. `pointer` leads
+ * to the field of the request.
+ */
 export function requireFitting(bound: BoundTo, permissions: readonly string[], pointer: string): void {
   if (boundsOf(bound)?.jobEvent === undefined) return;
   if (permissions.length === 1 && permissions[0] === "job:event:send") return;

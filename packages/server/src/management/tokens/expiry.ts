@@ -5,12 +5,12 @@ import { toTime } from "../../core/time.ts";
 import { findApiToken } from "../../store/access/tokens.ts";
 import type { Queryable } from "../../store/home/database.ts";
 
-/** A token that nobody gave an end to still has one: a forgotten secret stops working by itself. */
+/** A token without a requested end gets this one, so that a forgotten secret stops working by itself. */
 export const defaultTokenDays = 90;
 
 /**
- * Answers when a new token ends: as asked for, or where nothing was said in `defaultTokenDays`; null for never. Throws 400 for a time that is over, and like
- * `expiryWithin`.
+ * Answers when a new token ends: as requested, or in `defaultTokenDays` where nothing was said; null for never. Throws 400 for a time that is over,
+ * and like `expiryWithin`.
  */
 export function expiryOfNew(
   askedFor: Timestamp | null | undefined,
@@ -22,8 +22,8 @@ export function expiryOfNew(
 }
 
 /**
- * Answers when a new credential ends: as asked for; where nothing was said at `usualEnd`, or with the caller's own token where that is earlier. Throws 403 for
- * an end that was asked for and is after the caller's own.
+ * Answers when a new credential ends: as requested, or at `usualEnd` where nothing was said, but then no later than the caller's own token. Throws
+ * 403 for a requested end after the caller's own.
  */
 export function expiryWithin<Asked extends Timestamp | null>(
   askedFor: Asked | undefined,
@@ -36,8 +36,8 @@ export function expiryWithin<Asked extends Timestamp | null>(
 }
 
 /**
- * Answers when the token ends that the caller sends, by what the store says now. Null for a token without an end and for a sign-in: a person who signed in may
- * give any life.
+ * Answers when the token of the caller ends, by what the store says now. Null for a token without an end and for a sign-in: a person who signed in
+ * may give any life.
  */
 export async function endOfCaller(db: Queryable, { organizationId, token }: Caller): Promise<Timestamp | null> {
   // Nothing changes the end of a user token.
@@ -53,10 +53,7 @@ export function requireFutureExpiry(expiresAt: Timestamp | null | undefined, now
   throw new ServiceError("ValidationError", `expiresAt ${detail}.`, { problems: [{ pointer: "/expiresAt", detail }] });
 }
 
-/**
- * Throws 403 for a life that is longer than that of the caller's own token: whoever holds a token, perhaps a stolen one, must not be able to stay
- * when it ends.
- */
+/** Throws 403 for a life longer than that of the caller's own token: the holder of a token, perhaps a stolen one, must not keep access when it ends. */
 export function requireNoLongerLife(expiresAt: Timestamp | null, callerEnd: Timestamp | null): void {
   if (!outlives(expiresAt, callerEnd)) return;
   const detail = `must not be later than ${toTime(callerEnd)}, when the token ends that you call with`;
@@ -64,14 +61,14 @@ export function requireNoLongerLife(expiresAt: Timestamp | null, callerEnd: Time
   throw new ServiceError("AuthorizationError", message, { problems: [{ pointer: "/expiresAt", detail }] });
 }
 
-/** Throws 403 for a token that outlives the caller's own: nothing more is given to it, and its secret to nobody. */
+/** Throws 403 for a token that outlives the caller's own: the caller may neither give it more nor get its secret. */
 export function requireAsLongALife(expiresAt: Timestamp | null, callerEnd: Timestamp | null): void {
   if (!outlives(expiresAt, callerEnd)) return;
   const detail = `This token outlives the one that you call with, which ends at ${toTime(callerEnd)}: you can take from it and revoke it, but give it nothing more and get no new secret of it. Sign in, or use a token that lives as long.`;
   throw new ServiceError("AuthorizationError", detail);
 }
 
-/** Whether what ends at the first time lasts longer than what ends at the second. Null: it has no end. */
+/** Tells whether a credential with the first end lasts longer than one with the second. Null means no end. */
 export function outlives(expiresAt: Timestamp | null, end: Timestamp | null): end is Timestamp {
   return end !== null && (expiresAt === null || expiresAt > end);
 }

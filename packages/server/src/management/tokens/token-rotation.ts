@@ -17,7 +17,7 @@ import { type ApiTokenKey, forgetSecrets, recordTokenAudit } from "./api-tokens.
 import { endOfCaller, requireAsLongALife } from "./expiry.ts";
 
 /**
- * Gives a token a new secret, which is answered this once; the one that it has holds for `overlapMs` more. Throws 403 unless the caller holds all
+ * Gives a token a new secret, which is answered only this once; the present one holds for `overlapMs` more. Throws 403 unless the caller holds all
  * that the token may do, and calls with a token that lives as long.
  */
 export async function rotateApiToken(
@@ -39,9 +39,9 @@ export async function rotateApiToken(
     requireAll(granted, current.permissions);
     requireAsLongALife(current.expiresAt, await endOfCaller(transaction, act.caller));
     const rotatedAt = engine.now();
-    // The secret that nobody received ends; the one before it, which programs use, goes on as the first attempt promised.
+    // The secret that nobody received ends; the one before it, which programs use, stays valid as the first attempt promised.
     const isLost = earlier !== undefined && earlier.rotatedAt === current.rotatedAt;
-    // A token that rotates itself repeats a lost attempt with the secret that this attempt has rotated away.
+    // A token that rotates itself repeats a lost attempt with the secret that this attempt rotated away.
     if (!isLost) await requireCurrentSecret(transaction, act.caller);
     const previousExpiresAt = isLost
       ? (current.previousExpiresAt ?? rotatedAt)
@@ -56,5 +56,5 @@ export async function rotateApiToken(
   return { rotated, token };
 }
 
-/** The rotation of an earlier attempt, whose answer was lost. */
+/** The rotation of an earlier attempt whose answer was lost. */
 type Rotation = { readonly rotatedAt: Timestamp };

@@ -7,8 +7,8 @@ import { recordAudits } from "../act/audit-trail.ts";
 import { auditedFields } from "./api-tokens.ts";
 
 /**
- * Revokes the API tokens that a member made, also by way of another of their tokens: each could make more of its kind. Every one leaves an entry in
- * the audit trail. Lock the grants first, and hand in what the caller holds: throws 403 unless they may revoke tokens and hold all that these may do.
+ * Revokes the API tokens that a member made, directly or with another of their tokens: each could make more. Each one leaves an entry in the audit
+ * trail. Lock the grants first, and pass what the caller holds: throws 403 unless they may revoke tokens and hold all that these tokens may do.
  */
 export async function revokeTokensOfMember(
   transaction: Transaction,

@@ -16,8 +16,8 @@ export interface TagKey extends WorkflowKey {
 }
 
 /**
- * Points a tag at a version, which jobs submitted by the tag run from now on. Throws 404 when there is no such workflow or version, and 409 for a new tag of a
- * workflow that has too many.
+ * Points a tag at a version, which jobs submitted by the tag run from then on. Throws 404 when there is no such workflow or version, and 409 for a
+ * new tag of a workflow that has too many.
  */
 export async function setWorkflowVersionTag<Answer extends object>(
   parts: ManagementParts,
@@ -59,8 +59,8 @@ export async function deleteTag(parts: ManagementParts, act: CallerAct, { tag, .
 }
 
 /**
- * Changes a tag and its history together, one change of a workflow's tags after the other. A repeated request changes nothing, since somebody else
- * may have moved the tag meanwhile.
+ * Changes a tag and its history together. Changes of a workflow's tags run one after the other. A repeated request changes nothing, since somebody
+ * else may have moved the tag meanwhile.
  */
 async function changeTag<Result extends object>(
   parts: ManagementParts,
@@ -75,7 +75,7 @@ async function changeTag<Result extends object>(
   });
 }
 
-/** The entity tag of what a tag means. */
+/** Makes the entity tag of the version that a tag points at. */
 export function etagOfTag({ tag, versionId }: Pick<Tag, "tag" | "versionId">): string {
   return etagOf({ tag, versionId });
 }

@@ -18,9 +18,7 @@ export interface NewWorkflow {
   readonly createdAt: number;
 }
 
-/**
- * Registers a workflow. Throws 409 when the organization has one of that name, or too many. `answerOf` makes the answer that a repetition gets too.
- */
+/** Registers a workflow. Throws 409 when the organization has one of that name, or too many. `answerOf` makes the answer, which a repetition gets too. */
 export async function registerWorkflow<Answer extends object>(
   parts: ManagementParts,
   act: CallerAct,
@@ -33,7 +31,8 @@ export async function registerWorkflow<Answer extends object>(
     const workflowId = engine.newId();
     const workflow = { organizationId, workflowId, name, createdBy: actorOf(act.caller), createdAt };
     if (!(await insertWorkflow(transaction, workflow))) throw nameTaken(name);
-    // The room is looked at afterwards: at the maximum, too, a name that is taken is said to be taken, so that clients who find or register go on.
+    // The room is checked after the name: a name that is taken is reported as such even at the maximum, so that clients that find or register a
+    // workflow go on.
     const countOthers = async () => (await countWorkflows(transaction, organizationId)) - 1;
     await requireRoom(transaction, parts, act, { organizationId }, "workflows", countOthers);
     const note = { organizationId, targetType: "workflow", targetId: workflowId, details: { name } } as const;

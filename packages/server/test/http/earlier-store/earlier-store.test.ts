@@ -14,12 +14,12 @@ import { AcmeProvider } from "./identity-provider.ts";
 import { layingEarlierStore } from "./lay.ts";
 import { chainLength, costlyDefinition, documentOf, functionAnswers } from "./workflows.ts";
 
-/** How a job that was under way is brought to its end, and how it should end. */
+/** The way to bring a job that was under way to its end, and the expected end. */
 interface End {
   readonly resume?: true;
   readonly events?: readonly { readonly eventId: string; readonly payload?: unknown }[];
   readonly output: unknown;
-  /** Attempts of each step run, in the order of their start. */
+  /** The attempts of each step run, in the order of their start. */
   readonly attempts: readonly number[];
 }
 
@@ -37,7 +37,10 @@ interface Metric {
   readonly incompleteBefore?: string;
 }
 
-/** One for each change of the form in which jobs are kept: large values in rows of their own came after 8, calls after 17, branches and tasks after 20. */
+/**
+ * There is one store for each change of the form in which jobs are stored: large values got rows of their own after 8, calls after 17, branches and
+ * tasks after 20.
+ */
 const stores = [readEarlierStore(8), readEarlierStore(17), readEarlierStore(20)];
 const paid = { eventId: "paid" };
 const approved = { eventId: "approved", payload: { decision: "yes" } };
@@ -93,7 +96,7 @@ const ends: Readonly<Record<string, End>> = {
   },
 };
 
-/** The ends of the jobs of that store which were under way. */
+/** Answers the ends of that store's jobs which were under way. */
 function endsIn(store: EarlierStore): [string, End][] {
   const next: End = { ...chain, output: expect.objectContaining({ attempt: expect.any(Number) }) };
   return Object.keys(store.jobIds).flatMap((name): [string, End][] => {
@@ -103,12 +106,12 @@ function endsIn(store: EarlierStore): [string, End][] {
   });
 }
 
-/** Up to schema 8 nobody noted which calls had begun, so that one which waited for its turn counts as interrupted. */
+/** Builds up to schema 8 did not note which calls had begun, so a call that waited for its turn counts as interrupted. */
 function attemptOfQueued({ schema }: EarlierStore): number {
   return schema <= 8 ? 2 : 1;
 }
 
-/** These jobs move only when somebody does something, so that they can be read as the build before answered. */
+/** These jobs move only when somebody acts, so they can be read as the earlier build answered them. */
 const atRest = [
   ...["succeeded", "short", "longChain", "failed", "cancelled"],
   ...["waiting", "waitingWithEvents", "huge", "resumedAndWaiting", "rounds", "one", "two", "costly", "reviewing"],
@@ -158,7 +161,7 @@ function testStore(home: StoreHome, store: EarlierStore): void {
     expect(await readAll(api, operation, options)).toMatchObject(expected);
   }
 
-  /** A role that is built in may permit more than it did: later builds add permissions. */
+  /** A built-in role may permit more than it did, since later builds add permissions. */
   function rolesWithMore(roles: unknown): object[] {
     const known = roles as { readonly permissions: readonly string[] }[];
     return known.map((role) => ({ ...role, permissions: expect.arrayContaining([...role.permissions]) }));
@@ -317,7 +320,7 @@ function testStore(home: StoreHome, store: EarlierStore): void {
       store.organizationId,
       null,
     );
-    // Where the build before began a step and this one ended it, a duty counts a little later.
+    // A step that the earlier build began and this one ended is counted a little later, by a duty.
     for (const [metric, count] of Object.entries(counts)) {
       const sum = async () => (await measured(metric)).values.reduce((before, value) => before + value, 0);
       await expect.poll(sum, { timeout: 20_000, message: metric }).toBe(count);
@@ -334,7 +337,7 @@ function testStore(home: StoreHome, store: EarlierStore): void {
     expect(body.newestSeal).toBeDefined();
   });
 
-  /** Answers the values of the day on which the store was written and of the days of this test, whether these are the same or not. */
+  /** Answers the values of the day on which the store was written and of the days of this test, even if these are the same. */
   async function measured(metric: string, more: object = {}): Promise<{ values: number[]; isWhole: boolean }> {
     const day = 86_400_000;
     const written = Math.floor(Date.parse(store.writtenAt) / day) * day;

@@ -2,11 +2,11 @@ import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import type { Client } from "@stepwell/testing/client.ts";
 
-/** A whole store as an earlier build wrote it, and what that build answered. */
+/** A whole store as an earlier build wrote it, and the answers of that build. */
 export interface EarlierStore {
   readonly schema: number;
   readonly writtenAt: string;
-  /** A key made for this store alone: its secrets are sealed under it. */
+  /** A key that was made for this store alone; the store's secrets are sealed under it. */
   readonly secretKey: string;
   readonly owner: Credential & { readonly email: string; readonly password: string };
   readonly member: Credential & { readonly email: string; readonly password: string };
@@ -17,7 +17,7 @@ export interface EarlierStore {
   readonly apiTokens: Readonly<Record<"whole" | "narrow" | "oneEvent" | "revoked" | "other", string>>;
   readonly workflowIds: Readonly<Record<string, string>>;
   readonly jobIds: Readonly<Record<string, string>>;
-  /** What was asked of each job, and of the organization, before the node was lost. */
+  /** The answers that the earlier build gave about each job and the organization before the node was lost. */
   readonly jobAnswers: Readonly<Record<string, readonly AskedAnswer[]>>;
   readonly answers: readonly AskedAnswer[];
   /** Writes that were made under an Idempotency-Key or the id of a generated client's call. */
@@ -45,11 +45,11 @@ export interface AskedAnswer {
 export interface EarlierTable {
   readonly name: string;
   readonly columns: readonly { readonly name: string; readonly type: string }[];
-  /** Each value as the server writes it as text, so that JSON stays as it stood; null is SQL's. */
+  /** Each value as the server writes it as text, so that JSON keeps its spelling; null is SQL's. */
   readonly rows: readonly (readonly (string | null)[])[];
 }
 
-/** Written by `write.ts`. */
+/** Reads a store that `write.ts` wrote. */
 export function readEarlierStore(schema: number): EarlierStore {
   return JSON.parse(gunzipSync(readFileSync(fixtureFile(schema))).toString("utf8")) as EarlierStore;
 }
@@ -58,7 +58,7 @@ export function fixtureFile(schema: number): URL {
   return new URL(`schema-${schema}.json.gz`, import.meta.url);
 }
 
-/** Answers an operation's whole body, and of a list all pages as one. */
+/** Answers the whole body of an operation, and for a list all pages as one. */
 export async function readAll(
   api: Client,
   operation: string,

@@ -9,7 +9,7 @@ import { type FunctionAnswer, type FunctionCall, functionStep } from "@stepwell/
 const open = { type: "object" };
 const text = { type: "string" };
 
-/** Calls, waits for two events, and calls again with what the job's input, an earlier step and an event gave: large values among it. */
+/** Calls, waits for two events, and calls again with the job's input, the output of an earlier step and the payload of an event, some of them large. */
 export const orderDefinition = defined(
   [
     typed(
@@ -36,7 +36,7 @@ export const orderDefinition = defined(
   },
 );
 
-/** Goes round until a round of 3 fails its call. */
+/** Loops until a round of 3 fails its call. */
 export const roundsDefinition = defined(
   [
     typed(waitStep("gate", ["go"], "count"), "any", "round"),
@@ -55,10 +55,10 @@ export const roundsDefinition = defined(
   },
 );
 
-/** The end of this wait has come when the store is opened again. */
+/** The time limit of this wait is over when the store is opened again. */
 export const hastyDefinition = waitDefinition({ timeoutSeconds: 120, onFailure: "late" });
 
-/** The end of this wait has not come then. */
+/** The time limit of this wait is not over then. */
 export const patientDefinition = waitDefinition({ timeoutSeconds: 31_536_000, onFailure: "late" });
 
 export const severalDefinition = definitionOf(
@@ -67,7 +67,7 @@ export const severalDefinition = definitionOf(
   noopStep("end", null),
 );
 
-/** Takes three commits, each of at most 200 steps. */
+/** The chain takes three commits, each of at most 200 steps. */
 export const chainLength = 450;
 export const chainDefinition = definitionOf(
   ...Array.from({ length: chainLength }, (_, index) =>
@@ -75,7 +75,7 @@ export const chainDefinition = definitionOf(
   ),
 );
 
-/** A definition that later releases refuse: its patterns take longer to compile together than they allow. */
+/** A definition that later releases refuse: compiling all of its patterns takes longer than they allow. */
 export const costlyDefinition = defined(
   [typed(waitStep("read", ["code"], "keep"), "any", "coded"), noopStep("keep", null)],
   {
@@ -93,7 +93,7 @@ export const costlyDefinition = defined(
   },
 );
 
-/** Waits and sleeps in turn until an event says that it is enough, and tells what expressions remember of the way. Earlier builds refuse it. */
+/** Waits and sleeps in turn until an event tells it to stop, and then outputs the values that expressions have remembered. Earlier builds refuse it. */
 export const reviewDefinition = defined(
   [
     {
@@ -132,7 +132,7 @@ export const reviewDefinition = defined(
 
 export const documentOf = (orderId: string) => `The document of ${orderId}. `.repeat(200);
 
-/** What the functions answer. `held` is what becomes of an order whose mood is `held`. */
+/** The answers of the functions. `held` handles the call for an order whose mood is `held`. */
 export function functionAnswers(held: (call: FunctionCall) => void): Record<string, FunctionAnswer> {
   return {
     prepare(call) {

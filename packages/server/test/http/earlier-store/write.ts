@@ -1,6 +1,6 @@
 /**
- * Writes a file like `schema-20.json.gz` for a build: runs its service on a PostgreSQL server of its own, makes a store by its HTTP API in which jobs stand
- * in every way that a job can, kills the node, and exports all rows. The build is a clone that was built. `schema-8.json.gz` is of commit 5048d70,
+ * Writes a file like `schema-20.json.gz` for a build: runs its service on a PostgreSQL server of its own, makes a store by its HTTP API with jobs in
+ * every possible state, kills the node, and exports all rows. The build is a clone that was built. `schema-8.json.gz` is of commit 5048d70,
  * `schema-17.json.gz` of c0df69a, `schema-20.json.gz` of 3aa973d0, each written by this program as it was then.
  *
  *   node packages/server/test/http/earlier-store/write.ts CLONE
@@ -52,7 +52,7 @@ const environment: Record<string, string> = {
   STEPWELL_PORT: String(port),
   STEPWELL_BASE_URL: baseUrl,
   STEPWELL_MAX_BODY_BYTES: String(4 * 1024 * 1024),
-  // So that two held calls fill the node: a third waits on it, and further jobs stay PENDING.
+  // Two held calls fill the node: a third waits on it, and further jobs stay PENDING.
   STEPWELL_MAX_CALLS_PER_ORGANIZATION: "2",
   STEPWELL_MAX_QUEUED_CALLS: "1",
 };
@@ -72,7 +72,7 @@ await service.ready();
 const database = new pg.Client({ connectionString: environment.DATABASE_URL });
 await database.connect();
 
-/** Definitions that only early builds register, or only later ones. */
+/** Definitions that only early builds register, or only later ones do. */
 const onlySome = { costly: costlyDefinition, review: reviewDefinition };
 
 const api = new Client(baseUrl, owner.token, { organizationId: owner.organizationId });
@@ -138,7 +138,7 @@ async function sendForm(link: string, fields: Record<string, string>): Promise<v
   if (page.status !== 200) throw new Error(`${link} answered ${page.status}: ${await page.text()}`);
 }
 
-/** A role that was renamed, a newcomer who has it, and an invitation that is open. */
+/** Renames a role, adds a newcomer who has it, and leaves an invitation open. */
 async function invite(email: string) {
   const link = new URL(owner.passwordLink);
   await sendForm(`${link.origin}${link.pathname}`, {
@@ -176,7 +176,7 @@ async function deployAll(): Promise<Readonly<Record<string, RegisteredVersion>>>
     made[name] = await registerVersion(api, body.workflowId, definition);
     await tag(made[name], "$LIVE");
   }
-  // `order` has a second version that is live, and its jobs are of the first.
+  // The live version of `order` is its second, and its jobs run the first.
   const order = workflowIds.order ?? "";
   const second = await registerVersion(api, order, definitionOf(noopStep("only", null)));
   if (made.order !== undefined) await tag(made.order, "first");
@@ -188,7 +188,7 @@ async function deployAll(): Promise<Readonly<Record<string, RegisteredVersion>>>
   return { ...made, second };
 }
 
-/** Those of the definitions that the build registers. */
+/** Answers the definitions that the build registers. */
 async function takenOf(definitions: Readonly<Record<string, string>>): Promise<Record<string, string>> {
   const { body } = await api.call<{ workflowId: string }>("RegisterWorkflow", { body: { name: "tried" } });
   const params = { workflowId: body.workflowId };
@@ -227,7 +227,7 @@ async function makeTokens() {
   return { whole, narrow, revoked: revoked.body.token };
 }
 
-/** A write that can be repeated, with its answer. */
+/** Makes a write that can be repeated, and keeps its answer. */
 async function keyed<Body>(operation: string, options: AskedAnswer["options"]): Promise<{ body: Body }> {
   const header = operation === "SendJobEvent" ? "amz-sdk-invocation-id" : "idempotency-key";
   const headers = { [header]: randomUUID() };
@@ -236,7 +236,7 @@ async function keyed<Body>(operation: string, options: AskedAnswer["options"]): 
   return { body };
 }
 
-/** Submits a job of the first version, and waits until it stands as it is said. */
+/** Submits a job of the first version, and waits until it is in the given state. */
 async function submit(name: string, workflow: string, inputJson: object, stands: Standing): Promise<string> {
   const { workflowId, versionNumber } = versions[workflow] as RegisteredVersion;
   const workflowVersion = { versionNumber };
@@ -387,7 +387,7 @@ async function askJobs(): Promise<Record<string, AskedAnswer[]>> {
   return asked;
 }
 
-/** Until the duty has sealed what the audit trail has so far. */
+/** Waits until the duty has sealed the whole audit trail so far. */
 async function sealed(): Promise<void> {
   for (let attempt = 0; attempt < 1_000; attempt += 1) {
     const { rows } = await database.query("SELECT count(*)::integer AS count FROM audit_unsealed");
