@@ -59,12 +59,12 @@ export class LongCalls {
     return jobs.reduce((sum, { jobId }) => sum + this.#keysOf(jobId).length, 0);
   }
 
-  /** How often the function was called for these jobs beyond once for each call. */
+  /** Counts how often the function was called again for calls of these jobs that it already had. */
   countRepeated(jobs: readonly LongJob[]): number {
     return jobs.reduce((sum, { jobId }) => sum + this.#functions.callsOf(jobId).length - this.#keysOf(jobId).length, 0);
   }
 
-  /** Each call has a key, whoever makes it. */
+  /** A call has the same key on every node that makes it. */
   #keysOf(jobId: string): string[] {
     return [...new Set(this.#functions.callsOf(jobId).map(({ idempotencyKey }) => idempotencyKey))];
   }

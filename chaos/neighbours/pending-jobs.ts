@@ -40,7 +40,7 @@ export const pendingJobs: HostileTenant = {
   },
 };
 
-/** A statement of the store has a time. */
+/** More jobs in one statement would exceed the time limit of the store's statements. */
 const maxJobsAtOnce = 20_000;
 
 /** The columns of a job, whatever they are, have the values of the model, except for those that are given. */

@@ -19,12 +19,12 @@ export interface PreparedStore {
 }
 
 const embeddedHome: StoreHome = { name: "embedded", prepare: copyEmbedded };
-/** Also for tests of several nodes, which the embedded store cannot have. */
+/** The PostgreSQL home also serves tests of several nodes, which the embedded store cannot have. */
 export const postgresHome: StoreHome = { name: "postgres", prepare: copyDatabase };
 
 /**
- * Runs the same tests on both homes of the store, side by side in the report: for what the home can make a difference to, which is jobs, idempotency,
- * transactions and statements. The quick loop has one home.
+  * Runs the same tests on both homes of the store, side by side in the report. It is for subjects in which the homes can differ: jobs, idempotency,
+  * transactions and statements. The quick loop has one home.
  */
 export function onEveryStore(tests: (home: StoreHome) => void): void {
   onHomes(scope === "quick" ? [postgresHome] : [embeddedHome, postgresHome], tests);

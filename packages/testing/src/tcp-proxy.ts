@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
-/** What may become of one message from the client to its server. */
+/** The possible fates of one message from the client to its server. */
 type Fate = "answer-swallowed" | "lost" | "late" | "stuck";
 
 /** One message that the proxy did something to. */
@@ -41,7 +41,7 @@ export class TcpProxy {
     return proxy;
   }
 
-  /** The same address, by way of the proxy. */
+  /** The server's URL, with the address of the proxy in place of the server's. */
   get url(): string {
     const url = new URL(this.#target);
     url.hostname = "127.0.0.1";
@@ -122,7 +122,7 @@ export class TcpProxy {
     }
     const part = () => {
       this.#pairs.delete(pair);
-      // What the server said last still goes out.
+      // The last data of the server still reaches the client.
       client.destroySoon();
       server.destroy();
     };
@@ -156,7 +156,7 @@ export class TcpProxy {
     };
     if (fate === "answer-swallowed") await deliver();
     if (fate === "lost") part();
-    // A late one leaves its server waiting in the middle of its transaction.
+    // The server of a late message waits in the middle of its transaction.
     client.destroy();
     met({ deliver });
   }

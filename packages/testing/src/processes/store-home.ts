@@ -36,10 +36,10 @@ async function freshDirectory(): Promise<StoreHome> {
   };
 }
 
-/** Of this run alone; all nodes over one database need the same. */
+/** The secret key of this run. All nodes over one database need the same key. */
 const secretKey = randomBytes(32).toString("base64");
 
-/** The directory is for `dev.json` and the log alone. */
+/** Makes a store in a new database. Its directory only holds `dev.json` and the log. */
 export async function freshDatabase(server: DatabaseServer): Promise<StoreHome> {
   const directory = await freshDirectory();
   const name = `stepwell_${randomUUID().replaceAll("-", "").slice(0, 12)}`;
