@@ -46,8 +46,8 @@ export class Campaign {
   }
 
   /**
-    * Runs the faults over the nodes at these ports, while the workload's own faults go on. An error that ends them early, such as a service that does
-    * not start again, is a finding and does not end the campaign.
+   * Runs the faults over the nodes at these ports, while the workload's own faults go on. An error that ends them early, such as a service that does
+   * not start again, is a finding and does not end the campaign.
    */
   async play(ports: readonly number[], faults: () => Promise<void>): Promise<void> {
     const { token, organizationIds } = this.#scene;
@@ -82,7 +82,7 @@ export class Campaign {
     return inFlight;
   }
 
-  /** For what is found on the way, such as a service that does not start again. */
+  /** Adds a finding about the service, such as that it does not start again. */
   report(detail: string): void {
     this.#findings.push(violation("the service", detail));
   }

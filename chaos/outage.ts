@@ -11,8 +11,8 @@ import { Workload } from "./workload.ts";
 
 /**
  * Three nodes over one database, each with calls of 30 s under way and more in line. The database goes away for 5 to 60 s: it is stopped, so
-  * that connections are refused, or it hangs. Because of that, no job may fail, and no call of a living node may be made again. In one more cycle
-  * at the end a node dies during the outage: the others must still find that out, and carry out its jobs.
+ * that connections are refused, or it hangs. Because of that, no job may fail, and no call of a living node may be made again. In one more cycle
+ * at the end a node dies during the outage: the others must still find that out, and carry out its jobs.
  */
 export async function playOutages({
   cycles,

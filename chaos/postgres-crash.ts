@@ -10,8 +10,8 @@ import { setScene } from "./scene.ts";
 import { Workload } from "./workload.ts";
 
 /**
-  * Kills the database under the service and starts it again. The health of the service must report it meanwhile. The service must lose
-  * nothing and recover by itself.
+ * Kills the database under the service and starts it again. The health of the service must report it meanwhile. The service must lose
+ * nothing and recover by itself.
  */
 export async function playPostgresCrashes({
   cycles,

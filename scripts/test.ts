@@ -42,7 +42,7 @@ const checks = (scope === "quick" ? quickChecks : [...quickChecks, ...otherCheck
 await Promise.all([checkAll(), checkAll()]);
 
 const { slowest, triedTwice } = testing("tests", []);
-// Code that reads or writes `__proto__` fails there, also a dependency's: that is how a key of a user's JSON comes to change what all objects inherit.
+// Code that reads or writes `__proto__` fails there, also in a dependency. Such code lets a key in a user's JSON change all objects.
 if (scope === "all")
   testing("tests without __proto__", withoutProto, {
     NODE_OPTIONS: "--disable-proto=throw",
@@ -81,7 +81,7 @@ function testing(
   const tests = readReport();
   passed += tests.passed;
   failed += tests.failed;
-  // A run that breaks outside of any test (a file that does not load, an unhandled rejection) must not look well.
+  // A run that breaks outside of any test (a file that does not load, an unhandled rejection) must not count as passed.
   if (status !== 0 && tests.failed === 0) failed += 1;
   return tests;
 }
@@ -101,7 +101,7 @@ interface FileReport {
   readonly assertionResults: readonly {
     readonly fullName: string;
     readonly status: string;
-    /** Those of every try. */
+    /** The messages of every try. */
     readonly failureMessages: readonly string[];
   }[];
 }

@@ -32,7 +32,7 @@ export class MovingClock {
     this.#behindMs = Math.max(0, this.#behindMs - ms);
   }
 
-  /** What time it is, is the machine's own again. */
+  /** Moves the clock to the machine's own time. */
   catchUp(): void {
     this.#behindMs = 0;
   }

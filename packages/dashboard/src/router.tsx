@@ -255,7 +255,7 @@ export function createAppRouter() {
   });
 }
 
-/** The router breaks on a path with a malformed percent-escape. Written so that it can be read, it is the path of no page, as any other. */
+/** The router breaks on a path with a malformed percent-escape. The path is rewritten so that it can be read, and is then a path without a page. */
 function makePathReadable(): void {
   const { pathname, search, hash } = window.location;
   try {

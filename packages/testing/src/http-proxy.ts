@@ -27,8 +27,8 @@ export interface Exchange {
 }
 
 /**
-  * Stands between a client and the service, as a load balancer does over a bad network. It buffers: it passes an answer on only when the answer
-  * is complete, so a client gets nothing of a stream that is open.
+ * Stands between a client and the service, as a load balancer does over a bad network. It buffers: it passes an answer on only when the answer
+ * is complete, so a client gets nothing of a stream that is open.
  */
 export class HttpProxy {
   readonly exchanges: Exchange[] = [];

@@ -12,8 +12,8 @@ export interface Seed {
 }
 
 /**
-  * Writes jobs that ran through two steps and succeeded, with their histories, as a release without rollups wrote them. They go straight into
-  * the store, since submitting so many would take minutes.
+ * Writes jobs that ran through two steps and succeeded, with their histories, as a release without rollups wrote them. They go straight into
+ * the store, since submitting so many would take minutes.
  */
 export async function seedJobs(db: Queryable, seed: Seed): Promise<void> {
   const { organizationId, workflowId, versionId, jobCount, until, days, withHistory } = seed;

@@ -23,8 +23,8 @@ const embeddedHome: StoreHome = { name: "embedded", prepare: copyEmbedded };
 export const postgresHome: StoreHome = { name: "postgres", prepare: copyDatabase };
 
 /**
-  * Runs the same tests on both homes of the store, side by side in the report. It is for subjects in which the homes can differ: jobs, idempotency,
-  * transactions and statements. The quick loop has one home.
+ * Runs the same tests on both homes of the store, side by side in the report. It is for subjects in which the homes can differ: jobs, idempotency,
+ * transactions and statements. The quick loop has one home.
  */
 export function onEveryStore(tests: (home: StoreHome) => void): void {
   onHomes(scope === "quick" ? [postgresHome] : [embeddedHome, postgresHome], tests);

@@ -103,7 +103,7 @@ const extensions: Extension[] = [
     spellcheck: "false",
     tabindex: "0",
   }),
-  // No key of its own for Tab: whoever has only a keyboard must come out again.
+  // The Tab key has no function here, so that people who use only a keyboard can leave the editor.
   keymap.of([
     ...closeBracketsKeymap,
     ...completionKeymap,
