@@ -177,7 +177,7 @@ async function rolledBack(database: Database, work: (transaction: Queryable) => 
         await work(transaction);
         throw new RolledBack();
       },
-      // The transaction of a commit has a key as well.
+      // The transaction of a commit has this option as well.
       { isKeyed: true },
     );
   } catch (error) {

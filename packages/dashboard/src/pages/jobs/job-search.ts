@@ -9,7 +9,7 @@ export type JobSearch = Pick<
 const statuses = ["PENDING", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED"] as const;
 const texts = ["workflowId", "versionId", "createdAfter", "createdBefore", "awaitingEventId"] as const;
 
-/** Leaves out what is no filter: an address that somebody typed must show something. */
+/** Leaves out values that are not valid filters, so that an address with a mistake still shows a list. */
 export function parseJobSearch(search: Record<string, unknown>): JobSearch {
   const parsed: JobSearch = {};
   const status = statuses.find((one) => one === search.status);

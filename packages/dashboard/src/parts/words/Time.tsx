@@ -6,7 +6,7 @@ interface TimeProps {
   readonly at: string | number | undefined | null;
   /** "3 minutes ago" instead of the date; it goes on by itself. */
   readonly isRelative?: boolean;
-  /** For what happens many times in a second. */
+  /** Shows milliseconds, for things that happen many times in a second. */
   readonly hasMilliseconds?: boolean;
 }
 
