@@ -63,7 +63,7 @@ export class Worker {
   readonly #running = new Map<AbortController, Promise<void>>();
   readonly #stopping = new AbortController();
   #onSlot: (() => void) | undefined;
-  /** Whether it has waited for more slots before this poll. */
+  /** Whether the worker has waited for more free slots before this poll. */
   #isGathered = false;
 
   constructor(options: WorkerOptions) {
@@ -184,7 +184,7 @@ export class Worker {
     return await Promise.race([work(), aborted]);
   }
 
-  /** Sends an answer until the service has it, as long as the task is the worker's: what was done must not be done again because the service restarts. */
+  /** Sends an answer until the service has it, as long as the worker holds the task: finished work must not be done again because the service restarts. */
   async #answer(task: Task, outcome: Outcome, signal: AbortSignal): Promise<void> {
     const { onError } = this.#options;
     const giveUpAt = performance.now() + maxAnswerMs;
@@ -194,7 +194,7 @@ export class Worker {
         await this.#send(task, outcome);
         return;
       } catch (error) {
-        // The try before has arrived, or the task is another worker's by now. Either way nothing is left to do.
+        // The previous try has arrived, or another worker has the task by now. In both cases nothing is left to do.
         if (mayHaveArrived && isOver(error)) return;
         const instead = isUnsendable(error) ? insteadOf(outcome, error) : undefined;
         if (instead !== undefined) {
@@ -248,7 +248,7 @@ function failureOf(error: unknown): Failure {
   };
 }
 
-/** Says what can be said in place of an answer that never arrives: without one the task would go from worker to worker. */
+/** The answer to send in place of one that the service cannot accept: without any, the task would go from worker to worker. */
 function insteadOf(outcome: Outcome, error: unknown): Outcome | undefined {
   if (outcome.type === "complete") return { type: "fail", failure: { ...failureOf(error), retryable: false } };
   if (outcome.type === "release" || outcome.failure.message === untold) return undefined;

@@ -22,7 +22,7 @@ export type SessionState =
   | { readonly status: "ended"; readonly user: SignedInUser };
 
 const callbackPath = `${basePath}/signed-in`;
-/** The time before the hour of an id token is over that is enough to try several times. */
+/** An id token is renewed this long before its end, which is time enough for several tries. */
 const renewBeforeMs = 5 * 60_000;
 const retryMs = 15_000;
 
@@ -96,7 +96,7 @@ class Session {
     window.location.assign(`${baseUrl}/`);
   }
 
-  /** The value for the next request; renewed first where it is about to end. */
+  /** The id token for the next request. A token that is about to end is renewed first. */
   async bearer(): Promise<string | undefined> {
     const tokens = this.#tokens;
     if (tokens === undefined || tokens.expiresAt - Date.now() > 30_000) return tokens?.idToken;

@@ -177,7 +177,7 @@ async function expectConnection(pages: readonly OpenJob[], connection: string): 
 async function expectApprovals(pages: readonly OpenJob[]): Promise<void> {
   for (const { page } of pages) {
     let visit = 1;
-    // Where nobody looks, a browser draws once a second, and to press a button waits for that.
+    // A browser draws a hidden page only once a second, and a click would wait for that.
     await page.bringToFront();
     await expectWithin(1_000, async () => {
       const approve = page.getByRole("button", { name: "Send approved", exact: true });

@@ -17,7 +17,7 @@ interface WorkflowPickerProps {
   readonly problem?: string | undefined;
 }
 
-/** The number of workflows from which there is a search; fewer are seen at a glance. */
+/** A list of more workflows than this has a search; fewer are seen at a glance. */
 const searchedCount = 8;
 
 /** Check boxes for workflows, with those that are chosen always among them. */
