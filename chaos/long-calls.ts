@@ -43,7 +43,7 @@ export class LongCalls {
     this.#callsPerJob = callsPerJob;
   }
 
-  /** Submits jobs with so many calls together to each node, again and again until it says that it has them. */
+  /** Submits jobs with this number of calls in all to each node, and repeats each request until the node acknowledges it. */
   async submit(ports: readonly number[], callsPerNode: number): Promise<LongJob[]> {
     const each = ports.flatMap((port) => Array.from({ length: callsPerNode / this.#callsPerJob }, () => port));
     return await Promise.all(each.map(async (port) => ({ port, jobId: await this.#submitOne(port) })));

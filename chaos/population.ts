@@ -160,7 +160,7 @@ export class Population {
 interface KnownJob extends JobKey {
   readonly shape: WorkflowShape;
   hasEnded: boolean;
-  /** In random order, so that events come in any order and before their step. */
+  /** The events in random order, so that they come in any order and also before their step. */
   readonly unsent: EventTarget[];
   readonly sent: EventTarget[];
 }

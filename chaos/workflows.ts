@@ -64,7 +64,7 @@ export const linearShapes: readonly WorkflowShape[] = [
   { name: "wait-for-3", steps: [noop("before"), wait("wait", ...eventIds("part", 3)), noop("after")] },
   { name: "wait-for-10", steps: [noop("before"), wait("wait", ...eventIds("part", 10))] },
   {
-    // The events of the second wait come early as often as not.
+    // The events of the second wait come early about half of the time.
     name: "wait-twice",
     steps: [wait("wait", "go"), noop("between"), wait("wait-again", ...eventIds("part", 2)), noop("after")],
   },
@@ -147,7 +147,7 @@ export const forkedShapes: readonly WorkflowShape[] = [
     ],
   },
   {
-    // Each item waits for an event of its own, which comes early as often as not.
+    // Each item waits for an event of its own, which comes early about half of the time.
     name: "items-approved",
     steps: [
       items("each", { items: ["sound", "sound", "unlucky"], concurrency: 2 }, [

@@ -1,8 +1,8 @@
 /**
  * The checks. `npm test` is the one that must pass: types, lint, unused code, and the tests. `npm run test:quick` is for the daily loop: types, lint, and the
- * tests of `core`, `store`, `engine`, `management` and of all that needs no service, on one home of the store. `npm run test:all` is the whole matrix: what
- * `npm test` tries on one home it tries on both, with the tests that only repeat or measure, and the service and the command line once more without `__proto__`.
- * CONTRIBUTING.md says which test belongs where. Each ends with a line `N passed, N failed`, in which every check counts as one.
+ * tests of `core`, `store`, `engine`, `management` and of all that needs no service, on one home of the store. `npm run test:all` is the whole matrix: it
+ * runs the tests of `npm test` on both homes, also the tests that only repeat or measure, and the service and the command line once more without
+ * `__proto__`. CONTRIBUTING.md says which test belongs where. Each ends with a line `N passed, N failed`, in which every check counts as one.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";

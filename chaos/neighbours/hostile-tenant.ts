@@ -51,7 +51,7 @@ export function inTurn<Item>(items: readonly Item[]): () => Item {
   };
 }
 
-/** Submits so many jobs. Answers their ids. */
+/** Submits this many jobs. Answers their ids. */
 export async function submitJobs(
   { api, organizationId }: Ground,
   workflowId: string,

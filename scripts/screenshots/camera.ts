@@ -61,6 +61,6 @@ export class Camera {
 
 const args = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"];
 
-/** As text: it runs in the page. Nothing is being loaded, and what a chart or a graph draws is drawn. */
+/** This is text, since it runs in the page. It is true when nothing is being loaded and all charts and graphs are drawn. */
 const isSettled = `new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))).then(
   () => document.fonts.status === "loaded" && document.querySelector(".skeleton, .starting") === null)`;

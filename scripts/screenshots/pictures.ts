@@ -111,7 +111,7 @@ async function open(page: Page, baseUrl: string, { path, isReady }: DashboardPag
   await isReady(page);
 }
 
-/** As text: it runs in the page. Goes there as a link would, so that nobody signs in again */
+/** This is text, since it runs in the page. It changes the address as a link does, so that no new sign-in is needed. */
 function goTo(url: string): string {
   return `history.pushState(null, "", ${JSON.stringify(url)}); dispatchEvent(new PopStateEvent("popstate"))`;
 }

@@ -298,7 +298,7 @@ function age(terminal: Terminal): StoredSignIn {
   return stored(terminal);
 }
 
-/** As if every renewal was that long ago. */
+/** Changes the stored renewals as if all of them were that long ago. */
 async function ageExchanges(seconds: number): Promise<void> {
   await query("UPDATE refresh_exchange SET claimed_at = claimed_at - $1 * interval '1 second'", [seconds]);
 }

@@ -154,7 +154,7 @@ export class Transport {
       if (value !== undefined) headers.set(name, String(value));
     if (options.idempotencyKey !== undefined) headers.set(keyHeader, options.idempotencyKey);
     if (input.body !== undefined) headers.set("Content-Type", "application/json");
-    // A request that is sent once needs no key: it would be a row in the service's store that nobody asks for.
+    // A request that is sent only once needs no key, which would only add a row to the service's store.
     const needsKey = method !== "GET" && !headers.has(keyHeader) && (options.maxAttempts ?? 1) > 1;
     if (needsKey) headers.set(isKeyed ? keyHeader : invocationHeader, crypto.randomUUID());
     const waitSeconds = Number(url.searchParams.get("waitSeconds") ?? 0);

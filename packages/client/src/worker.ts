@@ -293,7 +293,7 @@ function pauseAfter(error: unknown, failures: number): number {
 /** The reason for which a task is given back. */
 const stopped = new Error("The worker stops.");
 
-/** Waits for the end of some work, and no longer than so many milliseconds. */
+/** Waits for the end of some work, but at most this many milliseconds. */
 async function inTime(work: Promise<unknown>, ms: number): Promise<void> {
   const waiting = new AbortController();
   await Promise.race([work.finally(() => waiting.abort()), pause(ms, waiting.signal)]);

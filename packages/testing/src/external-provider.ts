@@ -49,7 +49,7 @@ export class ExternalProviderProcess {
     await this.#ask({ type: "account", login, claims });
   }
 
-  /** Signs whatever it is told to, with the provider's own key. */
+  /** Signs the given claims with the provider's own key. */
   async sign(claims: Record<string, unknown>, header: object = {}): Promise<string> {
     return (await this.#ask<{ token: string }>({ type: "sign", header, claims })).token;
   }

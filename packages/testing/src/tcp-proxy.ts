@@ -34,7 +34,7 @@ export class TcpProxy {
     this.#listener = createServer();
   }
 
-  /** In front of the server that `url` names. */
+  /** Starts a proxy in front of the server that `url` names. */
   static async before(url: string): Promise<TcpProxy> {
     const proxy = new TcpProxy(new URL(url));
     await proxy.#listen();
@@ -95,7 +95,7 @@ export class TcpProxy {
     });
   }
 
-  /** From now on the server seems to say something else. */
+  /** Changes the server's answers from now on. */
   changeAnswers(change: (answer: Buffer) => Buffer): void {
     this.#change = change;
   }

@@ -56,7 +56,7 @@ class Session {
     try {
       await this.#arrive();
     } catch (error) {
-      // A browser that keeps nothing for this page lets nobody in; a page that stays blank would not say so.
+      // A browser that stores nothing for this page cannot sign in. The page must say so and not stay blank.
       this.#become({ status: "signed-out", error });
     }
   }
@@ -91,7 +91,7 @@ class Session {
     clearTimeout(this.#timer);
     // From here on no page asks the service for anything.
     this.#become({ status: "starting" });
-    // A browser may keep the page as it stands and show it to whoever goes back to it.
+    // A browser may keep the page as it is, and show it again to the next person who goes back.
     window.addEventListener("pageshow", ({ persisted }) => persisted && window.location.reload());
     window.location.assign(`${baseUrl}/`);
   }

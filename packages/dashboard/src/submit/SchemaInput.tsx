@@ -17,7 +17,7 @@ export interface SchemaInputProps {
   readonly problems: ReadonlyMap<string, string>;
 }
 
-/** One value of a form, whatever it is made of. */
+/** One value of a form, of any kind. */
 export function SchemaInput(props: SchemaInputProps) {
   switch (props.field.kind) {
     case "object":
@@ -139,7 +139,7 @@ function UnionInput(props: SchemaInputProps) {
   );
 }
 
-/** By the title of the schema, by a part that has one value alone, or by the kind; with numbers where these are the same. */
+/** Names a choice by the title of its schema, by a part with only one value, or by its kind. Equal names get numbers. */
 function variantLabels(variants: readonly SchemaField[]): readonly string[] {
   const words = texts.submit;
   const plain = variants.map(({ label, kind, choices = [], fields = [] }) => {

@@ -138,7 +138,7 @@ export class ServiceProcess {
     try {
       process.kill(-this.pid, signal);
     } catch (error) {
-      // It ended by itself in this very moment.
+      // The process ended by itself at this moment.
       if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
     }
   }

@@ -133,7 +133,7 @@ function endOfText(view: EditorView, from: number, node: Node): number {
     : view.state.selection.main.head;
 }
 
-/** Its places are numbered, so that two with one name are two. */
+/** The places of the snippet are numbered, so that two places with the same name stay apart. */
 function stepSnippet(executor: Executor): Completion {
   let placeCount = 0;
   const place = (text: string) => `#{${++placeCount}:${text}}`;

@@ -10,7 +10,7 @@ export interface Place {
   readonly to: number;
 }
 
-/** For how long the text may be parsed at once, so that a text of many megabytes does not stop the page. */
+/** The text is parsed for this long at most, so that a text of many megabytes does not stop the page. */
 const maxParseMs = 1_000;
 
 /**

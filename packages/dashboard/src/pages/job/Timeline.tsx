@@ -150,7 +150,7 @@ function useRowInSight(frame: RefObject<HTMLElement | null>, row: number): void 
   }, [frame, row]);
 }
 
-/** Those in the window, pauses first: a short attempt between two long ones lies above them. */
+/** The spans in the window, pauses first, so that a short attempt between two long pauses is drawn above them. */
 function drawn(spans: readonly Span[], start: number, end: number): readonly Span[] {
   const shown = spans.filter((span) => span.start <= end && (span.end ?? end) >= start);
   return shown.sort((one, other) => Number(one.kind !== "pause") - Number(other.kind !== "pause"));

@@ -18,7 +18,7 @@ export function parseJobSearch(search: Record<string, unknown>): JobSearch {
     const value = search[name];
     if (typeof value === "string" && value !== "") parsed[name] = value;
   }
-  // From an address, or from a link of ours.
+  // The value is a text in an address, and a boolean in a link of our own.
   const isWaiting = String(search.isWaiting);
   if (isWaiting === "true" || isWaiting === "false") parsed.isWaiting = isWaiting === "true";
   if (search.order === "oldest") parsed.order = "oldest";

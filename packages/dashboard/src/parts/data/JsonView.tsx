@@ -10,7 +10,7 @@ interface JsonViewProps {
   readonly value: unknown;
 }
 
-/** So many entries of an object or a list are shown at first, and so many more each time. */
+/** The number of entries of an object or a list that are shown at first, and that are added each time. */
 const pageLength = 50;
 const longText = 400;
 /** Values that lie deeper, or have more entries, are folded until somebody opens them. */

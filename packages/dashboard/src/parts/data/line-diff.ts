@@ -3,7 +3,7 @@ export interface DiffLine {
   readonly text: string;
 }
 
-/** Beyond so many changed lines two texts have little to do with each other, and the search would take long. */
+/** Two texts with more changed lines than this have little in common, and the search would take long. */
 const maxChanges = 500;
 
 /**

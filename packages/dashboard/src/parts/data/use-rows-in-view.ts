@@ -19,9 +19,9 @@ interface Rows {
   readonly isLong?: boolean;
 }
 
-/** They come and go so many at once, so that not every pixel of scrolling draws the list anew. */
+/** Rows are added and removed in groups of this size, so that not every pixel of scrolling draws the list anew. */
 const rowsAtOnce = 10;
-/** Before the first look at the page. */
+/** The rows that are drawn before the page is measured. */
 const firstRows: RowsInView = { first: 0, end: 3 * rowsAtOnce };
 
 /** Which rows of a long list are in view, and some around them. */

@@ -21,7 +21,7 @@ export function OnDemand({ waiting, instead = <NotLoaded />, children }: OnDeman
   );
 }
 
-/** To load the page again is the one way that always helps: browsers and the loader remember what failed. */
+/** Only loading the page again always helps: browsers and the loader remember a failed part. */
 function NotLoaded() {
   const { parts, shell } = texts;
   return (
