@@ -66,7 +66,7 @@ async function measure(target: Target, size: DelaysSize, progress: (line: string
   const emptyMb = target.service.residentMb();
   const { workflowId, instant, lastJobId } = await submitSleepers(target, submitting, size.jobs, progress);
   for (const connection of submitting) connection.close();
-  // They are opened only now, since the service ends a connection that asks for nothing.
+  // These connections are opened only now, since the service ends a connection that asks for nothing.
   const neighbouring = await Connection.openMany(target.port, neighbours);
   const asleep = await submitAsLong(neighbouring, submitOfNeighbour, () => Date.now() < instant - 500);
   const asleepMb = target.service.residentMb();

@@ -77,7 +77,7 @@ interface ShownQueue {
 const readersAtOnce = 8;
 const restMs = 60_000;
 
-/** When a job is at rest, and until when it must be. */
+/** The shape that decides when a job is at rest, and the time by which it must be. */
 interface Rest {
   readonly shape: WorkflowShape | undefined;
   readonly deadlineMs: number;

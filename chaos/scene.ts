@@ -4,7 +4,7 @@ import { RequestWriter } from "../bench/requests.ts";
 import type { Workflow } from "./population.ts";
 import { definitionOfShape, type WorkflowShape, workflowsOfChildren } from "./workflows.ts";
 
-/** Where a campaign plays: two organizations with the same workflows each. */
+/** The scene of a campaign: two organizations, each with the same workflows. */
 export interface Scene {
   readonly requests: RequestWriter;
   readonly token: string;

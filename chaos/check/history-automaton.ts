@@ -61,7 +61,7 @@ interface StepFailure {
 
 export type Entry = { readonly sequence: number } & Transition;
 
-/** Throws `NotAPath` at the first entry that cannot follow the ones before it. `addresses` holds those of the events that were sent for one wait, by the numbers of the events. */
+/** Throws `NotAPath` at the first entry that cannot follow those before it. `addresses`: the waits for which single events were sent, by event number. */
 export function foldHistory(entries: readonly Entry[], addresses: Addresses = new Map()): Fold {
   return entries.reduce((fold, entry) => {
     check(entry.sequence === fold.sequence + 1, entry, `follows number ${fold.sequence}`);

@@ -23,7 +23,7 @@ export interface Traffic {
   keepReading(connectionCount: number, nextPath: () => string): Promise<void>;
 }
 
-/** Where a hostile tenant stands: a service, and an organization of its own in it. */
+/** The ground of a hostile tenant: a service, and an organization of its own in it. */
 export interface Ground {
   readonly port: number;
   readonly organizationId: string;

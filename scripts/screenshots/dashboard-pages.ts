@@ -7,7 +7,7 @@ export interface DashboardPage {
   readonly path: string;
   /** Waits until the page is whole. */
   readonly isReady: (page: Page) => Promise<void>;
-  /** It is taken as it is seen without scrolling: a dialog lies over it, or rows are drawn only as they come into view. */
+  /** True: the picture has only the part that is seen without scrolling, because of a dialog or because rows are drawn only when in view. */
   readonly isWindow?: boolean;
 }
 

@@ -96,7 +96,7 @@ test("SIGTERM to npm start ends the service", async () => {
   const { baseUrl } = devFileIn("clone");
   const { complaint } = await service.terminate();
   await expect(fetch(baseUrl)).rejects.toThrow();
-  // It has signed somebody in by now, and its library had nothing to say about this Node.js.
+  // The service has signed somebody in by now, and its library has printed no warning about this Node.js.
   expect(complaint).not.toContain("oidc-provider");
 });
 

@@ -88,7 +88,7 @@ export async function printed(child: ChildProcess, text: string): Promise<string
   for await (const chunk of child.stdout?.iterator({ destroyOnReturn: false }) ?? []) {
     output += String(chunk);
     if (!output.includes(text)) continue;
-    // It may have more to say: a pipe that is closed would end it, and one that is full would stop it.
+    // The program may print more: a closed pipe would end it, and a full pipe would stop it.
     child.stdout?.resume();
     return output;
   }

@@ -55,7 +55,7 @@ export class TaskFailure extends Error {
 /** Takes tasks of one queue, several at once, holds them by heartbeats, and answers them. It goes on by itself after the service was out of reach. */
 export class Worker {
   /**
-   * Settles when the worker has ended: resolves after `stop`, and rejects with the `StepwellError` by which the service lets it in no more (401, 403 or 404).
+   * Settles when the worker has ended: resolves after `stop`, and rejects with a `StepwellError` when the service refuses the worker (401, 403 or 404).
    */
   readonly ended: Promise<void>;
   readonly #options: WorkerOptions;

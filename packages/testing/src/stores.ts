@@ -31,8 +31,8 @@ export function onEveryStore(tests: (home: StoreHome) => void): void {
 }
 
 /**
- * Runs tests of a rule in which the store has no part on one home, and on both in the whole matrix (`npm run test:all`). The one is PostgreSQL: its
- * transactions really run side by side, where the embedded store has one connection, and a service on it takes half of the processor time.
+ * Runs tests of rules that do not depend on the store on one home, and on both in the whole matrix (`npm run test:all`). The one home is PostgreSQL:
+ * its transactions really run side by side, while the embedded store has one connection, and a service on it takes half of the processor time.
  */
 export function onOneStore(tests: (home: StoreHome) => void): void {
   onHomes(scope === "all" ? [embeddedHome, postgresHome] : [postgresHome], tests);

@@ -4,9 +4,9 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 /** The possible fates of one message from the client to its server. */
 type Fate = "answer-swallowed" | "lost" | "late" | "stuck";
 
-/** One message that the proxy did something to. */
+/** One message to which the proxy has done something. */
 export interface MarkedMessage {
-  /** For a message that is late: hands it to the server and returns once the server has answered. The client is long gone. */
+  /** Hands a late message to the server, and returns once the server has answered. The client has left long before. */
   deliver(): Promise<void>;
 }
 
@@ -85,9 +85,9 @@ export class TcpProxy {
   }
 
   /**
-   * The next message with this text meets its fate. Its connection breaks, and it reaches the server while the answer does not come back,
-   * or it never arrives, or it arrives late. Or it is stuck on its way until the server closes the connection. Answers when it has happened.
-   * With `after` it is the next one on a connection on which a message with that text has passed: every duty of a service sends a COMMIT.
+   * Does `fate` to the next message with this text. `answer-swallowed`, `lost` and `late` break its connection: the server gets the message but the
+   * answer is lost, or the message never arrives, or it arrives late. `stuck`: it waits until the server closes the connection. Answers when it has
+   * happened. With `after` only a connection counts on which a message with that text has passed, since every duty of a service sends a COMMIT.
    */
   onNext(text: string, fate: Fate, after?: string): Promise<MarkedMessage> {
     return new Promise((resolve) => {

@@ -5,7 +5,7 @@ interface LoadedPages extends PagedQuery {
   readonly data?: { readonly pages: readonly unknown[] } | undefined;
 }
 
-/** Nobody reads through a list of choices that has more pages than this. */
+/** A list of choices with more pages than this would not be read to its end. */
 const mostPages = 10;
 
 /** Loads all pages of a list, for a choice among all of its items. */

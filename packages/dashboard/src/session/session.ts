@@ -18,7 +18,7 @@ export type SessionState =
   /** The page was opened in a way in which browsers let nobody sign in. */
   | { readonly status: "insecure" }
   | { readonly status: "signed-in"; readonly user: SignedInUser }
-  /** It was signed in, and no longer is. What stands on the page is kept, so that nothing typed is lost. */
+  /** The user was signed in, and is no longer. The content of the page is kept, so that no typed text is lost. */
   | { readonly status: "ended"; readonly user: SignedInUser };
 
 const callbackPath = `${basePath}/signed-in`;

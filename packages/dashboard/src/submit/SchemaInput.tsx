@@ -11,7 +11,7 @@ export interface SchemaInputProps {
   readonly field: SchemaField;
   readonly draft: Draft;
   readonly onChange: (draft: Draft) => void;
-  /** Where it lies in the input, as a JSON pointer. */
+  /** The place of the value in the input, as a JSON pointer. */
   readonly pointer: string;
   /** The problems, by pointer. */
   readonly problems: ReadonlyMap<string, string>;

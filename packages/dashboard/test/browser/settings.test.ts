@@ -34,7 +34,7 @@ onOneStore((home) => {
     const shown = page.getByRole("dialog", { name: "The token pipeline" });
     const token = await shown.getByRole("region", { name: "Token" }).innerText();
     await expectAccessible(page, "a token that is shown once");
-    // It was not copied: closing asks first.
+    // The secret was not copied, so closing the dialog asks first.
     await page.keyboard.press("Escape");
     await shown.getByText("You have not copied it.").waitFor();
     await shown.getByRole("button", { name: "Copy", exact: true }).focus();

@@ -12,7 +12,7 @@ export interface StoreHome {
   discard(): Promise<void>;
 }
 
-/** Where fresh stores come from: a temporary directory each, or a database each on one PostgreSQL server. */
+/** The source of fresh stores: a temporary directory for each, or a database for each on one PostgreSQL server. */
 export interface StoreHomes {
   readonly kind: StoreKind;
   fresh(): Promise<StoreHome>;

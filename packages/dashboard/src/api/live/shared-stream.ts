@@ -175,7 +175,7 @@ class Sharing {
     return lowest([...this.#wanted.values()].flatMap((jobs) => [...jobs]));
   }
 
-  /** Returns once this page holds the lock, which it then keeps until it leaves; or once it has left, or the browser gives it no lock. */
+  /** Returns when this page has got the lock, which it keeps until it leaves. Also returns when the page has left, or the browser gives it no lock. */
   async #hold(name: string): Promise<void> {
     const { signal } = this.#left;
     const { promise: held, resolve } = Promise.withResolvers<void>();

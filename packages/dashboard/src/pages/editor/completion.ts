@@ -53,7 +53,7 @@ function named({ state }: CompletionContext, node: Node, executors: readonly Exe
   return result(node.from + 1, wordsOf(free, replaceName(node)));
 }
 
-/** Completes outside of quotes, or after one that is not closed yet: after a colon a value may begin, within braces a name, in the list of steps a whole step. */
+/** Completes outside of quotes, or after an open quote: after a colon with a value, within braces with a name, in the list of steps with a whole step. */
 function bare(context: CompletionContext, node: Node, executors: readonly Executor[]): CompletionResult | null {
   const { state, pos, explicit } = context;
   const word = context.matchBefore(/[\w$/-]*/);

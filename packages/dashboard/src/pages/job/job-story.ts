@@ -138,7 +138,7 @@ class Telling {
     if (run.status === "waiting") this.#waiting.add(run);
     else this.#waiting.delete(run);
     if (run.fork !== undefined) this.#forks.set(run.key, run);
-    // After a choice or a failure the entry says where it leads; after others, the step that is entered next does.
+    // The entry names the next step only after a choice or a failure. Otherwise it is the step that is entered next.
     if (run.end !== undefined && entry.next !== undefined)
       this.#taken.add(wayKey(run.name, entry.next ?? "", wayFrom(run)));
   }

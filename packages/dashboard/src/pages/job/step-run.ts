@@ -38,11 +38,11 @@ export interface StepRun {
   readonly timeoutAt?: string;
   /** The time until which it sleeps. */
   readonly delayEndsAt?: string;
-  /** Its calls are tasks of workers. */
+  /** True when the calls of the step are tasks of workers. */
   readonly isTask: boolean;
   /** The branches of a step that has some: how many, and whether they are the items of a list. */
   readonly fork?: { readonly branchCount: number; readonly hasItems: boolean };
-  /** It has ended, and its entry names the step that comes next. */
+  /** True when the run has ended and its entry names the next step. */
   readonly leadsOn?: boolean;
 }
 
