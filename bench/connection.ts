@@ -69,7 +69,7 @@ export class Connection {
 
   #settle(waiting: Waiting, { closes, ...answer }: ParsedAnswer): void {
     this.#waiting = undefined;
-    // A request that is written after this announcement would get no answer.
+    // The service has announced that it closes the connection, so a further request would get no answer.
     if (closes) this.#end(new Error("The service closed the connection after its last answer."));
     waiting.resolve(answer);
   }

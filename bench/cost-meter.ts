@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { StoreHome } from "@stepwell/testing/processes/store-home.ts";
 import pg from "pg";
 
-/** The work that processes and the store did during a measurement. The store's own figures are null on the embedded store, which is a part of the service and answers nobody else. */
+/** The work of the processes and the store during a measurement. The store's figures are null on the embedded store, which only the service can ask. */
 export interface Cost {
   /** Processor time of the service's process, in milliseconds. */
   readonly serviceMs: number;
@@ -16,7 +16,7 @@ export interface Cost {
   readonly transactions: number | null;
 }
 
-/** Reads what a measurement costs in processor time and in the store, which other work on the machine does not change as it changes elapsed time. Needs /proc. */
+/** Reads the processor time and the store's work of a measurement. Unlike elapsed time, they do not change with other work on the machine. Needs /proc. */
 export class CostMeter {
   readonly #servicePid: number;
   readonly #database: pg.Client | undefined;
@@ -73,7 +73,7 @@ export class CostMeter {
   }
 }
 
-/** The cost of one of so many; times in microseconds. */
+/** The cost of one of `count` pieces of work; times in microseconds. */
 export function costOfOne({ serviceMs, databaseMs, benchMs, walBytes, transactions }: Cost, count: number) {
   const us = (ms: number | null) => ms && Math.round((ms * 1_000) / count);
   return {

@@ -21,7 +21,7 @@ export interface CostResult {
   readonly ms: number;
 }
 
-/** One request after the other, each on a job of its own, so that what the store writes in between is of this request. A server alone tells it. */
+/** Sends one request at a time, each on a job of its own, so that all that the store writes meanwhile is for this request. Needs a PostgreSQL server. */
 export async function runCostBench(homes: StoreHomes, count: number): Promise<CostResult[]> {
   const home = await homes.fresh();
   const databaseUrl = home.environment.DATABASE_URL;
@@ -81,7 +81,7 @@ interface Cost {
   prepare(target: Target, connection: Connection, count: number): Promise<(index: number) => Promise<void>>;
 }
 
-/** Nothing that the database could press together. */
+/** The text is random, so that the database cannot compress it. */
 const largeInput = { text: randomBytes(690_000).toString("base64") };
 
 const costs: readonly Cost[] = [

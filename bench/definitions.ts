@@ -31,13 +31,13 @@ export interface DefinitionsResult {
     | "compiling the largest definition with expressions";
   /** The slowest one that was found (`packages/testing/src/costly.ts`). */
   readonly slowest: string;
-  /** The time of computing, whatever else the machine does. */
+  /** The processor time, which other work on the machine does not change. */
   readonly cpuMs: number;
   /** The time of a pattern for each unit that it counts as (`core/schema/pattern.ts`). */
   readonly usPerUnit?: number;
 }
 
-/** The definitions, patterns and values that make most of each bound: how long the slowest takes. The bounds are set by these figures. */
+/** Measures the definitions, patterns and values that cost most within each bound. The bounds are set by these figures. */
 export function runDefinitionsBench(runs: number, progress: (line: string) => void): DefinitionsResult[] {
   const config = readConfig({});
   const [executors, limits] = [executorCatalog(config), definitionLimits(config)];

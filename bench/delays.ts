@@ -33,7 +33,7 @@ export interface DelaysResult extends DelaysSize {
 }
 
 const neighbours = 10;
-/** Each of the neighbour's connections submits ten jobs a second. The machine does so many easily, so that waiting is seen and not made. */
+/** Each of the neighbour's connections submits ten jobs a second. The machine can do far more, so this load alone causes no waiting. */
 const pauseMs = 100;
 const asleepMs = 10_000;
 /** A wake-up that takes longer is broken, and not slow. */
@@ -66,7 +66,7 @@ async function measure(target: Target, size: DelaysSize, progress: (line: string
   const emptyMb = target.service.residentMb();
   const { workflowId, instant, lastJobId } = await submitSleepers(target, submitting, size.jobs, progress);
   for (const connection of submitting) connection.close();
-  // They are opened only now, since the service ends a connection that asks for nothing.
+  // These connections are opened only now, since the service ends a connection that asks for nothing.
   const neighbouring = await Connection.openMany(target.port, neighbours);
   const asleep = await submitAsLong(neighbouring, submitOfNeighbour, () => Date.now() < instant - 500);
   const asleepMb = target.service.residentMb();
@@ -107,7 +107,7 @@ async function neighbour({ api, port }: Target): Promise<Buffer> {
   return Buffer.from(new RequestWriter(port, token).post(path, { workflowId, inputJson: smallInput }));
 }
 
-/** Answers the instant until which all of them sleep, and their workflow. A trial before it tells how long submitting takes, since the instant stands in the definition. */
+/** Answers the instant until which all jobs sleep, and their workflow. The instant is a part of the definition, so a trial first measures the submitting. */
 async function submitSleepers(
   target: Target,
   connections: readonly Connection[],
@@ -167,7 +167,7 @@ interface Page {
   readonly nextPageToken?: string;
 }
 
-/** Asks for the job that was submitted last, which is among the last to wake. To list those that sleep would hold up the neighbour itself: no index leaves out the many that have just woken. */
+/** Asks for the job that was submitted last, which is among the last to wake. A list of sleeping jobs would slow the neighbour: it must pass the woken ones. */
 async function untilAwake({ api, organizationId }: Target, jobId: string, instant: number): Promise<void> {
   for (;;) {
     const { status } = await api.get<{ status: string }>(`/organizations/${organizationId}/jobs/${jobId}`);

@@ -194,5 +194,5 @@ function progress(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-// Said aloud: a library that we load for PostgreSQL would otherwise end this process with 0 whatever happened.
+// The exit code is explicit: a library that we load for PostgreSQL would otherwise end this process with 0 in every case.
 process.exit(await main(process.argv.slice(2)));

@@ -41,8 +41,8 @@ const repetitions = 11;
 const historyRowsPerJob = 3;
 
 /**
- * Measures how the statements that take many keys do in a store of many jobs: each for keys of as many organizations, and of one. The store's own functions are asked, in
- * a transaction that is rolled back, so that every statement finds the same store.
+ * Measures the statements that take many keys in a store of many jobs: each with keys of as many organizations, and with keys of one organization.
+ * The store's own functions run them, in a transaction that is rolled back, so that every statement finds the same store.
  */
 export async function runPlansBench(size: PlansSize, progress: (line: string) => void): Promise<PlansResult[]> {
   const homes = await openStoreHomes("postgres");
@@ -140,7 +140,7 @@ async function measureStatement(
   } as const;
 }
 
-/** Spread over all rows of the organizations. They have an even number, so that the job runs. */
+/** Makes keys that are spread over all rows of the organizations. Their numbers are even, since the jobs of even numbers are running. */
 function keysOf(tables: KeyedTables, organizations: number, count: number): RowKey[] {
   const runningPerOrganization = Math.floor(tables.rowsPerOrganization / 2);
   return Array.from({ length: count }, (_, index) => {
@@ -177,7 +177,7 @@ async function rolledBack(database: Database, work: (transaction: Queryable) => 
         await work(transaction);
         throw new RolledBack();
       },
-      // As a commit has it.
+      // The transaction of a commit has this option as well.
       { isKeyed: true },
     );
   } catch (error) {

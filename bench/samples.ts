@@ -5,7 +5,7 @@ export function percentile(samples: Float64Array, percent: number): number {
   return sorted[rank - 1] ?? Number.NaN;
 }
 
-/** Of an even number the lower of the two in the middle: a value that was really measured. */
+/** The value in the middle; of an even number of values the lower of the two in the middle, so that it is one that was measured. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((left, right) => left - right);
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? Number.NaN;
@@ -18,7 +18,7 @@ export function medianBy<Item>(items: readonly Item[], keyOf: (item: Item) => nu
   return middle;
 }
 
-/** Three digits after the point say more than any such measurement knows. */
+/** Rounds to three decimals, which is finer than any such measurement. */
 export function rounded(value: number): number {
   return Math.round(value * 1000) / 1000;
 }

@@ -20,7 +20,7 @@ export interface SignInResult {
   /** GetJob while nobody signs in. */
   readonly aloneP50Ms: number;
   readonly aloneP99Ms: number;
-  /** The same while `concurrency` passwords are being checked. */
+  /** GetJob while `concurrency` passwords are being checked. */
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly passwordsPerSecond: number;
@@ -29,12 +29,12 @@ export interface SignInResult {
 }
 
 const readers = 20;
-/** Each reader asks 20 times a second: some 400 reads a second, far from what the machine can do, so that waiting is seen and not made. */
+/** Each reader asks 20 times a second. Some 400 reads a second are far below what the machine can do, so the reads alone cause no waiting. */
 const pauseMs = 50;
 
 /**
- * What checking passwords does to everybody else. A check is StartSecondFactor with the right password: one count before, one hash, one
- * forgiven count, as at the sign-in itself, and the answer without the redirects of a browser's sign-in around it.
+ * Measures how the check of passwords slows the requests of others. A check is StartSecondFactor with the right password. It takes one count
+ * before, one hash and one forgiven count, as the sign-in does, but has none of the redirects of a sign-in in a browser.
  */
 export async function runSignInBench(
   homes: StoreHomes,
@@ -95,7 +95,7 @@ async function readJobs(
   let next = 0;
   await Promise.all(
     connections.map(async (connection, index) => {
-      // Not all at the same moment.
+      // The readers begin one after the other, and not all at the same moment.
       await sleep((pauseMs * index) / connections.length);
       while (next < count) {
         const place = next;
@@ -110,7 +110,7 @@ async function readJobs(
   return latenciesMs;
 }
 
-/** Has a password checked on each connection again and again, from the moment it is made until it is stopped. */
+/** Sends one check of a password after the other on each connection, from its creation until it is stopped. */
 class PasswordChecks {
   readonly #latenciesMs: number[] = [];
   readonly #startedAt = performance.now();

@@ -21,9 +21,9 @@ export interface StartupResult {
   readonly concurrency: 1;
   /** Jobs in the store when the process was started. */
   readonly jobs: number;
-  /** From the start of the process to the answer that a job of three no-op steps has succeeded. */
+  /** The time from the start of the process to the answer that a job of three no-op steps has succeeded. */
   readonly firstJobMs: number;
-  /** After five idle seconds; null where the system does not say. */
+  /** The memory after five idle seconds; null where the system does not say. */
   readonly residentMb: number | null;
 }
 

@@ -9,7 +9,7 @@ export function pathOf(parent: string, fork: string, key: string): string {
   return `${parent === mainLine ? "" : `${parent}/`}${fork}:1[${key}]`;
 }
 
-/** The branch in which the fork stands that this branch is of, that fork, and the branch's name or place. */
+/** Reads the path of a branch: the branch in which its fork stands, its fork, and its own name or place. */
 export function levelOf(path: string): { readonly parent: string; readonly fork: string; readonly key: string } {
   const at = path.lastIndexOf("/");
   const [, fork = "", key = ""] = /^(.+):1\[(.+)\]$/.exec(path.slice(at + 1)) ?? [];

@@ -47,5 +47,5 @@ function outcomeOf<Body, Result>({ status, body }: Answer, read: (body: Body) =>
   return { type: "rejected", httpStatus: status, code: code ?? "without a code" };
 }
 
-/** Stands before the status in the reason of an outcome that the service itself could not tell. */
+/** The reason of an unknown outcome begins with these words, before the status, when the service gave an answer. */
 export const serverErrorMark = "The service answered";

@@ -12,7 +12,7 @@ import type { Scene } from "./scene.ts";
 import { workflowsOfChildren } from "./workflows.ts";
 import type { Workload, WorkloadName } from "./workload.ts";
 
-/** What a kind of campaign is told. It starts its own stores and services, and takes them away at its end. */
+/** The options of every kind of campaign. A campaign starts its own stores and services, and removes them at its end. */
 export interface CampaignOptions {
   readonly cycles: number;
   /** Divides the times of a campaign that waits for real ones. */
@@ -46,8 +46,8 @@ export class Campaign {
   }
 
   /**
-   * Runs the faults over the nodes at these ports, while the workload's own faults go on. What ends them early, such as a service that does not start again, is a
-   * finding and not a crash of ours.
+   * Runs the faults over the nodes at these ports, while the workload's own faults go on. An error that ends them early, such as a service that does
+   * not start again, is a finding and does not end the campaign.
    */
   async play(ports: readonly number[], faults: () => Promise<void>): Promise<void> {
     const { token, organizationIds } = this.#scene;
@@ -82,17 +82,17 @@ export class Campaign {
     return inFlight;
   }
 
-  /** For what is found on the way, such as a service that does not start again. */
+  /** Adds a finding about the service, such as that it does not start again. */
   report(detail: string): void {
     this.#findings.push(violation("the service", detail));
   }
 
-  /** Takes the findings of checks that only this kind of campaign makes. */
+  /** Adds a finding of a check that only this kind of campaign makes. */
   addFinding(finding: Finding): void {
     this.#findings.push(finding);
   }
 
-  /** With the service at peace: brings a sample of the waiting jobs to their end, then holds everything against everything. */
+  /** Concludes the campaign after the last fault: brings a sample of the waiting jobs to their end, then makes all checks. */
   async conclude(port: number): Promise<void> {
     await this.#workload.calm();
     const caller = new Caller([port], this.#answerTimeoutMs);
@@ -114,12 +114,12 @@ export class Campaign {
     if (families.childCount === 0) this.#reasonsWhyVoid.push("no step began a job");
   }
 
-  /** Why the run shows nothing of what its workload is for. Empty when it does. */
+  /** The reasons why the run has not tested what its workload is for. Empty when it has. */
   get reasonsWhyVoid(): readonly string[] {
     return [...this.#workload.reasonsWhyVoid, ...this.#reasonsWhyVoid];
   }
 
-  /** Times that a fault met requests under way. */
+  /** How often a fault met requests under way. */
   get interruptionCount(): number {
     return this.#interruptionCount;
   }

@@ -29,7 +29,7 @@ export class Client {
   async runUntil(end: AbortSignal): Promise<void> {
     while (!end.aborted) {
       const { outcome } = await this.perform(this.#population.nextIntent());
-      // Who meets a service that is gone does not hammer at it.
+      // A client pauses before it tries a service again that is gone.
       if (outcome.type === "info") await sleep(between(200, 800), undefined, { signal: end }).catch(() => {});
       else if (chance(0.2)) await sleep(between(0, 100));
     }

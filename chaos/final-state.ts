@@ -77,7 +77,7 @@ interface ShownQueue {
 const readersAtOnce = 8;
 const restMs = 60_000;
 
-/** When a job is at rest, and until when it must be. */
+/** The shape that decides when a job is at rest, and the time by which it must be. */
 interface Rest {
   readonly shape: WorkflowShape | undefined;
   readonly deadlineMs: number;
@@ -119,7 +119,7 @@ async function readAtRest(reader: Reader, jobs: string, jobId: string, { shape, 
   }
 }
 
-/** Tells whether nothing ends the job from above: no step began it, or the step that did still waits for it. */
+/** Tells whether no parent ends the job: no step began it, or the step that began it still waits for it. */
 async function isAwaited(reader: Reader, jobs: string, { parentJob }: ShownJob): Promise<boolean> {
   if (parentJob === undefined) return true;
   const { branch, step, visit } = parentJob;
@@ -134,7 +134,7 @@ function isResting(entries: readonly Entry[], events: readonly FinalEvent[], sha
   try {
     return shape !== undefined && wayOf(foldHistory(entries, addressesOf(events)), shape.steps).state === "resting";
   } catch (error) {
-    // The checker says what is wrong with it.
+    // The checker reports what is wrong with the history.
     if (error instanceof NotAPath) return true;
     throw error;
   }

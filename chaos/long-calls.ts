@@ -43,7 +43,7 @@ export class LongCalls {
     this.#callsPerJob = callsPerJob;
   }
 
-  /** Submits jobs with so many calls together to each node, again and again until it says that it has them. */
+  /** Submits jobs with this number of calls in all to each node, and repeats each request until the node acknowledges it. */
   async submit(ports: readonly number[], callsPerNode: number): Promise<LongJob[]> {
     const each = ports.flatMap((port) => Array.from({ length: callsPerNode / this.#callsPerJob }, () => port));
     return await Promise.all(each.map(async (port) => ({ port, jobId: await this.#submitOne(port) })));
@@ -59,12 +59,12 @@ export class LongCalls {
     return jobs.reduce((sum, { jobId }) => sum + this.#keysOf(jobId).length, 0);
   }
 
-  /** How often the function was called for these jobs beyond once for each call. */
+  /** Counts how often the function was called again for calls of these jobs that it already had. */
   countRepeated(jobs: readonly LongJob[]): number {
     return jobs.reduce((sum, { jobId }) => sum + this.#functions.callsOf(jobId).length - this.#keysOf(jobId).length, 0);
   }
 
-  /** Each call has a key, whoever makes it. */
+  /** A call has the same key on every node that makes it. */
   #keysOf(jobId: string): string[] {
     return [...new Set(this.#functions.callsOf(jobId).map(({ idempotencyKey }) => idempotencyKey))];
   }

@@ -103,7 +103,7 @@ function reportNeighbours(
   return isVoid ? exitCodes.void : exitCodes.sound;
 }
 
-/** A tenant that asks, and whose every connection is lost, is no burden to anybody. */
+/** A tenant puts no load on anybody when all of its connections are lost. */
 function isIdle(answers: NeighbourResult["hostileAnswers"]): boolean {
   const kinds = Object.keys(answers);
   return kinds.length > 0 && kinds.every((kind) => kind === "lost");
@@ -116,5 +116,5 @@ function progress(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-// Said aloud: a library that we load for PostgreSQL would otherwise end this process with 0 whatever happened.
+// The exit code is explicit: a library that we load for PostgreSQL would otherwise end this process with 0 in every case.
 process.exit(await main(process.argv.slice(2)));

@@ -1,4 +1,4 @@
-/** One job that a client wants. Its nonce is in the job's input, so that the job can be told whatever became of the answer. */
+/** One job that a client wants. Its nonce is in the job's input, so that the job can be found even if the answer was lost. */
 export interface Submission {
   readonly nonce: string;
   readonly organizationId: string;
@@ -32,8 +32,8 @@ export interface JobKey {
 export type JobStatus = "PENDING" | "RUNNING" | "SUCCEEDED" | "FAILED" | "CANCELLED";
 
 /**
- * What a client knows after a request. "info" means that it may have happened or not: a timeout, a lost connection, a 5xx. It is
- * never taken for a failure.
+ * The outcome of a request as far as the client knows it. "info" means that the request may have been carried out or not: a timeout, a lost
+ * connection, a 5xx. It is never taken for a failure.
  */
 export type Outcome<Answer> =
   | { readonly type: "ok"; readonly answer: Answer }
@@ -42,7 +42,7 @@ export type Outcome<Answer> =
 
 interface Timed {
   readonly client: number;
-  /** By the clock of the chaos process, in milliseconds since its start. */
+  /** The time by the clock of the chaos process, in milliseconds since its start. */
   readonly startedAtMs: number;
   readonly endedAtMs: number;
 }

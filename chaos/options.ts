@@ -26,7 +26,7 @@ export interface ChaosOptions {
   readonly tenants: readonly string[];
   /** How long each of the two measurements of a tenant's neighbour takes. */
   readonly seconds: number;
-  /** The tenant that has too many of them. */
+  /** How many jobs the tenant makes that has too many of them. */
   readonly jobs: number;
 }
 

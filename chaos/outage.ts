@@ -11,8 +11,8 @@ import { Workload } from "./workload.ts";
 
 /**
  * Three nodes over one database, each with calls of 30 s under way and more in line. The database goes away for 5 to 60 s: it is stopped, so
- * that connections are refused, or it hangs. No call of a node that lives may be made again for that, and no job may fail. In one more cycle
- * at the end a node dies meanwhile: the others must still find that out, and carry out its jobs.
+ * that connections are refused, or it hangs. Because of that, no job may fail, and no call of a living node may be made again. In one more cycle
+ * at the end a node dies during the outage: the others must still find that out, and carry out its jobs.
  */
 export async function playOutages({
   cycles,
@@ -87,9 +87,9 @@ const longCallMs = 30_000;
 const minAwayMs = 5_000;
 const maxAwayMs = 60_000;
 const callsPerNode = 10;
-/** They begin while the database is away, as soon as others have ended. */
+/** These calls begin while the database is away, as soon as others have ended. */
 const callsInLinePerNode = 5;
-/** Divides the calls of a node. */
+/** `callsPerNode` must be a multiple of this. */
 const callsPerForkedJob = 5;
 const recoveryMs = 60_000;
 const beginTimeoutMs = 60_000;
@@ -107,7 +107,7 @@ function timesDividedBy(speed: number): Record<string, string> {
   return Object.fromEntries(Object.entries(defaults).map(([name, ms]) => [name, String(Math.round(ms / speed))]));
 }
 
-/** A way of being away. */
+/** One way in which the database goes away. */
 interface Outage {
   readonly name: string;
   begin(server: PostgresServer): Promise<void>;

@@ -10,7 +10,7 @@ import {
 import { chance, pick, shuffled, wholeBetween } from "./random.ts";
 import { type EventTarget, eventsOf, type WorkflowShape } from "./workflows.ts";
 
-/** What a client is about to ask. */
+/** The next request of a client. */
 export type Intent =
   | { readonly type: "submit"; readonly submission: Submission }
   | { readonly type: "sendEvent"; readonly sending: EventSending }
@@ -25,16 +25,16 @@ export interface Workflow {
   readonly shape: WorkflowShape;
 }
 
-/** What the clients know together, and what they will ask next. */
+/** The jobs that the clients know together, and the choice of their next requests. */
 export class Population {
   readonly #workflows: readonly Workflow[];
   readonly #jobs = new Map<string, KnownJob>();
-  /** May hold some that have ended; they are dropped when they are met. */
+  /** The list may hold jobs that have ended; they are dropped when they are met. */
   readonly #live: KnownJob[] = [];
   readonly #ended: KnownJob[] = [];
   /** The jobs that failed or were cancelled, and were not resumed yet. */
   readonly #stopped: KnownJob[] = [];
-  /** What lost its answer, and some of what did not: to be asked again with the same key and body. */
+  /** The requests that are sent again with the same key and body: those that lost their answers, and some of the others. */
   readonly #repetitions: Intent[] = [];
 
   constructor(workflows: readonly Workflow[]) {
@@ -57,10 +57,10 @@ export class Population {
     return this.#ended.length > 0 ? sendLate(pick(this.#ended)) : { type: "read", job: keyOf(job) };
   }
 
-  /** The events that known jobs still need, of `count` such jobs. */
+  /** The events that the known jobs still need, for at most `count` jobs. */
   *remainingEvents(count: number): Generator<Intent> {
     for (const job of shuffled(this.#live.filter(({ hasEnded }) => !hasEnded)).slice(0, count)) {
-      // Those of which nobody knows whether they came are sent again: they are duplicates, or missing.
+      // Events whose fate is unknown are sent again, too: they are duplicates, or were missing.
       for (const target of eventsOf(job.shape)) yield send(job, target);
     }
   }
@@ -94,7 +94,7 @@ export class Population {
     if (outcome.type === "ok") job?.sent.push({ eventId, ...(step && { step }), ...(branch && { branch }) });
     const isRepeated = outcome.type === "info" || (sending.idempotencyKey !== null && chance(0.1));
     if (isRepeated) this.#repetitions.push({ type: "sendEvent", sending });
-    // An event for a branch is also refused when that alone is over.
+    // An event for a branch is also refused when only the branch is over.
     const isOver = outcome.type === "rejected" && outcome.httpStatus === 409 && branch === undefined;
     if (isOver && job !== undefined) this.#end(job);
   }
@@ -119,7 +119,7 @@ export class Population {
     if (job.hasEnded) return;
     job.hasEnded = true;
     this.#ended.push(job);
-    // Late events need some jobs that have ended, not all.
+    // Late events need only some of the jobs that have ended.
     if (this.#ended.length > 200) this.#ended.shift();
   }
 
@@ -139,11 +139,11 @@ export class Population {
 
   #sendNext(job: KnownJob): Intent {
     const target = job.unsent.pop();
-    // All was sent: it has ended, or an event's fate is unknown.
+    // All events were sent: the job has ended, or the fate of an event is unknown.
     return target === undefined ? { type: "read", job: keyOf(job) } : send(job, target);
   }
 
-  /** Half of the time one of the latest, so that some jobs come to their end while others grow old. */
+  /** Picks one of the latest jobs half of the time, so that some jobs come to their end while others grow old. */
   #liveJob(): KnownJob | undefined {
     while (this.#live.length > 0) {
       const oldest = chance(0.5) ? Math.max(0, this.#live.length - 40) : 0;
@@ -160,7 +160,7 @@ export class Population {
 interface KnownJob extends JobKey {
   readonly shape: WorkflowShape;
   hasEnded: boolean;
-  /** In random order, so that events come in any order and before their step. */
+  /** The events in random order, so that they come in any order and also before their step. */
   readonly unsent: EventTarget[];
   readonly sent: EventTarget[];
 }

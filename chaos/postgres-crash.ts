@@ -10,8 +10,8 @@ import { setScene } from "./scene.ts";
 import { Workload } from "./workload.ts";
 
 /**
- * Kills the database under the service and starts it again. The service must say so meanwhile, lose nothing, and find its way
- * back by itself.
+ * Kills the database under the service and starts it again. The health of the service must report it meanwhile. The service must lose
+ * nothing and recover by itself.
  */
 export async function playPostgresCrashes({
   cycles,
@@ -33,7 +33,7 @@ export async function playPostgresCrashes({
       await sleep(between(300, 1_000));
       const inFlight = campaign.countInterruption(load);
       await server.crash();
-      // Its health may stay as it is for as long as its lease does, so only the first outage is long enough to see it change.
+      // The health may stay as it was for the length of a lease, so only the first outage is long enough to see it change.
       if (cycle === 1) progress(`its health said so after ${await timeUntil(503, service)} ms`);
       else await sleep(between(100, 3_000));
       await server.start();

@@ -1,4 +1,4 @@
-/** Not seeded: a campaign's course hangs on the time of its kills, which no seed brings back. The recorded history does. */
+/** Chance without a seed: the course of a campaign depends on the times of its kills, which a seed cannot repeat. The history is recorded instead. */
 export function chance(probability: number): boolean {
   return Math.random() < probability;
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Operation } from "./operation.ts";
 
-/** Keeps every operation in memory for the checker, and as lines of JSON in a file for whoever must find out what went wrong. */
+/** Keeps every operation in memory for the checker, and as lines of JSON in a file for the people who search for a defect. */
 export class Recorder {
   readonly directory = mkdtempSync(join(tmpdir(), "stepwell-chaos-history-"));
   readonly operations: Operation[] = [];
@@ -21,7 +21,7 @@ export class Recorder {
     copyFileSync(logFile, join(this.directory, `service-${this.#keptLogCount}.log`));
   }
 
-  /** Nothing is kept of a run without findings. */
+  /** Ends the recording, and deletes it unless it is to be kept. A run without findings leaves nothing. */
   async close(isKept: boolean): Promise<void> {
     await new Promise((resolve) => this.#file.end(resolve));
     if (!isKept) rmSync(this.directory, { recursive: true });

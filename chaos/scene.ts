@@ -4,14 +4,14 @@ import { RequestWriter } from "../bench/requests.ts";
 import type { Workflow } from "./population.ts";
 import { definitionOfShape, type WorkflowShape, workflowsOfChildren } from "./workflows.ts";
 
-/** Where a campaign plays: two organizations with the same workflows each. */
+/** The scene of a campaign: two organizations, each with the same workflows. */
 export interface Scene {
   readonly requests: RequestWriter;
   readonly token: string;
   readonly organizationIds: readonly string[];
-  /** Those that clients submit; their steps begin jobs of others. */
+  /** The workflows whose jobs clients submit. Their steps begin jobs of other workflows. */
   readonly workflows: readonly Workflow[];
-  /** By the workflow's id. Jobs of other workflows are none of ours. */
+  /** The shapes by the ids of their workflows. Jobs of other workflows do not belong to the campaign. */
   readonly shapes: ReadonlyMap<string, WorkflowShape>;
 }
 

@@ -23,7 +23,7 @@ export type StepShape = { readonly name: string } & (
 /** A step that a function (`call`) or a worker (`task`) carries out. */
 export interface Outside {
   readonly kind: "call" | "task";
-  /** The way that the step goes. `item`: the item of the forEach around it says. */
+  /** How the step ends. `item`: the item of the forEach around it decides. */
   readonly luck: Luck | "item";
 }
 
@@ -38,7 +38,7 @@ export type Luck = "sound" | "unlucky" | "doomed" | "resumed";
 export interface Child {
   readonly kind: "child";
   readonly workflow: WorkflowShape;
-  /** The step begins a child that failed once more by itself, and leaves nothing of that to a client. */
+  /** The step begins a failed child once more by itself, so that clients need not resume it. */
   readonly retries?: true;
 }
 
@@ -64,7 +64,7 @@ export const linearShapes: readonly WorkflowShape[] = [
   { name: "wait-for-3", steps: [noop("before"), wait("wait", ...eventIds("part", 3)), noop("after")] },
   { name: "wait-for-10", steps: [noop("before"), wait("wait", ...eventIds("part", 10))] },
   {
-    // The events of the second wait come early as often as not.
+    // The events of the second wait come early about half of the time.
     name: "wait-twice",
     steps: [wait("wait", "go"), noop("between"), wait("wait-again", ...eventIds("part", 2)), noop("after")],
   },
@@ -74,7 +74,7 @@ export const linearShapes: readonly WorkflowShape[] = [
 const childWorkflows = {
   work: { name: "child-works", steps: [call("ask", "unlucky"), task("make", "sound"), noop("done")] },
   doomed: { name: "child-is-doomed", steps: [noop("begun"), task("break", "doomed")] },
-  /** Nobody sends its event: it ends with its parent. */
+  /** Its event is never sent, so the job ends with its parent. */
   waiting: { name: "child-waits", steps: [call("ask", "sound"), wait("wait", "never")] },
   resumed: { name: "child-is-resumed", steps: [task("break", "resumed"), call("ask", "sound")] },
 } satisfies Record<string, WorkflowShape>;
@@ -115,7 +115,7 @@ export const forkedShapes: readonly WorkflowShape[] = [
     ],
   },
   {
-    // Its failure leads on, and takes the other branches from whoever has them.
+    // The failure leads the job on and ends the other branches, also those that a function or worker is working on.
     name: "one-branch-fails",
     steps: [
       branches("split", {
@@ -147,7 +147,7 @@ export const forkedShapes: readonly WorkflowShape[] = [
     ],
   },
   {
-    // Each item waits for an event of its own, which comes early as often as not.
+    // Each item waits for an event of its own, which comes early about half of the time.
     name: "items-approved",
     steps: [
       items("each", { items: ["sound", "sound", "unlucky"], concurrency: 2 }, [
@@ -197,7 +197,7 @@ export const forkedShapes: readonly WorkflowShape[] = [
   { name: "child-resumed", steps: [child("begin", childWorkflows.resumed), noop("after")] },
   { name: "child-retried", steps: [{ ...child("begin", childWorkflows.resumed), retries: true }, noop("after")] },
   {
-    // The event takes the child from its parent as often as not, and the child's end its wait from the event.
+    // About half of the time the event comes first, and the child is cancelled. Otherwise the child ends first, and the wait is given up.
     name: "child-races",
     steps: [
       branches(
@@ -319,7 +319,7 @@ function canFailBy(lucks: readonly Luck[], step: StepShape, item: Luck): boolean
   }
 }
 
-/** Events for one of several items are sent for its branch; every other one has an id of its own. */
+/** An event for one of several items is sent to the branch of the item. Every other event has an id of its own. */
 function* eventsIn(line: Line, branch: string, isAddressed: boolean): Generator<EventTarget> {
   for (const step of line) {
     if (step.kind === "wait") {

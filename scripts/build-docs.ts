@@ -125,7 +125,7 @@ function write(file: string, text: string): void {
   writeFileSync(join(target, file), text);
 }
 
-/** Only those to which a page leads. */
+/** Copies only the images to which a page leads. */
 function copyImages(): void {
   const pages = readdirSync(target)
     .filter((file) => file.endsWith(".html"))

@@ -10,8 +10,8 @@ const target = "packages/server/dist/store/home/empty-cluster.tar.gz";
 const stampFile = `${target}.stamp`;
 
 /**
- * Makes the empty cluster that each new embedded store begins with, where PGlite has changed since the last time. To initialize one takes PGlite four seconds of computing,
- * and to unpack one takes a quarter of that.
+ * Makes the empty cluster with which each new embedded store begins, if PGlite has changed since the last time. PGlite needs four seconds of processor
+ * time to initialize a cluster, and a quarter of that to unpack one.
  */
 export async function buildEmptyCluster(): Promise<void> {
   const stamp = stampOf(["package-lock.json", "scripts/build-empty-cluster.ts"]);

@@ -1,4 +1,4 @@
-/** Compiles every package, puts what is not TypeScript beside it, and makes what the server has ready: the dashboard, the documentation, and an empty cluster for embedded stores. */
+/** Compiles every package, copies its other files, and builds what the server serves or unpacks: dashboard, documentation, an empty cluster. */
 import { spawnSync } from "node:child_process";
 import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { buildDashboard } from "./build-dashboard.ts";

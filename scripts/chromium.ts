@@ -1,4 +1,4 @@
-/** Sees to it that there is a Chromium for the tests of the dashboard: as root on Debian by installing it, else by saying what to do. */
+/** Provides a Chromium for the tests of the dashboard: installs it when run as root on Debian, and otherwise says what to do. */
 import { spawnSync } from "node:child_process";
 import { findChromium } from "@stepwell/testing/find-chromium.ts";
 

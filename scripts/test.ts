@@ -1,8 +1,8 @@
 /**
  * The checks. `npm test` is the one that must pass: types, lint, unused code, and the tests. `npm run test:quick` is for the daily loop: types, lint, and the
- * tests of `core`, `store`, `engine`, `management` and of all that needs no service, on one home of the store. `npm run test:all` is the whole matrix: what
- * `npm test` tries on one home it tries on both, with the tests that only repeat or measure, and the service and the command line once more without `__proto__`.
- * CONTRIBUTING.md says which test belongs where. Each ends with a line `N passed, N failed`, in which every check counts as one.
+ * tests of `core`, `store`, `engine`, `management` and of all that needs no service, on one home of the store. `npm run test:all` is the whole matrix: it
+ * runs the tests of `npm test` on both homes, also the tests that only repeat or measure, and the service and the command line once more without
+ * `__proto__`. CONTRIBUTING.md says which test belongs where. Each ends with a line `N passed, N failed`, in which every check counts as one.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -42,7 +42,7 @@ const checks = (scope === "quick" ? quickChecks : [...quickChecks, ...otherCheck
 await Promise.all([checkAll(), checkAll()]);
 
 const { slowest, triedTwice } = testing("tests", []);
-// Code that reads or writes `__proto__` fails there, also a dependency's: that is how a key of a user's JSON comes to change what all objects inherit.
+// Code that reads or writes `__proto__` fails there, also in a dependency. Such code lets a key in a user's JSON change all objects.
 if (scope === "all")
   testing("tests without __proto__", withoutProto, {
     NODE_OPTIONS: "--disable-proto=throw",
@@ -81,7 +81,7 @@ function testing(
   const tests = readReport();
   passed += tests.passed;
   failed += tests.failed;
-  // A run that breaks outside of any test (a file that does not load, an unhandled rejection) must not look well.
+  // A run that breaks outside of any test (a file that does not load, an unhandled rejection) must not count as passed.
   if (status !== 0 && tests.failed === 0) failed += 1;
   return tests;
 }
@@ -101,7 +101,7 @@ interface FileReport {
   readonly assertionResults: readonly {
     readonly fullName: string;
     readonly status: string;
-    /** Those of every try. */
+    /** The messages of every try. */
     readonly failureMessages: readonly string[];
   }[];
 }

@@ -9,14 +9,14 @@ export interface Target {
   readonly service: ServiceProcess;
   readonly port: number;
   readonly organizationId: string;
-  /** Of the seeded user. */
+  /** The token of the seeded user. */
   readonly token: string;
-  /** Of the seeded user. */
+  /** The password of the seeded user. */
   readonly password: string;
   /** The sample job, which waits. */
   readonly jobId: string;
   readonly api: Api;
-  /** As a program sends them, with an API token of its own. */
+  /** Writes requests as a program sends them, with an API token of its own. */
   readonly requests: RequestWriter;
 }
 

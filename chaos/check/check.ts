@@ -13,8 +13,9 @@ import { checkOrigin, checkSubmissions, nonceOf } from "./submissions.ts";
 
 /**
  * Holds what the clients did and were told against what the service shows at the end.
- * `shapes`: the campaign's workflows by their id; `log`: what was done for its jobs outside of the service; `families`: takes in which jobs began which. The jobs come the newest first, so that
- * children come before their parents, and one after the other, since a long campaign's do not fit into memory together.
+ * `shapes`: the campaign's workflows by their id. `log`: the work that was done for its jobs outside of the service. `families`: records which job
+ * began which. The newest jobs come first, so that children come before their parents. The jobs come one after the other, since all jobs of a long
+ * campaign do not fit into memory together.
  */
 export async function checkCampaign(
   operations: Iterable<Operation>,
@@ -52,7 +53,7 @@ export async function checkCampaign(
 function checkJob(job: FinalJob, ledger: Ledger): Finding[] {
   const record = ledger.jobs.get(job.jobId);
   return [
-    // A child was asked for by its parent.
+    // The parent asked for a child job, and no client did.
     ...(job.parent === undefined ? checkOrigin(job, ledger) : []),
     ...checkEvents(job, record),
     ...checkObservations(job, record),

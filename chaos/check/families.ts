@@ -6,8 +6,8 @@ import { runsOf } from "./histories.ts";
 import type { StepFold } from "./history-automaton.ts";
 
 /**
- * Holds each child against the step that began it: a visit of a step begins one job, which has ended when the step has, and as the step did. A campaign reads its jobs in any
- * order, so the two are held against each other at the end.
+ * Holds each child job against the step that began it: a visit of a step begins one job, and when the step has ended, the job has ended the same way.
+ * A campaign reads its jobs in any order, so the two are compared at the end.
  */
 export class Families {
   readonly #children = new Map<string, Child[]>();

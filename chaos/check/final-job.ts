@@ -5,7 +5,7 @@ import type { Entry, EventAddress } from "./history-automaton.ts";
 export interface FinalJob extends JobKey {
   readonly workflowId: string;
   readonly status: JobStatus;
-  /** As the list of jobs says it. */
+  /** The status in the list of jobs. */
   readonly listedStatus: JobStatus;
   readonly input: unknown;
   readonly steps: readonly FinalStep[];
@@ -39,6 +39,6 @@ export interface FinalEvent {
   /** The one wait for which it was sent. */
   readonly address?: EventAddress;
   readonly outcome: string;
-  /** From the payload; undefined when no client of ours sent it. */
+  /** The nonce in the payload; undefined when the event does not come from a client of the campaign. */
   readonly nonce: string | undefined;
 }

@@ -1,5 +1,5 @@
 /**
- * What must not be.
+ * A defect that the check has found.
  * - lost: acknowledged, and not there.
  * - duplicated: asked for once (or again under the same key), and there more than once.
  * - violation: any other broken promise.

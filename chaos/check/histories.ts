@@ -37,7 +37,7 @@ export function addressesOf(events: readonly FinalEvent[]): Addresses {
   return new Map(events.flatMap(({ eventNumber, address }) => (address ? [[eventNumber, address]] : [])));
 }
 
-/** The steps that the history tells of; none where it is broken, which the check of the history says. */
+/** The steps in the history; none where the history is broken, which the check of the history reports. */
 export function runsOf({ entries, events }: FinalJob): readonly StepFold[] {
   try {
     return foldHistory(entries, addressesOf(events)).steps;
@@ -47,7 +47,7 @@ export function runsOf({ entries, events }: FinalJob): readonly StepFold[] {
   }
 }
 
-/** GetJob, ListJobs and ListJobEvents against the history. */
+/** Holds the answers of GetJob, ListJobs and ListJobEvents against the history. */
 function* complaintsAboutState(job: FinalJob, fold: Fold): Generator<string> {
   if (job.status !== fold.status) yield `GetJob says ${job.status}, its history ${fold.status}.`;
   if (job.listedStatus !== job.status) yield `GetJob says ${job.status}, ListJobs ${job.listedStatus}.`;
@@ -61,7 +61,7 @@ function* complaintsAboutState(job: FinalJob, fold: Fold): Generator<string> {
   yield* differences("events", job.events.map(tripleOf), received.map(tripleOf));
 }
 
-/** The history against the workflow: the steps of each branch in their order, and each wait left with exactly the events that it waits for. */
+/** Holds the history against the workflow: each branch has its steps in order, and each wait ends with exactly the events that it waits for. */
 function* complaintsAboutWay(
   job: FinalJob,
   fold: Fold,

@@ -42,7 +42,7 @@ export interface StepFold {
   readonly phase: "running" | "betweenAttempts" | "waiting" | "delayed" | "forked" | "succeeded" | "failed";
   /** Why the step failed for good. */
   readonly error?: StepFailure;
-  /** The step was under way when its branch ended, or the job: nothing more may be said of it. */
+  /** The step was under way when its branch or the job ended. No later entry may be about it. */
   readonly isCut?: true;
   /** How many branches the step has, if it has some. */
   readonly branchCount?: number;
@@ -55,13 +55,13 @@ export interface StepFold {
 interface StepFailure {
   readonly code: string;
   readonly message: string;
-  /** What failed in a branch, or in a child, which has an id then. */
+  /** The failure of a branch or of a child job that led to this one. A child job has an id. */
   readonly cause?: { readonly jobId?: string };
 }
 
 export type Entry = { readonly sequence: number } & Transition;
 
-/** Throws `NotAPath` at the first entry that cannot follow the ones before it. `addresses` holds those of the events that were sent for one wait, by the numbers of the events. */
+/** Throws `NotAPath` at the first entry that cannot follow those before it. `addresses`: the waits for which single events were sent, by event number. */
 export function foldHistory(entries: readonly Entry[], addresses: Addresses = new Map()): Fold {
   return entries.reduce((fold, entry) => {
     check(entry.sequence === fold.sequence + 1, entry, `follows number ${fold.sequence}`);
@@ -115,7 +115,7 @@ function next(fold: Fold, entry: Entry, addresses: Addresses): Fold {
       return { ...leavingResume(fold, branch), status: "RUNNING", steps: [...fold.steps, started] };
     }
     case "step.attemptStarted": {
-      // A resumed job enters the steps again in which its branches ended.
+      // A resumed job begins again with the steps in which its branches ended.
       const isResumed = fold.resumed.has(entry.branch ?? mainLine);
       const step = stepOf(
         fold,
@@ -211,7 +211,7 @@ function isUnderWay({ phase }: StepFold): boolean {
   return phase !== "succeeded" && phase !== "failed";
 }
 
-/** The latest run of its branch, of which alone anything more may be said. */
+/** The latest run of the entry's branch. Entries may only be about this run. */
 function stepOf(
   fold: Fold,
   entry: Entry & StepRunKey,

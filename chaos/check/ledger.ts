@@ -12,7 +12,7 @@ export interface SendingRecord {
   readonly attempts: Of<"sendEvent">[];
 }
 
-/** What the clients asked of one job and were told about it. */
+/** The requests of the clients about one job, with the answers. */
 export interface JobRecord {
   readonly key: JobKey;
   /** By nonce. */

@@ -3,7 +3,7 @@ import type { FinalJob } from "./final-job.ts";
 import { type Finding, violation } from "./finding.ts";
 import { type JobRecord, mayBeResumed } from "./ledger.ts";
 
-/** What clients saw of a job on its way: a terminal state is final, and an acknowledged cancellation holds. */
+/** Checks the states in which clients saw the job: a terminal state is final, and an acknowledged cancellation holds. */
 export function checkObservations(job: FinalJob, record: JobRecord | undefined): Finding[] {
   if (record === undefined) return [];
   return [...complaints(job, record)].map((detail) => violation(job.jobId, detail));

@@ -5,7 +5,7 @@ import type { FinalJob, FinalStep } from "./final-job.ts";
 import type { Entry } from "./history-automaton.ts";
 
 /*
- * For the tests of the checker: a campaign without fault, of which each test breaks one thing.
+ * A campaign without any defect, for the tests of the checker. Each test breaks one thing in it.
  */
 
 const organizationId = "organization";

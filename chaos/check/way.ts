@@ -42,8 +42,8 @@ class Walk {
   readonly #byBranch: ReadonlyMap<string, readonly StepFold[]>;
   readonly #known = new Set<string>();
   /**
-   * On a full machine six workers in a row may be too late for a task. The service ends it then, with the forks around it, the job, and the jobs above: how the others fail says
-   * nothing any more.
+   * On a busy machine six workers in a row may be too late for a task. The service then ends the task, and with it the forks around it, the job, and the
+   * jobs above. Their failures are no findings then.
    */
   readonly lostSixWorkers: boolean;
 

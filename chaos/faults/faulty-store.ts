@@ -46,7 +46,7 @@ function isForChild(notice: unknown): boolean {
   return (notice as { readonly outcome: unknown }).outcome === null;
 }
 
-/** From now on the disk says that it has written what it has not. */
+/** From now on the disk reports data as written before it is. */
 export function breakSync(): void {
   fs.fdatasyncSync = () => {};
   // Modules that have imported the function by its name see the change as well.
@@ -85,7 +85,7 @@ function answeringBeforeCommit(database: Database): Database {
 
 const answeredTooEarlyMs = 20;
 
-/** The rows of these statements are others than those that the store has answered. */
+/** Changes the rows that the store answers to these statements. */
 function answeringOtherwise(
   database: Database,
   names: readonly string[],

@@ -7,7 +7,7 @@ import type { Database } from "../../packages/server/src/store/home/database.ts"
 /** An organization that does its worst while a well-behaved one is measured. */
 export interface HostileTenant {
   readonly name: string;
-  /** Left out: every store. */
+  /** The stores on which the tenant plays. Left out: every store. */
   readonly stores?: readonly StoreKind[];
   /** Makes what the attack needs, unmeasured. */
   prepare(ground: Ground): Promise<Attack>;
@@ -19,15 +19,15 @@ export type Attack = (traffic: Traffic, end: AbortSignal) => Promise<void>;
 export interface Traffic {
   /** Sends one request after the other over each of `connectionCount` connections, whatever the answers are. */
   keepAsking(connectionCount: number, next: () => string | Buffer): Promise<void>;
-  /** Asks for answers that are large or never end: they are read and thrown away. */
+  /** Asks for answers that are large or never end, and throws away what it reads. */
   keepReading(connectionCount: number, nextPath: () => string): Promise<void>;
 }
 
-/** Where a hostile tenant stands: a service, and an organization of its own in it. */
+/** The ground of a hostile tenant: a service, and an organization of its own in it. */
 export interface Ground {
   readonly port: number;
   readonly organizationId: string;
-  /** As a user who may do everything in the organization. */
+  /** Calls the API as a user who may do everything in the organization. */
   readonly api: Api;
   readonly requests: RequestWriter;
   /** Answers the calls of `large` with 1 MB, and of `slow` after 30 s. */
@@ -40,7 +40,7 @@ export interface Ground {
   withStore(work: (database: Database) => Promise<void>): Promise<void>;
 }
 
-/** One item after the other, and again from the first. */
+/** Gives one item after the other, and begins again after the last. */
 export function inTurn<Item>(items: readonly Item[]): () => Item {
   let index = -1;
   return () => {
@@ -51,7 +51,7 @@ export function inTurn<Item>(items: readonly Item[]): () => Item {
   };
 }
 
-/** Submits so many jobs. Answers their ids. */
+/** Submits this many jobs. Answers their ids. */
 export async function submitJobs(
   { api, organizationId }: Ground,
   workflowId: string,

@@ -40,10 +40,10 @@ export const pendingJobs: HostileTenant = {
   },
 };
 
-/** A statement of the store has a time. */
+/** More jobs in one statement would exceed the time limit of the store's statements. */
 const maxJobsAtOnce = 20_000;
 
-/** The columns of a job, whatever they are, have the values of the model, except for those that are given. */
+/** Every column of a job has the value of the model, except for the columns that are given. */
 const copyJob = `
   INSERT INTO job
   SELECT copy.*

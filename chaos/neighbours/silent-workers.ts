@@ -1,7 +1,7 @@
 import { registerWorkflow } from "@stepwell/testing/processes/api.ts";
 import { type Ground, type HostileTenant, inTurn, submitJobs } from "./hostile-tenant.ts";
 
-/** Has 20,000 tasks in branches, and workers that take 100 of them at once, over 16 connections, and never answer: each lease ends, and the task is another's. */
+/** Has 20,000 tasks in branches, and workers that take 100 at once, over 16 connections, and never answer: each lease ends, and the task is given again. */
 export const silentWorkers: HostileTenant = {
   name: "silent-workers",
   async prepare(ground: Ground) {

@@ -1,7 +1,7 @@
 import { costlyDefinitions, costlyPatterns } from "@stepwell/testing/costly.ts";
 import { type Ground, type HostileTenant, inTurn } from "./hostile-tenant.ts";
 
-/** Has the definitions and patterns checked and registered that take longest to check and to compile. */
+/** Asks the service to check and register the definitions and patterns that take longest to check and to compile. */
 export const slowSchemas: HostileTenant = {
   name: "slow-schemas",
   async prepare({ api, organizationId, requests }: Ground) {

@@ -2,7 +2,7 @@ import { costlyChecks } from "@stepwell/testing/costly.ts";
 import { registerWorkflow } from "@stepwell/testing/processes/api.ts";
 import { type Ground, type HostileTenant, inTurn } from "./hostile-tenant.ts";
 
-/** Submits inputs that take longest to hold against their schemas. */
+/** Submits the inputs that take longest to check against their schemas. */
 export const slowValues: HostileTenant = {
   name: "slow-values",
   async prepare({ api, organizationId, requests }: Ground) {

@@ -11,7 +11,7 @@ import { unreadableVersion } from "./unreadable-version.ts";
 import { watchers } from "./watchers.ts";
 import { wideForks } from "./wide-forks.ts";
 
-/** Everybody beside whom a well-behaved organization must not notice anything. */
+/** The hostile tenants. A well-behaved organization must notice nothing of any of them. */
 export const tenants: readonly HostileTenant[] = [
   slowSchemas,
   slowValues,

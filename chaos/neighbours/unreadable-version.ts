@@ -24,7 +24,7 @@ export const unreadableVersion: HostileTenant = {
 };
 
 const jobCount = 600;
-/** They are made due in the store, when the version has become unreadable. */
+/** The jobs are made due in the store, once the version has become unreadable. */
 const timeoutSeconds = 3_600;
 
 function definitionOf(type: string) {

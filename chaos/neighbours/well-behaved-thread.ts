@@ -10,7 +10,7 @@ import type { LoadOutcome, LoadTask, RequestKind } from "./well-behaved.ts";
 const round = ["submit", "read", "event", "read", "submit", "event", "read", "timer"] as const;
 const requestsPerSecond = 200;
 const timerMs = 1_000;
-/** They get the first events, so that an event seldom has to wait for its job. */
+/** These jobs get the first events, so that an event seldom has to wait for its job. */
 const readyJobCount = 100;
 
 /** The requests begin at fixed times, whether or not earlier ones were answered, and their time counts from there. */
@@ -58,7 +58,7 @@ class Load {
 
   async #measured(kind: RequestKind, dueAt: number): Promise<void> {
     await this.#counted(kind);
-    // A timer's own second is no delay.
+    // The second for which the timer waits is no delay.
     this.#latenciesMs[kind].push(performance.now() - dueAt - (kind === "timer" ? timerMs : 0));
   }
 

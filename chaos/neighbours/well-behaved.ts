@@ -13,7 +13,7 @@ export interface Measurement {
   readonly errors: number;
   /** The first few of them. */
   readonly errorTexts: readonly string[];
-  /** The share of the machine's processors that was in use, by whomever. Near 1, the figures say little about the service. */
+  /** The share of the machine's processors that all programs together used. Near 1, the figures say little about the service. */
   readonly machineBusy: number;
 }
 
@@ -38,8 +38,8 @@ export interface LoadOutcome extends Pick<Measurement, "errors" | "errorTexts" |
 }
 
 /**
- * Measures an organization that sends 200 requests a second for so long. In a thread of its own: what the hostile tenant's side costs this
- * process must not count as the service's.
+ * Measures an organization that sends 200 requests a second. It runs in a thread of its own, so that the time which this process spends on the
+ * hostile tenant does not count as the service's.
  */
 export async function measure(task: LoadTask): Promise<Measurement> {
   const worker = new Worker(new URL("./well-behaved-thread.ts", import.meta.url), { workerData: task });

@@ -95,5 +95,5 @@ function note(log: OutsideLog, holder: string, { type, ...attempt }: WorkerWord)
 }
 
 const workersPerOrganization = 2;
-/** All have one name, as copies of one program have it: no task may hang on it. */
+/** All workers have one name, as copies of one program do. No task may depend on the name. */
 const workerName = "chaos";

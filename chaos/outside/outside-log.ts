@@ -53,9 +53,9 @@ export class OutsideLog {
 }
 
 export interface OutsideTally {
-  /** Visits of steps that were handed out at all. */
+  /** Visits of steps that a function or worker was given. */
   readonly stepsDoneOutside: number;
-  /** Those of lost workers that another one had after them, under one key. */
+  /** Visits that another worker was given after the first one was lost, under the same key. */
   readonly handedToAnother: number;
   readonly takenAnswers: number;
   /** Answers that came late, or again. */

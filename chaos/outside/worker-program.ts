@@ -51,7 +51,7 @@ function isRefusal(error: unknown): boolean {
   return (error as { readonly status?: number }).status === 409;
 }
 
-/** Waits until it is said, so that it is known whatever becomes of this process. */
+/** Waits until the message is sent, so that it is known even if this process is killed next. */
 async function say(type: WorkerWord["type"], { jobId, idempotencyKey, attempt }: Task): Promise<void> {
   const word: WorkerWord = { type, jobId, idempotencyKey, attempt };
   await new Promise((resolve) => process.send?.(word, resolve));

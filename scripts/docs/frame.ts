@@ -29,7 +29,7 @@ interface Framed {
 }
 
 /**
- * Puts a page into what stands around all of them. An attribute that begins with a slash is an address of the service: the server writes its path prefix
+ * Puts a page into the frame that all pages share. An attribute that begins with a slash is an address of the service: the server writes its path prefix
  * before it. On a narrow screen the two navigations are popovers, which work without any script.
  */
 export function framed(page: Framed, pages: Pages, files: FrameFiles): string {

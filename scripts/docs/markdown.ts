@@ -8,22 +8,22 @@ export interface Heading {
   readonly level: number;
 }
 
-/** What stands below one heading, as the search knows it. The text before the first one has the heading of the page. */
+/** The text below one heading, for the search. The text before the first heading has the heading of the page. */
 export interface Passage {
   readonly id: string | undefined;
-  /** After the headings above it: many a page has "Errors" more than once. */
+  /** The heading, after the headings above it: some pages have "Errors" more than once. */
   readonly heading: string;
   readonly text: string;
 }
 
 export interface Rendered {
   readonly content: Markup;
-  /** Those below the title. */
+  /** The headings below the title. */
   readonly headings: readonly Heading[];
   readonly passages: readonly Passage[];
 }
 
-/** Says where a link leads; undefined: nowhere here, and the link becomes its text. */
+/** Gives the address of a link on the site; undefined: the site has no such page, and only the text of the link is kept. */
 export type AddressOf = (href: string) => string | undefined;
 
 /** Renders a page of Markdown, with the ids of headings that the pages of repositories have. */
@@ -86,7 +86,7 @@ function markedWith(addressOf: AddressOf, headings: Heading[]): Marked {
         if (level === 1) return `<h1>${content}</h1>\n`;
         const id = idOf(text, ids);
         headings.push({ id, text, level });
-        // The table of contents leads there by keyboard: one more stop for each heading would help nobody.
+        // The table of contents already leads there by keyboard, so the anchor of each heading needs no stop of its own.
         return `<h${level} id="${id}">${content} <a class="anchor" href="#${id}" tabindex="-1" aria-hidden="true">#</a></h${level}>\n`;
       },
       link(href, _title, content) {
@@ -98,7 +98,7 @@ function markedWith(addressOf: AddressOf, headings: Heading[]): Marked {
         if (address === undefined) throw new Error(`The image ${href} is not in docs/images.`);
         return html`<img src="${address}" alt="${text}" loading="lazy">`.text;
       },
-      // What scrolls must take the focus, or no key can scroll it.
+      // An element that scrolls must take the focus, or no key can scroll it.
       code: (text) => html`<pre tabindex="0"><code>${text}</code></pre>\n`.text,
       table: (header, body) =>
         `<div class="scroll" tabindex="0"><table><thead>${header}</thead><tbody>${body}</tbody></table></div>\n`,

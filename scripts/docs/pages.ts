@@ -9,9 +9,9 @@ export interface Page {
   readonly file: string;
   readonly source: string;
   readonly address: string;
-  /** What the index calls it. */
+  /** The name of the page in the index. */
   readonly title: string;
-  /** What the index says of it. */
+  /** The description of the page in the index. */
   readonly description: string;
 }
 

@@ -14,7 +14,7 @@ interface Found {
   readonly method: string;
   readonly path: string;
   readonly operation: Operation;
-  /** By status. */
+  /** The answers by their status. */
   readonly answers: readonly (readonly [status: string, answer: Answer])[];
 }
 
@@ -57,7 +57,7 @@ ${schemas.map(([name, schema]) => html`<h3 id="${schemaAnchor(name)}">${name}</h
   return { content, contents, passages };
 }
 
-/** By tag, in the order in which the document lists them. */
+/** Groups the operations by tag, in the order in which the document lists the tags. */
 function groupsOf({ tags, paths, components }: ApiDocument): { name: string; description: string; found: Found[] }[] {
   const all = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => {

@@ -11,7 +11,7 @@ export function schemaAnchor(name: string): string {
   return `schema-${name}`;
 }
 
-/** In a table's cell: the type and its bounds. */
+/** The type and its bounds, for a cell of a table. */
 export function typeOf(schema: Schema): Markup {
   const { $ref, anyOf, items, type } = schema;
   if ($ref !== undefined) {

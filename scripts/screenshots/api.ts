@@ -1,4 +1,4 @@
-/** Calls the service as somebody; throws what it answers where that is no success. */
+/** Calls the service as one user; throws the answer when it is not a success. */
 export class Api {
   readonly #baseUrl: string;
   readonly #token: string;
@@ -44,5 +44,5 @@ export class Api {
   }
 }
 
-/** Of all that is answered the pictures need texts only: ids, links, statuses. */
+/** The part of an answer that the pictures need: texts such as ids, links and statuses. */
 export type Answer = Record<string, string>;

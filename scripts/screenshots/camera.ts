@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { findChromium } from "@stepwell/testing/find-chromium.ts";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 
-/** In which every page is taken. */
+/** Every page is taken in each of these looks. */
 export const looks = [
   { name: "light", colorScheme: "light", width: 1_280 },
   { name: "dark", colorScheme: "dark", width: 1_280 },
@@ -49,7 +49,7 @@ export class Camera {
     return this.#words.length === 0 || this.#words.some((word) => name.includes(word));
   }
 
-  /** `part`: what is seen without scrolling, as where a dialog lies over the page; else the whole page. */
+  /** Takes a picture of the whole page. `window`: only the part that is seen without scrolling, for example where a dialog lies over the page. */
   async take(page: Page, name: string, part: "whole" | "window" = "whole"): Promise<void> {
     if (!this.wants(name)) return;
     await page.waitForFunction(isSettled);
@@ -61,6 +61,6 @@ export class Camera {
 
 const args = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"];
 
-/** As text: it runs in the page. Nothing is being loaded, and what a chart or a graph draws is drawn. */
+/** This is text, since it runs in the page. It is true when nothing is being loaded and all charts and graphs are drawn. */
 const isSettled = `new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))).then(
   () => document.fonts.status === "loaded" && document.querySelector(".skeleton, .starting") === null)`;

@@ -7,7 +7,7 @@ export interface DashboardPage {
   readonly path: string;
   /** Waits until the page is whole. */
   readonly isReady: (page: Page) => Promise<void>;
-  /** It is taken as it is seen without scrolling: a dialog lies over it, or rows are drawn only as they come into view. */
+  /** True: the picture has only the part that is seen without scrolling, because of a dialog or because rows are drawn only when in view. */
   readonly isWindow?: boolean;
 }
 
@@ -80,7 +80,7 @@ export function settingsPages({ organization, token }: Story): DashboardPage[] {
   ];
 }
 
-/** Of somebody without a second factor. */
+/** The account pages of a user without a second factor. */
 export const accountPages: readonly DashboardPage[] = [
   { name: "account", path: "/account", isReady: shows("textbox", "Name that people see") },
   { name: "account-password", path: "/account/password", isReady: shows("textbox", "Current password") },
@@ -91,17 +91,17 @@ export const accountPages: readonly DashboardPage[] = [
   { name: "account-activity", path: "/account/activity", isReady: shows("cell", "Signed in") },
 ];
 
-/** Of somebody who has a second factor. */
+/** The account pages of a user with a second factor. */
 export const guardedAccountPages: readonly DashboardPage[] = [
   { name: "account-second-factor-on", path: "/account/second-factor", isReady: shows("button", /Turn off|recovery/i) },
 ];
 
-/** The last to be taken: the page asks whoever leaves it. */
+/** The editor with a problem is taken last, since it asks for confirmation when somebody leaves it. */
 export function unsavedPages({ workflow }: Story): DashboardPage[] {
   return [{ name: "editor-problem", path: `${workflow}/edit`, isReady: breakDefinition }];
 }
 
-/** Of nothing that there is. */
+/** An id that does not exist. */
 const unknownId = "01900000-0000-7000-8000-000000000000";
 
 async function beginSecondFactor(page: Page): Promise<void> {

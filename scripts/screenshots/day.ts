@@ -57,7 +57,7 @@ class Day {
     return `${organization}/jobs/${jobId}`;
   }
 
-  /** What customers bought within a turn; most of it is on its way at once. */
+  /** Submits the orders of one turn; most of them run at the same time. */
   async orders(turn: number): Promise<void> {
     const { shop, clock } = this.#parts;
     const count = Math.round(3.5 + 3 * Math.sin(turn / 7 + 1) + (turn % 3));
@@ -78,7 +78,7 @@ class Day {
     return await this.submit("nightly-report", { region, date }, by, waitSeconds);
   }
 
-  /** One of these is left for a person. */
+  /** Submits a refund. One of the refunds is left for a person. */
   async claim(): Promise<void> {
     this.#orders += 1;
     await this.submit("refund", { orderId: `A-${this.#orders}`, amount: 49.9, reason: "damaged" });
@@ -93,7 +93,7 @@ class Day {
     return job;
   }
 
-  /** One of its two events is here, and one whose id is mistyped. */
+  /** Leaves a job that has one of its two events, and another event with a mistyped id. */
   async leaveWaiting(): Promise<string> {
     const { shop, clock } = this.#parts;
     const job = await this.submit("order-fulfilment", { ...this.#order(), amount: 126 });
@@ -153,7 +153,7 @@ function isDone({ status = "" }: Answer): boolean {
   return status !== "RUNNING";
 }
 
-/** Until the job, as it is answered, says this. */
+/** Waits until the answer about the job contains this text. */
 async function until(api: Api, job: string, said: string): Promise<void> {
   while (!JSON.stringify(await api.get(job)).includes(said)) await pause(50);
 }

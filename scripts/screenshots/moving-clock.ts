@@ -1,8 +1,8 @@
 import { performance } from "node:perf_hooks";
 
 /**
- * The clock of this process, set back and let on by hand, so that what the service does within a few seconds of ours is spread over a day of
- * its own: the database in this process, ids, tokens and histories all go by it.
+ * The clock of this process, set back and moved forward by hand, so that the work of a few real seconds is spread over a day of the service: the
+ * database in this process, ids, tokens and histories all use this clock.
  */
 export class MovingClock {
   #behindMs: number;
@@ -32,7 +32,7 @@ export class MovingClock {
     this.#behindMs = Math.max(0, this.#behindMs - ms);
   }
 
-  /** What time it is, is the machine's own again. */
+  /** Moves the clock to the machine's own time. */
   catchUp(): void {
     this.#behindMs = 0;
   }

@@ -9,7 +9,7 @@ import { enableTotp, startTotp } from "../../packages/server/src/store/people/us
 import { findUserByEmail } from "../../packages/server/src/store/people/users.ts";
 import type { Api } from "./api.ts";
 
-/** Of everybody in the pictures. */
+/** The password of everybody in the pictures. */
 export const password = "seven green bicycles";
 
 /** Lets somebody in by an invitation, as they would come in themselves. */

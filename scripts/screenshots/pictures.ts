@@ -15,9 +15,9 @@ import { operatorEmail, ownerEmail, type Story } from "./story.ts";
 export interface PictureParts {
   readonly baseUrl: string;
   readonly story: Story;
-  /** Of the operator; each lets in once. */
+  /** The recovery codes of the operator. Each of them works once. */
   readonly recoveryCodes: readonly string[];
-  /** Only pages are taken whose names contain one of these; none: all. */
+  /** Only pages whose names contain one of these words are taken. Empty: all pages. */
   readonly words: readonly string[];
 }
 
@@ -60,13 +60,13 @@ async function takeLook(camera: Camera, parts: PictureParts, look: Look, nextCod
   });
 }
 
-/** Each as high as what it is to show. */
+/** Each picture is as high as its content. */
 const readmePictures = [
   { name: "job", shown: "job-waiting", height: 920 },
   { name: "home", shown: "home", height: 812 },
 ] as const;
 
-/** Those that the README shows. */
+/** Takes the pictures that the README shows. */
 export async function takeForReadme({ baseUrl, story }: PictureParts): Promise<Written> {
   const camera = await Camera.open("docs/images", []);
   try {
@@ -111,7 +111,7 @@ async function open(page: Page, baseUrl: string, { path, isReady }: DashboardPag
   await isReady(page);
 }
 
-/** As text: it runs in the page. Goes there as a link would, so that nobody signs in again */
+/** This is text, since it runs in the page. It changes the address as a link does, so that no new sign-in is needed. */
 function goTo(url: string): string {
   return `history.pushState(null, "", ${JSON.stringify(url)}); dispatchEvent(new PopStateEvent("popstate"))`;
 }

@@ -63,7 +63,7 @@ async function press(page: Page, button: string): Promise<void> {
   await page.getByRole("button", { name: button, exact: true }).click();
 }
 
-/** As the command line does. */
+/** Begins a sign-in as the command line does. */
 async function beginDevice(baseUrl: string): Promise<{ verification_uri_complete: string }> {
   const body = new URLSearchParams({ client_id: "stepwell-cli", scope: "openid profile email offline_access" });
   const headers = { "user-agent": "stepwell/0.1.0 (linux; acme-laptop)" };

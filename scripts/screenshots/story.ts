@@ -84,7 +84,7 @@ async function letIn(baseUrl: string, organization: string, owner: Api, clock: M
   }
 }
 
-/** Each with a version or more; `$LIVE` points at the last one, `staging` at the first. */
+/** Registers each workflow with one or more versions. `$LIVE` points at the last version, `staging` at the first. */
 async function deployAll(owner: Api, organization: string, clock: MovingClock): Promise<WorkflowIds> {
   const definitions: Readonly<Record<WorkflowName, readonly string[]>> = {
     "order-approval": [orderApproval],
@@ -137,7 +137,7 @@ async function makeTokens(owner: Api, organization: string, workflows: WorkflowI
   return { shop, pipeline };
 }
 
-/** Tasks that wait: in one queue workers ask for them, in one nobody does, and one is paused. */
+/** Leaves waiting tasks in three queues: workers ask for those in one, nobody asks for those in another, and one is paused. */
 async function leaveTasks(owner: Api, organization: string): Promise<void> {
   const queues = `${organization}/task-queues`;
   for (const queue of ["thumbnails", "thumbnails", "thumbnails", "label-printer", "payouts", "payouts"])
@@ -151,7 +151,7 @@ async function firstVersion(owner: Api, workflow: string): Promise<string> {
   return `${workflow}/versions/${versionId}`;
 }
 
-/** Of people who are still to come in, or have forgotten their password. */
+/** Makes links for people who have not joined yet, or have forgotten their password. */
 async function makeLinks(owner: Api, organization: string) {
   const roles = ["viewer"];
   const { invitationId } = await owner.post(`${organization}/invitations`, { roles, email: "intern@acme.example" });

@@ -1,4 +1,4 @@
-/** A span of time in the largest unit that there are two of. */
+/** A span of time in the largest unit of which it holds at least two. */
 export function age(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1_000));
   const [unit, length] = units.find(([, length]) => seconds >= 2 * length) ?? ["s", 1];

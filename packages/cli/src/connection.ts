@@ -35,9 +35,9 @@ export async function connect(place: Place): Promise<Connection> {
 }
 
 /**
- * The service is that of the profile that is named, else the one that STEPWELL_URL names, else the one that `stepwell dev` started in this
- * directory, else that of the profile in use, else that of the last sign-in: commands that try something out here must not change a service that runs
- * elsewhere. The token is STEPWELL_TOKEN, else the sign-in, else the token of `stepwell dev`, and each only at its own address.
+ * Finds the service and the token. The service is the first of these: the named profile, STEPWELL_URL, the service that `stepwell dev` started in
+ * this directory, the profile in use, the last sign-in. This order keeps a command that tries something out here from changing a service elsewhere.
+ * The token is STEPWELL_TOKEN, else the sign-in, else the token of `stepwell dev`, each only at its own address.
  */
 export async function reach(place: Place): Promise<Access> {
   const profile = namedProfile(place.profile) ?? (addressHere() === undefined ? currentProfile() : undefined);
@@ -76,7 +76,7 @@ export function devFileHere(): Partial<DevFile> | undefined {
   return readDevFile(resolve(process.env.STEPWELL_DATA_DIR || ".stepwell"));
 }
 
-/** A profile names all of a place, so the environment has no part in it. */
+/** A profile names the service and the organization, so STEPWELL_ORGANIZATION is not read beside it. */
 function organizationHere(profile: Profile | undefined): string | undefined {
   const named = profile === undefined ? process.env.STEPWELL_ORGANIZATION : profile.organization;
   return named === "" ? undefined : named;

@@ -66,7 +66,7 @@ interface Source {
   readonly text: string;
 }
 
-/** The warnings of the definition as the service checks it; here, where it has no such workflow yet. Throws when it is not valid. */
+/** The warnings of the definition. The service checks it, or this process if the service has no such workflow yet. Throws when it is not valid. */
 async function checked({ client, organizationId }: Connection, workflowId: string | undefined, { file, text }: Source) {
   const found =
     workflowId === undefined

@@ -33,7 +33,7 @@ export async function dev({ definitions = [], open }: DevOptions = {}): Promise<
     show({ value: { ...seeded.file, signInLink: link }, text, quiet: link });
     if (definitions.length > 0) await follow(seeded.file, definitions);
   } catch (error) {
-    // A service that goes on would keep this process alive, without what the newcomer needs.
+    // A service that goes on would keep this process alive, although its seeding or its first steps failed.
     await service.stop();
     throw error;
   }

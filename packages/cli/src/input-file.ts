@@ -19,7 +19,7 @@ export function nameOf(file: string): string {
   return file === "-" ? "Standard input" : `The file ${file}`;
 }
 
-/** The text of the bytes, with a byte order mark that they begin with. Throws a TypeError for bytes that are not UTF-8: a replacement would change them. */
+/** Decodes the bytes and keeps a byte order mark. Throws a TypeError for bytes that are not UTF-8: replacing them would change the text. */
 function decoded(bytes: Uint8Array): string {
   return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
 }

@@ -15,7 +15,7 @@ export function readKept(path: string): string | undefined {
     return readFileSync(path, "utf8");
   } catch (error) {
     const code = codeOf(error);
-    // A file in the place of a directory holds nothing that was kept either, such as /dev/null as the home directory.
+    // A file in the place of a directory, such as /dev/null as the home directory, also means that nothing was kept.
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
     if (code === "EACCES" || code === "EPERM")
       throw new CommandError("failed", `You may not read ${path}. ${elsewhere}`);

@@ -12,5 +12,5 @@ export async function listed<Page, Item>(
   return items.slice(0, limit);
 }
 
-/** Every list of the service gives as many at once. */
+/** Every list of the API allows pages of this size. */
 const maxPageSize = 100;

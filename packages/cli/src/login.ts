@@ -76,7 +76,7 @@ function addressIn(text: string): string {
 }
 
 async function endQuietly(provider: Provider, { refreshToken }: SignIn): Promise<void> {
-  // It may have ended long ago, and ends by itself when nobody uses it.
+  // The session may have ended long ago, and ends by itself when nobody uses it, so an error does not matter.
   await openid.tokenRevocation(provider, refreshToken).catch(() => undefined);
 }
 

@@ -1,6 +1,6 @@
 import { isId } from "./id.ts";
 
-/** The words of a command line in the names that commands have now. What had another name goes on under it, and prints what it printed. */
+/** Translates a command line with old names of commands into the present names. Old names still work, and print what they printed before. */
 export function withCurrentNames(words: readonly string[]): readonly string[] {
   const [first = "", second = "", ...rest] = words;
   switch (first) {

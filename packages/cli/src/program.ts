@@ -177,7 +177,7 @@ function refuseEmpty(command: Command): void {
 const wrongUsage = { code: "stepwell.emptyValue" };
 
 function addPlace(command: Command): void {
-  // A command that means something of its own by an organization has said so.
+  // A command that uses `--organization` in another sense has declared the option itself.
   if (!command.options.some(({ long }) => long === "--organization")) {
     command.option("--organization <name>", "name or id; left out: that of the token, the profile or the sign-in");
   }

@@ -36,7 +36,7 @@ async function submit(workflow: string, { input, tag, idempotencyKey, wait, ...p
   await showSubmitted(connection, job, wait);
 }
 
-/** Most jobs end, or wait for events, while the submission itself waits; on a terminal it is not held, so that there is something to see. */
+/** The submission waits, since most jobs soon end or wait for events. On a terminal it does not wait, so that the progress can be shown. */
 export function firstWait(wait: number): { readonly waitSeconds?: number } {
   return wait === 0 || hasLiveTerminal() ? {} : { waitSeconds: Math.min(wait, maxFirstWaitSeconds) };
 }

@@ -13,7 +13,7 @@ export function list(entries: Readonly<Record<string, string | undefined>>, inde
   return known.map(([name, value]) => `${indent}${name.padEnd(width)}  ${inOneLine(value)}`).join("\n");
 }
 
-/** A text of somebody else as a terminal can show it: a control character could move what stands there, or pretend that it is something else. */
+/** A foreign text as a terminal can show it. Control characters could move other text, or make it look different. */
 export function inOneLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, escaped);
 }

@@ -82,7 +82,7 @@ export function hasLiveTerminal(): boolean {
   return form === "text" && process.stderr.isTTY === true;
 }
 
-/** Shows an error to a person: what is wrong, and nothing of where in the code. */
+/** Shows an error to a person: its message without the stack. */
 export function explain(error: unknown): void {
   process.stderr.write(`stepwell: ${withoutControls(error instanceof Error ? error.message : String(error))}\n`);
   const isUnknown = error instanceof StepwellError && error.code === "AuthenticationError";

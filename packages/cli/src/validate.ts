@@ -4,7 +4,7 @@ import { CommandError } from "./exit-code.ts";
 import { readText } from "./input-file.ts";
 import { show, showValue, warn } from "./terminal.ts";
 
-/** Checks definitions here, with the settings of this environment; no service is asked. */
+/** Checks definitions in this process, with the settings of this environment and without a service. */
 export function validate(files: readonly string[], { strict = false }: { readonly strict?: boolean }): void {
   const checked = files.map(checkFile);
   for (const { file, text, warnings } of checked) {

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { converse, type Ended, endAll, entry, run } from "./process.ts";
 import { Shell } from "./shell.ts";
 
-// Each command as its users run it, against one service.
+// These tests run each command as its users do, against one service.
 const service = useService(postgresHome);
 let directory: string;
 

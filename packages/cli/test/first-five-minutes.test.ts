@@ -96,7 +96,7 @@ test("SIGTERM to npm start ends the service", async () => {
   const { baseUrl } = devFileIn("clone");
   const { complaint } = await service.terminate();
   await expect(fetch(baseUrl)).rejects.toThrow();
-  // It has signed somebody in by now, and its library had nothing to say about this Node.js.
+  // The service has signed somebody in by now, and its library has printed no warning about this Node.js.
   expect(complaint).not.toContain("oidc-provider");
 });
 
@@ -186,7 +186,7 @@ const readmeWalk = new Map<string, () => Promise<void>>([
   ["npm ci && npm start", async () => {}], // By the test before this one.
   [
     "npm ci && npm test",
-    // It runs this test. The check of each change runs both words, and nothing else.
+    // This test is a part of `npm test`. The check of each change runs these two commands and nothing else.
     async () => expect(readFileSync(join(root, ".ci/run"), "utf8")).toMatch(/\nnpm ci\nnpm test\n$/),
   ],
   ["npx stepwell sample > order-approval.json", () => succeeds("npx stepwell sample > order-approval.json")],
@@ -245,8 +245,8 @@ async function succeeds(line: string): Promise<void> {
 }
 
 /**
- * In the whole matrix as everybody does. `npm test` itself was begun with `npm ci` and takes what that left: to install once more takes 20 s of processor
- * time and shows nothing new.
+ * Installs the packages. The whole matrix does it with `npm ci`, as everybody does. `npm test` reuses the packages that its own `npm ci` has installed:
+ * another installation takes 20 s of processor time and shows nothing new.
  */
 async function install(): Promise<void> {
   if (scope !== "all") {
@@ -260,8 +260,8 @@ async function install(): Promise<void> {
 }
 
 /**
- * In the whole matrix `npm start` builds all of it. `npm test` itself was begun with the build, and takes what that left: `npm start` builds what differs
- * from it, and to compile the rest once more takes 6 s of processor time and shows nothing new.
+ * Prepares the build. In the whole matrix `npm start` builds everything. `npm test` reuses the build with which it began, and `npm start` only builds what
+ * differs from it: compiling the rest again takes 6 s of processor time and shows nothing new.
  */
 async function build(): Promise<void> {
   if (scope === "all") return;
@@ -300,7 +300,7 @@ async function installOtherNodes(): Promise<string> {
   return place;
 }
 
-/** As the workspace's own list of packages names this machine's. */
+/** The name of this machine's Node.js package in the dependencies of the workspace. */
 function bundledNodeName(): string {
   const { optionalDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const system = process.platform === "win32" ? "win" : process.platform;
@@ -309,7 +309,7 @@ function bundledNodeName(): string {
   return name;
 }
 
-/** With the address of the service that runs here, and what a person does in a browser meanwhile. */
+/** Signs in at the service that runs here, and does what a person does in a browser meanwhile. */
 async function signIn(): Promise<void> {
   const { baseUrl, email, password } = devFileIn("clone");
   const asking = clone.start("npx", "stepwell", "login", "--url", baseUrl);

@@ -122,7 +122,7 @@ test("a profile has a name that can be written in a command, and a file of profi
 test("a home directory that is none keeps nothing, and says so only where something is kept", async () => {
   const home = { ...nowhere, XDG_CONFIG_HOME: "", HOME: "/dev/null" };
   expect((await run(home, "profile", "list")).output).toBe("There is no profile yet.\n");
-  // It goes to the service, without a look at what may be kept at home.
+  // The command asks the service, although nothing can be kept in this home directory.
   expect(await run(home, "whoami")).toMatchObject({ code: 5 });
   expect(await run(home, "profile", "set", "a", "--url", "http://127.0.0.1:9")).toMatchObject({
     code: 1,

@@ -19,14 +19,14 @@ export interface Conversation {
   readonly ended: Promise<Ended>;
   /** Answers with all that was printed once `wanted` is in it; the command goes on. */
   said(wanted: string | RegExp): Promise<string>;
-  /** Answers with all that was complained of once `wanted` is in it. */
+  /** Answers the standard error so far, once `wanted` is in it. */
   complained(wanted: RegExp): Promise<string>;
   /** Reads nothing more of what it prints, as `head` does. */
   stopReading(): void;
   end(signal: NodeJS.Signals): void;
 }
 
-/** Runs it while the test does what it asks for. */
+/** Runs the command line while the test does what it asks for. */
 export function converse(environment: Record<string, string>, words: readonly string[]): Conversation {
   const child = start(environment, ...words);
   let output = "";
@@ -88,7 +88,7 @@ export async function printed(child: ChildProcess, text: string): Promise<string
   for await (const chunk of child.stdout?.iterator({ destroyOnReturn: false }) ?? []) {
     output += String(chunk);
     if (!output.includes(text)) continue;
-    // It may have more to say: a pipe that is closed would end it, and one that is full would stop it.
+    // The program may print more: a closed pipe would end it, and a full pipe would stop it.
     child.stdout?.resume();
     return output;
   }

@@ -231,7 +231,7 @@ test.concurrent("in a directory where stepwell dev started a service, a sign-in 
   });
 });
 
-// By itself: it takes away the codes of all.
+// This test runs alone, since it deletes the codes of all tests.
 test("a code that got too old is said to be", async () => {
   const terminal = await newTerminal();
   const asking = converse(terminal.environment, ["login", "--url", service.baseUrl]);
@@ -265,7 +265,7 @@ async function signIn({ person, environment }: Terminal, ...options: string[]): 
   return await asking.ended;
 }
 
-/** Opens the printed address: the code came with it, and is on the page where one decides. */
+/** Opens the printed address and submits the code. The next page shows the code and asks for a decision. */
 async function confirmation(browser: Browser, asking: Conversation) {
   const output = await asking.said("compare the code");
   const code = /enter the code {2}(\S+)/.exec(output)?.[1] ?? "";
@@ -289,7 +289,7 @@ function stored({ credentials }: Terminal): StoredSignIn {
   return JSON.parse(readFileSync(credentials, "utf8")).signIns[service.baseUrl];
 }
 
-/** As if its id token ended in a minute. */
+/** Changes the stored sign-in as if its id token ended in a minute. */
 function age(terminal: Terminal): StoredSignIn {
   const { credentials } = terminal;
   const content = JSON.parse(readFileSync(credentials, "utf8"));
@@ -298,7 +298,7 @@ function age(terminal: Terminal): StoredSignIn {
   return stored(terminal);
 }
 
-/** As if every renewal was that long ago. */
+/** Changes the stored renewals as if all of them were that long ago. */
 async function ageExchanges(seconds: number): Promise<void> {
   await query("UPDATE refresh_exchange SET claimed_at = claimed_at - $1 * interval '1 second'", [seconds]);
 }

@@ -121,7 +121,7 @@ test.concurrent("a certificate that nobody vouches for stops the start with what
 });
 
 test.concurrent("a server that is older than we need stops the start", async () => {
-  // A real server, by way of a peer that says the version of an old one.
+  // The server is a real one behind a proxy that reports an old version.
   const proxy = await TcpProxy.before(inject("postgresUrl"));
   const version = await onServer(inject("postgresUrl"), async (client) => {
     const { rows } = await client.query<{ number: string }>("SELECT current_setting('server_version_num') AS number");

@@ -4,7 +4,7 @@ export interface TutorialStep {
   readonly output: string;
 }
 
-/** The `sh` blocks of a document, each with the `text` block behind it. A block without one would be tried by nobody, which is an error of the document. */
+/** The `sh` blocks of a document, each with the `text` block behind it. A block without one would not be tested, which is an error of the document. */
 export function tutorialStepsIn(markdown: string): readonly TutorialStep[] {
   const blocks = [...markdown.matchAll(/^```sh\n([\s\S]*?)^```$(?:\n\n```text\n([\s\S]*?)^```$)?/gm)];
   return blocks.map(([, commands = "", output]) => {

@@ -11,7 +11,7 @@ export type ByPath = {
   ) => Promise<Outcome<NameAt<Verb, Path>>>;
 };
 
-/** The answer of an operation, or what the service says in place of one. Only a service that cannot be reached is thrown. */
+/** The answer of an operation, or the error that the service answered. An error is thrown only when the service cannot be reached. */
 export type Outcome<Name extends OperationName> =
   | { readonly data: Data<Name>; readonly error?: never; readonly response: Response }
   | { readonly data?: never; readonly error: Problem; readonly response: Response };

@@ -361,8 +361,8 @@ export class StepwellClient {
   }
 
   /**
-   * Answers a task in one try and without an Idempotency-Key, which costs the service about a third less: a repetition gets 409, as any answer that comes too late. `Worker`
-   * answers so, by the thousands; what tries again by itself is the methods above.
+   * Answers a task in one try and without an Idempotency-Key, which costs the service about a third less. A repetition gets 409, as any answer that comes
+   * too late. `Worker` uses it, since it answers thousands of tasks; the methods above try again by themselves.
    */
   async answerTask<Answer extends keyof TaskAnswers>(
     organizationId: string,

@@ -5,7 +5,7 @@ import type { CallOptions } from "./transport.ts";
 /** Calls an operation by its name, as the client's `call` does. */
 type Call = <Name extends CallName>(name: Name, ...args: CallArguments<Name, CallOptions>) => Promise<Answer<Name>>;
 
-/** Makes a definition the newest version of its workflow, and moves the tag there. Does nothing of that where it is so already. */
+/** Makes a definition the newest version of its workflow, and moves the tag there. Leaves out each part that is already done. */
 export async function deploy(
   call: Call,
   organizationId: string,

@@ -41,7 +41,7 @@ export class Outage {
   }
 }
 
-/** Waiting must not become a loop without pauses, whatever a proxy asks for. */
+/** The least pause keeps the waiting from becoming a busy loop, even if a proxy asks for no pause. */
 const leastPauseMs = 50;
 
 /** Does one thing again and again until it succeeds or is refused. */

@@ -1,6 +1,6 @@
 import { onAbort } from "./on-abort.ts";
 
-/** Waits for so many milliseconds, or until the signal is aborted, whichever comes first. */
+/** Waits for `ms` milliseconds, or until the signal is aborted, whichever comes first. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return;
   await new Promise<void>((resolve) => {

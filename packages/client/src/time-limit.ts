@@ -9,8 +9,8 @@ export interface TimeLimit {
 }
 
 /**
- * Does some work with a signal that is aborted when the caller's is or when the time is over, and rejects in that very moment, whether the work heeds
- * its signal or not: a request whose memory was cleaned up hears of no signal. (AbortSignal.any came with Node.js 20.3 and holds on to its signals.)
+ * Does some work with a signal that is aborted when the caller's signal is, or when the time is over. It rejects at that moment even if the work ignores
+ * its signal, as a request does after its memory was cleaned up. (AbortSignal.any came with Node.js 20.3 and keeps its signals in memory.)
  */
 export async function withinTime<Result>(
   { signal, ms, late }: TimeLimit,

@@ -117,7 +117,7 @@ export class Transport {
     });
   }
 
-  /** At least as long as the service asks for, and up to a tenth longer: all that it turns away would come back in one moment. */
+  /** At least as long as the service asks for, and up to a tenth longer, so that the refused requests do not all come back at one moment. */
   #pauseMs(askedMs: number | undefined, failedAttempts: number): number {
     const { random } = this.#chance;
     return askedMs === undefined ? backoffMs(failedAttempts, random) : askedMs * (1 + random() / 10);
@@ -154,7 +154,7 @@ export class Transport {
       if (value !== undefined) headers.set(name, String(value));
     if (options.idempotencyKey !== undefined) headers.set(keyHeader, options.idempotencyKey);
     if (input.body !== undefined) headers.set("Content-Type", "application/json");
-    // A request that is sent once needs no key: it would be a row in the service's store that nobody asks for.
+    // A request that is sent only once needs no key, which would only add a row to the service's store.
     const needsKey = method !== "GET" && !headers.has(keyHeader) && (options.maxAttempts ?? 1) > 1;
     if (needsKey) headers.set(isKeyed ? keyHeader : invocationHeader, crypto.randomUUID());
     const waitSeconds = Number(url.searchParams.get("waitSeconds") ?? 0);
@@ -175,11 +175,11 @@ interface OutgoingRequest {
   readonly headers: Headers;
   readonly body: string | undefined;
   readonly waitMs: number;
-  /** The service is told the attempt's number: of an operation whose answer shows a secret, an early attempt must not end what a later one was given. */
+  /** True: each attempt sends its number. Where the answer has a secret, an early attempt that arrives late must not end the secret of a later one. */
   readonly isNumbered: boolean;
 }
 
-/** The reading of one attempt, which `timed` ends: the signal for its request, and what takes its answer. */
+/** The reading of one attempt, which `timed` ends: the signal for its request, and the function that reads its answer. */
 type Reading = (timed: AbortSignal) => {
   readonly signal: AbortSignal;
   readonly take: (response: Response) => Promise<Reply>;

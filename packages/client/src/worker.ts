@@ -55,7 +55,7 @@ export class TaskFailure extends Error {
 /** Takes tasks of one queue, several at once, holds them by heartbeats, and answers them. It goes on by itself after the service was out of reach. */
 export class Worker {
   /**
-   * Settles when the worker has ended: resolves after `stop`, and rejects with the `StepwellError` by which the service lets it in no more (401, 403 or 404).
+   * Settles when the worker has ended: resolves after `stop`, and rejects with a `StepwellError` when the service refuses the worker (401, 403 or 404).
    */
   readonly ended: Promise<void>;
   readonly #options: WorkerOptions;
@@ -63,7 +63,7 @@ export class Worker {
   readonly #running = new Map<AbortController, Promise<void>>();
   readonly #stopping = new AbortController();
   #onSlot: (() => void) | undefined;
-  /** Whether it has waited for more slots before this poll. */
+  /** Whether the worker has waited for more free slots before this poll. */
   #isGathered = false;
 
   constructor(options: WorkerOptions) {
@@ -184,7 +184,7 @@ export class Worker {
     return await Promise.race([work(), aborted]);
   }
 
-  /** Sends an answer until the service has it, as long as the task is the worker's: what was done must not be done again because the service restarts. */
+  /** Sends an answer until the service has it, as long as the worker holds the task: finished work must not be done again because the service restarts. */
   async #answer(task: Task, outcome: Outcome, signal: AbortSignal): Promise<void> {
     const { onError } = this.#options;
     const giveUpAt = performance.now() + maxAnswerMs;
@@ -194,7 +194,7 @@ export class Worker {
         await this.#send(task, outcome);
         return;
       } catch (error) {
-        // The try before has arrived, or the task is another worker's by now. Either way nothing is left to do.
+        // The previous try has arrived, or another worker has the task by now. In both cases nothing is left to do.
         if (mayHaveArrived && isOver(error)) return;
         const instead = isUnsendable(error) ? insteadOf(outcome, error) : undefined;
         if (instead !== undefined) {
@@ -248,7 +248,7 @@ function failureOf(error: unknown): Failure {
   };
 }
 
-/** Says what can be said in place of an answer that never arrives: without one the task would go from worker to worker. */
+/** The answer to send in place of one that the service cannot accept: without any, the task would go from worker to worker. */
 function insteadOf(outcome: Outcome, error: unknown): Outcome | undefined {
   if (outcome.type === "complete") return { type: "fail", failure: { ...failureOf(error), retryable: false } };
   if (outcome.type === "release" || outcome.failure.message === untold) return undefined;
@@ -293,7 +293,7 @@ function pauseAfter(error: unknown, failures: number): number {
 /** The reason for which a task is given back. */
 const stopped = new Error("The worker stops.");
 
-/** Waits for the end of some work, and no longer than so many milliseconds. */
+/** Waits for the end of some work, but at most this many milliseconds. */
 async function inTime(work: Promise<unknown>, ms: number): Promise<void> {
   const waiting = new AbortController();
   await Promise.race([work.finally(() => waiting.abort()), pause(ms, waiting.signal)]);

@@ -30,7 +30,7 @@ export type Scripted =
       readonly cut?: "broken" | "open";
     };
 
-/** A server that answers what it is told to, one after the other, the last one again and again; and writes down what it was asked. */
+/** A server that gives the prepared answers in their order, repeats the last one, and records the requests. */
 export class ScriptedServer {
   readonly baseUrl: string;
   readonly received: Received[] = [];

@@ -8,12 +8,12 @@ import { SignedOut } from "./session/SignedOut.tsx";
 import { useSession } from "./session/use-session.ts";
 import { Starting } from "./shell/Starting.tsx";
 
-/** No page begins with a dialog, so this one comes when the page stands; without it the page stays, and its answers say the same. */
+/** No page begins with a dialog, so this one is loaded once the page is shown. If it cannot be loaded, errors on the page say that the session ended. */
 const loadSessionEnded = () => import("./session/SessionEnded.tsx").catch(() => ({ SessionEnded: () => null }));
 const SessionEnded = lazy(async () => ({ default: (await loadSessionEnded()).SessionEnded }));
 const whenPageStandsMs = 4_000;
 
-/** The pages are there only while somebody is signed in; a session that ends leaves them standing under a question. */
+/** The pages are shown only while somebody is signed in. When the session ends, they stay under a dialog that asks for a new sign-in. */
 export function App() {
   const state = useSession();
   switch (state.status) {

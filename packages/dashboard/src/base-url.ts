@@ -4,7 +4,7 @@ export const baseUrl: string = written() || window.location.origin;
 /** Prefix of every path of the service, without a slash at the end; mostly empty. */
 export const basePath: string = new URL(baseUrl).pathname.replace(/\/+$/, "");
 
-/** The sign-in leads back to the service's own address only: whoever came by another one (127.0.0.1, an internal name) is sent there first. */
+/** The sign-in leads back to the service's own address only. A user who came by another address (127.0.0.1, an internal name) is sent there first. */
 export function isAtBaseUrl(): boolean {
   return window.location.origin === new URL(baseUrl).origin;
 }

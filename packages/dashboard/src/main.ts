@@ -5,8 +5,8 @@ import { session } from "./session/session.ts";
 import { applyTheme } from "./theme/theme.ts";
 
 /**
- * The first script, small: a browser that must go to the provider and back does so before the pages are loaded, and comes back to find them on
- * their way.
+ * The first script is small: a browser that must go to the provider does so before it loads the pages. When it comes back, the pages are
+ * loaded while the sign-in is completed.
  */
 applyTheme();
 const isBack = session.isComingBack();

@@ -27,8 +27,8 @@ import { texts } from "./texts/texts.ts";
 
 /**
  * The one list of pages. The address of a page is `/app` and the path of what it shows in the API, so that one can be made from the other.
- * Everything except the shell is loaded when it is first shown. A page that has a `tab` stands among the tabs of its layout, and one that has a `link` in the bar
- * on top, in this order.
+ * Everything except the shell is loaded when it is first shown. A page with a `tab` stands among the tabs of its layout, and a page with a `link` in
+ * the bar on top, in this order.
  */
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: Broken });
 
@@ -255,7 +255,7 @@ export function createAppRouter() {
   });
 }
 
-/** The router breaks on a path with a malformed percent-escape. Written so that it can be read, it is the path of no page, as any other. */
+/** The router breaks on a path with a malformed percent-escape. The path is rewritten so that it can be read, and is then a path without a page. */
 function makePathReadable(): void {
   const { pathname, search, hash } = window.location;
   try {

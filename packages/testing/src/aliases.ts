@@ -1,4 +1,4 @@
-/** The rows, and once more those of operations that a second path leads to. */
+/** Adds a second row for each operation with a second path, under the name of that alias. */
 export function withAliases<Row>(rows: Readonly<Record<string, Row>>): Readonly<Record<string, Row>> {
   const aliases = Object.entries(rows).flatMap(([operationId, row]) =>
     operationId.includes("ApiToken") ? [[operationId.replace("ApiToken", "ApiAuthToken"), row] as const] : [],

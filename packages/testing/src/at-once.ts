@@ -1,4 +1,4 @@
-/** So many keep a service busy while its store commits. */
+/** Eight pieces of work at once keep a service busy while its store commits. */
 const maxAtOnce = 8;
 
 /** Does the work for each item, for some of them side by side. */

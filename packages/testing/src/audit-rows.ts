@@ -16,7 +16,7 @@ export interface AuditRow {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** What one request left, in whatever organization. */
+/** Reads the audit entries of one request, in any organization. */
 export async function rowsOfRequest({ headers }: { readonly headers: Headers }, service: TestService) {
   const requestId = headers.get("x-request-id");
   return await ask<AuditRow>(service.running.database, "SELECT * FROM audit_entry WHERE request_id = $1", requestId);
@@ -27,7 +27,7 @@ export async function rowsOfAction(service: TestService, organizationId: string,
   return await ask<AuditRow>(service.running.database, text, organizationId, action);
 }
 
-/** Any statement, past all the rules of the store. */
+/** Runs any statement directly, without the rules of the store. */
 export async function ask<Row = unknown>(
   database: Database,
   text: string,
@@ -42,7 +42,7 @@ export function sealingDuty({ running }: TestService) {
   return auditSealingDuty({ database, now: () => engine.now(), key: testSecrets().keyFor("audit") });
 }
 
-/** Until all that can be is sealed: the service's own duty may be at it too, and then this one does nothing. */
+/** Repeats the duty until nothing is left to seal. The service's own duty may be sealing at the same time; this one does nothing then. */
 export async function sealAll(service: TestService, organizationId: string): Promise<void> {
   const waiting = `SELECT 1 FROM audit_unsealed JOIN audit_entry USING (organization_id, entry_id)
      LEFT JOIN audit_sealed USING (organization_id, entry_id)

@@ -1,4 +1,4 @@
-/** What a page shows, as far as tests ask. */
+/** A page as tests see it. */
 export interface ShownPage {
   readonly status: number;
   readonly url: URL;
@@ -47,12 +47,12 @@ export class Browser {
     return [...this.#cookies.keys()].sort();
   }
 
-  /** What it would send to this address. */
+  /** The Cookie header that the browser would send to this address. */
   cookieHeader(url: URL): string {
     return this.#cookiesFor(url);
   }
 
-  /** Everything it keeps, in a second one: what a thief of its cookies has. */
+  /** A second browser with the same cookies, such as a thief of them would have. */
   clone(): Browser {
     const other = new Browser(this.#userAgent);
     for (const [name, cookie] of this.#cookies) other.#cookies.set(name, cookie);

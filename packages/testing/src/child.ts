@@ -52,7 +52,7 @@ export class Child<Ready> {
     return this.#process.pid;
   }
 
-  /** What it wrote to its standard output: its log. */
+  /** The text that the process wrote to its standard output, which is its log. */
   get output(): string {
     return this.#output;
   }

@@ -64,7 +64,7 @@ export class Client {
     return answer;
   }
 
-  /** A call of which any answer is fine that the document knows. */
+  /** A call that may get any answer that the document describes. */
   async callAny<Body>(operationId: string, options: CallOptions): Promise<Answer<Body>> {
     const document = await readDocument(this.#baseUrl);
     const { method, path } = document.operation(operationId);
@@ -73,7 +73,7 @@ export class Client {
     return answer;
   }
 
-  /** A call whose answer is left as it came: nothing holds it against the document. */
+  /** A call whose answer is not checked against the document. */
   async ask(operationId: string, options: CallOptions): Promise<Answer<string>> {
     const { method, path } = (await readDocument(this.#baseUrl)).operation(operationId);
     return await this.#exchange(method, fill(path, { ...this.#bound, ...options.params }), options);

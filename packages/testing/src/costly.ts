@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "../../server/src/core/json/json.ts";
 
-/** The definitions and values that make most of each bound: found by searching, kept so that nothing is found twice. */
+/** The definitions and values below cost the most within each bound. They were found by a search, and are kept so that nobody must search again. */
 
 /** A value and the schema that makes its check long. */
 export interface CostlyCheck {
@@ -304,7 +304,7 @@ function loops(items: (index: number) => string, body: JsonValue, output: string
   return workflow([...forks, ...bodies], { any: {}, tree, lists });
 }
 
-/** The largest definition that there may be, written as people write: each step takes what it needs of the step before, the job's input and a loop's count. */
+/** The largest definition that is allowed, written as people write: each step takes values of the step before, the job's input and a loop's count. */
 export function largestWithExpressions(): JsonObject {
   const count = 500;
   const text = { type: "string" };
@@ -352,7 +352,7 @@ function backwards({ steps, ...others }: JsonObject): JsonObject {
   return { ...others, steps: [{ ...first, input: { v: 1 }, transitionToStep: last }, ...turned] };
 }
 
-/** Every fifth step waits for the events for which it and the next four would ask. */
+/** Makes every fifth step wait for the events that it and the next four steps would ask for. */
 function asking({ steps, ...others }: JsonObject): JsonObject {
   const waiting = (one: JsonObject, index: number): JsonObject => {
     const { input: _, ...step } = one;

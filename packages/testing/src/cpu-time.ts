@@ -1,6 +1,6 @@
 /**
- * How long this thread computes at `work`, in milliseconds: what others do on the machine does not count. The mean of some runs after a first
- * one, since systems count in ticks of a few milliseconds.
+ * The processor time of this thread for one run of `work`, in milliseconds; other work on the machine does not count. It is the mean of some runs
+ * after a first one, since systems count in ticks of a few milliseconds.
  */
 export function cpuMsOf(work: () => unknown, runs = 3): number {
   work();
@@ -11,7 +11,7 @@ export function cpuMsOf(work: () => unknown, runs = 3): number {
   );
 }
 
-/** How long this thread computes at one run of `work`, in milliseconds. */
+/** The processor time of this thread for a single run of `work`, in milliseconds. */
 export function onceCpuMsOf(work: () => unknown): number {
   const before = process.threadCpuUsage();
   work();

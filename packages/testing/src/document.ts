@@ -136,7 +136,7 @@ export class ApiDocument {
     return response.$ref === undefined ? response : (this.raw.components.responses[nameIn(response.$ref)] ?? {});
   }
 
-  /** What is wrong with the body of an answer. */
+  /** The errors in the body of an answer. */
   errorsOfAnswer(operationId: string, status: number | string, mediaType: string, body: unknown): readonly object[] {
     const { path, method, declaration } = this.operation(operationId);
     const { $ref } = declaration.responses[status] ?? {};
@@ -147,7 +147,7 @@ export class ApiDocument {
     return this.#errorsAt([...place, "content", mediaType, "schema"], body);
   }
 
-  /** What is wrong with the body of a request. */
+  /** The errors in the body of a request. */
   errorsOfRequest(operationId: string, body: unknown): readonly object[] {
     const { path, method } = this.operation(operationId);
     const place = ["paths", path, method.toLowerCase(), "requestBody", "content", "application/json", "schema"];
@@ -159,7 +159,7 @@ export class ApiDocument {
     return validate(value) ? [] : (validate.errors ?? []);
   }
 
-  /** Every header is one that the document names for this answer, and those that it says are always there are there. */
+  /** Checks that the document names every header of this answer, and that no header is missing which the document says is always there. */
   #checkHeaders(operationId: string, status: number, headers: Headers): void {
     const named = Object.entries(this.answerOf(operationId, status).headers ?? {});
     const names = new Set(named.map(([name]) => name.toLowerCase()));

@@ -5,7 +5,7 @@ import { exportJWK, generateKeyPair, type JWTHeaderParameters, SignJWT } from "j
 import { Provider } from "oidc-provider";
 import type { ProviderCommand, ProviderReady, ProviderSettings } from "./external-provider.ts";
 
-/** An OpenID provider that has nothing to do with ours, in a process of its own: whoever types a login is that person. */
+/** An OpenID provider that is independent of ours, in a process of its own. It asks for no password: a login alone signs in as that person. */
 const settings = JSON.parse(process.argv[2] ?? "{}") as ProviderSettings;
 const accounts = new Map<string, Record<string, unknown>>();
 const requests: string[] = [];
@@ -103,6 +103,6 @@ async function obey(command: ProviderCommand): Promise<object> {
 
 const { n = "", e = "" } = keys.RS256.jwk;
 process.send?.({ issuer, publicKey: { kty: "RSA", n, e } } satisfies ProviderReady);
-// Killed, it would not write down what it compiled.
+// The cache of compiled code is written now, since a process that is killed does not write it.
 flushCompileCache();
 process.once("disconnect", () => process.exit());

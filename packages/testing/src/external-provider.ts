@@ -9,7 +9,7 @@ export interface ProviderSettings {
     readonly redirectUris: readonly string[];
   }[];
   readonly algorithm: "RS256" | "ES256";
-  /** As the standard says; otherwise all claims are in the id token as well. */
+  /** True: the claims are only in the user info, as the standard says. False: all claims are in the id token as well. */
   readonly claimsInUserInfo: boolean;
 }
 
@@ -44,17 +44,17 @@ export class ExternalProviderProcess {
     return this.#child.ready.publicKey;
   }
 
-  /** Who has this login there, and what the provider says of them. */
+  /** Sets the claims that the provider makes about the person with this login. */
   async setAccount(login: string, claims: Record<string, unknown>): Promise<void> {
     await this.#ask({ type: "account", login, claims });
   }
 
-  /** Signs whatever it is told to, with the provider's own key. */
+  /** Signs the given claims with the provider's own key. */
   async sign(claims: Record<string, unknown>, header: object = {}): Promise<string> {
     return (await this.#ask<{ token: string }>({ type: "sign", header, claims })).token;
   }
 
-  /** What it was asked since the last time. */
+  /** The requests that the provider got since this was last called. */
   async requests(): Promise<readonly string[]> {
     return (await this.#ask<{ requests: string[] }>({ type: "requests" })).requests;
   }

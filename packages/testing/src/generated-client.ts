@@ -7,7 +7,7 @@ import { NodeHttpHandler, streamCollector } from "@smithy/node-http-handler";
 import { errorKinds } from "../../server/src/http/door/errors.ts";
 import type { ApiDocument, Operation } from "./document.ts";
 
-/** What an error of such a client holds. */
+/** An error of such a client. */
 export interface GeneratedError extends Error {
   readonly errorType: string;
   readonly statusCode: number;
@@ -29,7 +29,7 @@ export class GeneratedClient {
       requestHandler: new NodeHttpHandler(),
       protocol: new AwsRestJsonProtocol({ defaultNamespace: namespace, errorTypeRegistries: [errors] }),
       endpoint: async () => ({ protocol: "http:", hostname, port: Number(port), path: pathname }),
-      // As ever, but without waiting: a test has no peer that needs to recover.
+      // The retries are the usual ones, but without pauses: a test has no server that needs time to recover.
       retryStrategy: new ConfiguredRetryStrategy(maxAttempts, 1),
       retryMode: "standard",
       maxAttempts,
@@ -83,7 +83,7 @@ interface CommandBuilder {
 const namespace = "stepwell";
 const errors = TypeRegistry.for(namespace);
 
-/** The numbers by which such a model names types. */
+/** The numbers of types in such a model. */
 const types = { string: 0, integer: 1, structure: 3, operation: 9, document: 15, error: -3 } as const;
 
 /** A class for each code, as generated from a model that lists them. */

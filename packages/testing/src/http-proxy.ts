@@ -13,7 +13,7 @@ import { buffer } from "node:stream/consumers";
  */
 export type Way = "passed" | "lost" | "refused" | "answer-lost" | "answer-refused";
 
-/** A request that came to the proxy, with what the service answered, where it was asked. */
+/** A request that came to the proxy, with the answer of the service if the service got the request. */
 export interface Exchange {
   readonly method: string;
   readonly path: string;
@@ -27,8 +27,8 @@ export interface Exchange {
 }
 
 /**
- * Stands between a client and the service, as a load balancer does over a bad network. It buffers: an answer is handed on once all of it is there,
- * so nothing comes of a stream while it is open.
+ * Stands between a client and the service, as a load balancer does over a bad network. It buffers: it passes an answer on only when the answer
+ * is complete, so a client gets nothing of a stream that is open.
  */
 export class HttpProxy {
   readonly exchanges: Exchange[] = [];
@@ -55,7 +55,7 @@ export class HttpProxy {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** The ways of the next requests, one after the other. Those after them pass. What came before is forgotten. */
+  /** Sets the ways of the next requests, in their order. All requests after them pass. Earlier exchanges are forgotten. */
   expect(...ways: readonly Way[]): void {
     this.#ways = [...ways];
     this.exchanges.length = 0;

@@ -18,7 +18,7 @@ export interface RowKey {
   readonly epoch: number;
 }
 
-/** The key of one row; both numbers count from 1. A row with an even number is of a job that runs and whose call its node has; the others have succeeded. */
+/** The key of one row; both numbers count from 1. The job of an even number is running, and a node has its call; the other jobs have succeeded. */
 export function rowKey(organization: number, number: number): RowKey {
   const id = uuid(number * maxOrganizations + organization);
   return {
@@ -38,7 +38,7 @@ export function rowKey(organization: number, number: number): RowKey {
   };
 }
 
-/** No two rows of up to as many organizations have the same id. */
+/** The ids of all rows differ as long as there are no more organizations than this. */
 const maxOrganizations = 10_000;
 
 /** Holds the call of every job that runs. */
@@ -81,11 +81,11 @@ const rowId = uuidOf(`n::bigint * ${maxOrganizations} + o`);
 const someTime = "'2026-01-01'::timestamptz";
 const someone = `'{"type":"service","id":"test"}'`;
 const runs = "n % 2 = 0";
-/** Some 300 bytes, as of a job in the second of a few steps. */
+/** The state of a job in the second of a few steps, some 300 bytes long. */
 const someState = `json_build_object('status', 'RUNNING', 'step', json_build_object('name', 'charge', 'visit', 1, 'attempt', 1, 'phase', 'calling'),
   'progress', json_build_object('stepRunCount', 2, 'visits', json_build_object('reserve', 1, 'charge', 1), 'properties', json_build_object('sku', 'STEP-2',
   'reservationId', ${rowId}), 'bufferedEvents', json_build_object('approved', 1), 'eventCount', 1))`;
-/** Just more than stays within its job. */
+/** A value just too large to be stored in the row of its job. */
 const largeValue = `to_json(repeat(md5(n::text), 65))`;
 
 function fillings({ historyRowsPerJob }: KeyedTables): Readonly<Record<string, Filling>> {

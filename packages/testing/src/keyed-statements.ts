@@ -26,16 +26,16 @@ import { uuid } from "./numbered-id.ts";
 
 export interface KeyedStatement {
   readonly name: string;
-  /** Asks it for the rows of `fillKeyedTables` with these keys, through the store's own function. */
+  /** Runs the statement for the rows of `fillKeyedTables` with these keys, through the store's own function. */
   readonly ask: (db: Queryable, keys: readonly RowKey[], historyRowsPerJob: number) => Promise<unknown>;
 }
 
-/** Comes after every time in the rows. */
+/** This time is later than all times in the rows. */
 const at = Date.parse("2026-01-31T12:00:00Z");
 const maxBytes = 16_777_216;
 const commitId = uuid(1);
 
-/** The statements on the way of a request or a commit that take many keys, which may be of as many organizations. */
+/** The statements of requests and commits that take many keys. Each key may belong to another organization. */
 export const keyedStatements: readonly KeyedStatement[] = [
   { name: "hold_organizations", ask: (db, keys) => holdOrganizations(db, organizationsOf(keys)) },
   { name: "find_organizations", ask: (db, keys) => findOrganizations(db, organizationsOf(keys)) },
@@ -206,7 +206,7 @@ function claim({ organizationId, idempotencyKey }: RowKey) {
   return { organizationId, idempotencyKey, requestHash: Buffer.alloc(32), claimId: commitId };
 }
 
-/** Comes after the id of every row. */
+/** Makes an id that sorts after the ids of all rows. */
 function newId(index: number): string {
   return uuid(900_000_000_000 + index);
 }
@@ -221,7 +221,7 @@ function writtenOf(key: RowKey): WrittenJob {
   return { ...job, state: storedState(job.state), ...derived };
 }
 
-/** Goes from one call to the next, as most jobs do in most commits. */
+/** A job that goes from one call to the next, as most jobs do in most commits. */
 function jobOf({ organizationId, jobId, workflowId, versionId, epoch }: RowKey): Job {
   return {
     organizationId,

@@ -6,11 +6,11 @@ import { templateDatabase } from "./stores-setup.ts";
 
 export interface OwnDatabase {
   readonly url: string;
-  /** Drops it, whoever is connected. */
+  /** Drops the database, even while clients are connected. */
   remove(): Promise<void>;
 }
 
-/** A database of one's own on the tests' PostgreSQL server: without any table, or at the newest schema. */
+/** Makes a database on the tests' PostgreSQL server, for the caller alone: without any table, or at the newest schema. */
 export async function newDatabase(content: "empty" | "newest"): Promise<OwnDatabase> {
   const server = inject("postgresUrl");
   const name = `stepwell_${randomBytes(6).toString("hex")}`;

@@ -36,7 +36,7 @@ export interface SecondFactor {
   codeAt(at: number): string;
 }
 
-/** Straight into the store, in force, with no code used yet. */
+/** Puts a second factor straight into the store. It is in force, and no code of it is used yet. */
 export async function giveSecondFactor(
   { running }: TestService,
   person: Person,
@@ -55,7 +55,7 @@ export function codeOf(secret: string, at: number): string {
   return new TOTP({ secret }).generate({ timestamp: at });
 }
 
-/** What checks passwords, on a clock that the test moves. */
+/** The check of passwords, on a clock that the test moves. */
 export function signInAt(service: TestService, now: () => number): PasswordSignIn {
   const { database, engine } = service.running;
   return new PasswordSignIn({ database, now, newId: () => engine.newId(), secrets });
@@ -67,7 +67,7 @@ export interface SignedInPerson extends Person {
   readonly client: Client;
 }
 
-/** Somebody with a password who asks by a user token. */
+/** Makes a user with a password, whose client sends a user token. */
 export async function newSignedInPerson(
   service: TestService,
   password: string | null = rightPassword,
@@ -80,14 +80,14 @@ export async function newSignedInPerson(
 
 let lastAddress = 0;
 
-/** From an address of its own, so that tests do not count under the same one. */
+/** An attempt from a new network address, so that the attempts of several tests are not counted together. */
 export function attemptOf(person: { readonly email: string }, changes: Partial<SignInAttempt> = {}): SignInAttempt {
   lastAddress += 1;
   const address = `10.${lastAddress >> 16}.${(lastAddress >> 8) & 255}.${lastAddress & 255}`;
   return { email: person.email, password: rightPassword, code: undefined, address, knownDevice: undefined, ...changes };
 }
 
-/** How often a guess at this account was looked at and was wrong. */
+/** Counts the guesses at this account's password that were checked and found wrong. */
 export async function refusedCount({ running }: TestService, { userId }: Person): Promise<number> {
   const activity = await listAccountActivity(running.database, userId, null, 10_000);
   return activity.filter(({ action }) => action === "sign-in-refused").length;

@@ -1,7 +1,7 @@
 import pg from "pg";
 import type { Database, Statement } from "../../server/src/store/home/database.ts";
 
-/** Plans for these very values, and plans for any: a connection goes over from the one to the other by itself. */
+/** The first mode plans for the given values, the second one for any values. A connection changes from the first to the second by itself. */
 export const planModes = ["force_custom_plan", "force_generic_plan"] as const;
 
 export interface Asked {

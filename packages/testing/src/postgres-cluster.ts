@@ -16,7 +16,7 @@ import pg from "pg";
 
 export interface ClusterOptions {
   readonly port: number;
-  /** Of the superuser `postgres`, who connects over TCP. */
+  /** The password of the superuser `postgres`, who connects over TCP. */
   readonly password: string;
   /** For example `fsync=off`; everything else is as PostgreSQL has it. */
   readonly settings?: readonly string[];
@@ -46,7 +46,7 @@ export class PostgresCluster {
     this.#programs = found;
   }
 
-  /** Also after a crash. Answers when it takes connections. */
+  /** Starts the server, also after a crash. Answers when the server takes connections. */
   async start(): Promise<void> {
     const { port, settings = [] } = this.#options;
     const flags = ["listen_addresses=127.0.0.1", "unix_socket_directories=", ...settings].flatMap((setting) => [
@@ -88,7 +88,7 @@ export class PostgresCluster {
       await cp(this.#data, copy.#data, { recursive: true, filter: isCopied });
       const { rows } = await client.query("SELECT labelfile FROM pg_backup_stop(wait_for_archive => false)");
       writeFileSync(join(copy.#data, "backup_label"), rows[0].labelfile);
-      // The log that brings files which were copied at different instants to one state.
+      // The write-ahead log brings the files, which were copied at different times, to one state.
       await cp(join(this.#data, "pg_wal"), join(copy.#data, "pg_wal"), { recursive: true });
     } finally {
       await client.end();
@@ -102,12 +102,12 @@ export class PostgresCluster {
     return this.#server?.exitCode === null ? this.#server.pid : undefined;
   }
 
-  /** What the server said last. */
+  /** The last messages of the server. */
   get log(): string {
     return this.#log;
   }
 
-  /** Ends the server without ceremony and deletes the cluster: nobody will miss it. Synchronous, for the end of a process. */
+  /** Ends the server at once and deletes the cluster. Synchronous, so that it can run at the end of a process. */
   remove(): void {
     this.#server?.kill("SIGQUIT");
     rmSync(this.#directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
@@ -132,7 +132,7 @@ export class PostgresCluster {
     execFileSync(this.#programs.initdb, ["-D", this.#data, "--no-sync", ...flags], { ...this.#user, stdio: "pipe" });
   }
 
-  /** With all that is in it. */
+  /** Gives the path, and everything in it, to the user that runs the server. */
   #giveToUser(path: string): void {
     if (this.#user === undefined) return;
     execFileSync("chown", ["-R", `${this.#user.uid}:${this.#user.gid}`, path]);

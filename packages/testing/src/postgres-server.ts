@@ -20,7 +20,7 @@ export async function startPostgres(): Promise<PostgresServer> {
 export async function startOwnPostgres(): Promise<PostgresServer> {
   const password = randomBytes(16).toString("hex");
   const port = await findFreePort();
-  // Tests of the interface lose nothing with the machine; the chaos campaigns have servers that sync.
+  // These tests need no data that survives a crash of the machine. The chaos campaigns have servers that sync.
   const cluster = await PostgresCluster.create({ port, password, settings: ["fsync=off", "max_connections=200"] });
   await cluster.start();
   return serverAt(`postgres://postgres:${password}@127.0.0.1:${port}/postgres`, async () => cluster.remove());

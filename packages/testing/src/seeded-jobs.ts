@@ -12,13 +12,13 @@ export interface Seed {
 }
 
 /**
- * Writes jobs that ran through two steps and succeeded, with their histories, as a release wrote them that kept no rollups. Straight into the
- * store: to submit as many would take minutes.
+ * Writes jobs that ran through two steps and succeeded, with their histories, as a release without rollups wrote them. They go straight into
+ * the store, since submitting so many would take minutes.
  */
 export async function seedJobs(db: Queryable, seed: Seed): Promise<void> {
   const { organizationId, workflowId, versionId, jobCount, until, days, withHistory } = seed;
   const stepMs = Math.max(1, Math.floor((days * 86_400_000) / jobCount));
-  // A statement of a request has some seconds.
+  // One statement may take only some seconds, so each writes a part of the jobs.
   for (let first = 0; first < jobCount; first += maxJobsAtOnce) {
     const last = Math.min(jobCount, first + maxJobsAtOnce) - 1;
     const values = [organizationId, workflowId, versionId, first, last, until - stepMs * jobCount, stepMs];
@@ -34,7 +34,7 @@ async function run(db: Queryable, text: string, values: readonly unknown[]): Pro
 
 const maxJobsAtOnce = 20_000;
 
-/** As the migration leaves it. */
+/** Makes the backlog that the migration leaves. */
 const insertBacklog = `
   INSERT INTO metric_backlog (organization_id, before_job_id, before_sequence)
   VALUES ($1, 'ffffffff-ffff-ffff-ffff-ffffffffffff', 0)`;

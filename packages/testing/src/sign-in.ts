@@ -56,7 +56,7 @@ export async function beginSignIn(
   };
 }
 
-/** Types e-mail address and password into the page, or where there are providers outside, the one after the other. */
+/** Types the e-mail address and the password into one page, or into two pages where the service has external providers. */
 export async function typePassword(
   browser: Browser,
   page: ShownPage,

@@ -1,4 +1,4 @@
 import { timeLimit } from "./time-limit.ts";
 
-/** A second, after which what one node ended holds on every node, and what a busy machine takes on top: still far from a minute's cache. */
+/** All nodes know within a second what one node has ended. This limit leaves room for a busy machine, and is far below the minute of a cache. */
 export const secondWithSlackMs = timeLimit(4_000);

@@ -4,7 +4,7 @@ import { insertUserSession } from "../../server/src/store/people/user-sessions.t
 import type { TestService } from "./service.ts";
 
 /*
- * Sessions, tokens and activities of an account are put straight into the store: to make them through the interface takes a password each time, which is hashed.
+ * Sessions, tokens and activities of an account are put straight into the store. Through the API each of them would take a password, and hashing is slow.
  */
 
 export async function storeActivity({ running: { engine, database } }: TestService, userId: string): Promise<void> {

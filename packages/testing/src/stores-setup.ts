@@ -30,7 +30,7 @@ export async function setup({ vitest }: TestProject): Promise<void> {
   if ("postgresUrl" in vitest.getProvidedContext()) return;
   const scratchDirectory = await mkdtemp(join(tmpdir(), "stepwell-test-"));
   const embeddedTemplate = join(scratchDirectory, "template");
-  // The processes that tests start load the same modules: half of what it takes to load the service is to read its types away and to compile it.
+  // The processes that tests start share one cache of compiled modules: half of the time to load the service is spent on types and compiling.
   process.env.NODE_COMPILE_CACHE ??= join(scratchDirectory, "compiled");
   // The quick loop has one home of the store. The other one takes seconds to make, and the tests that come first need none of it.
   const embedded = scope === "quick" ? undefined : prepareEmbedded(embeddedTemplate);

@@ -19,11 +19,11 @@ export interface PreparedStore {
 }
 
 const embeddedHome: StoreHome = { name: "embedded", prepare: copyEmbedded };
-/** Also for tests of several nodes, which the embedded store cannot have. */
+/** The PostgreSQL home also serves tests of several nodes, which the embedded store cannot have. */
 export const postgresHome: StoreHome = { name: "postgres", prepare: copyDatabase };
 
 /**
- * Runs the same tests on both homes of the store, side by side in the report: for what the home can make a difference to, which is jobs, idempotency,
+ * Runs the same tests on both homes of the store, side by side in the report. It is for subjects in which the homes can differ: jobs, idempotency,
  * transactions and statements. The quick loop has one home.
  */
 export function onEveryStore(tests: (home: StoreHome) => void): void {
@@ -31,8 +31,8 @@ export function onEveryStore(tests: (home: StoreHome) => void): void {
 }
 
 /**
- * Runs tests of a rule in which the store has no part on one home, and on both in the whole matrix (`npm run test:all`). The one is PostgreSQL: its
- * transactions really run side by side, where the embedded store has one connection, and a service on it takes half of the processor time.
+ * Runs tests of rules that do not depend on the store on one home, and on both in the whole matrix (`npm run test:all`). The one home is PostgreSQL:
+ * its transactions really run side by side, while the embedded store has one connection, and a service on it takes half of the processor time.
  */
 export function onOneStore(tests: (home: StoreHome) => void): void {
   onHomes(scope === "all" ? [embeddedHome, postgresHome] : [postgresHome], tests);

@@ -1,12 +1,12 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
-/** What may become of one message from the client to its server. */
+/** The possible fates of one message from the client to its server. */
 type Fate = "answer-swallowed" | "lost" | "late" | "stuck";
 
-/** One message that the proxy did something to. */
+/** One message to which the proxy has done something. */
 export interface MarkedMessage {
-  /** For a message that is late: hands it to the server and returns once the server has answered. The client is long gone. */
+  /** Hands a late message to the server, and returns once the server has answered. The client has left long before. */
   deliver(): Promise<void>;
 }
 
@@ -34,14 +34,14 @@ export class TcpProxy {
     this.#listener = createServer();
   }
 
-  /** In front of the server that `url` names. */
+  /** Starts a proxy in front of the server that `url` names. */
   static async before(url: string): Promise<TcpProxy> {
     const proxy = new TcpProxy(new URL(url));
     await proxy.#listen();
     return proxy;
   }
 
-  /** The same address, by way of the proxy. */
+  /** The server's URL, with the address of the proxy in place of the server's. */
   get url(): string {
     const url = new URL(this.#target);
     url.hostname = "127.0.0.1";
@@ -85,9 +85,9 @@ export class TcpProxy {
   }
 
   /**
-   * The next message with this text meets its fate. Its connection breaks, and it reaches the server while the answer does not come back,
-   * or it never arrives, or it arrives late. Or it is stuck on its way until the server closes the connection. Answers when it has happened.
-   * With `after` it is the next one on a connection on which a message with that text has passed: every duty of a service sends a COMMIT.
+   * Does `fate` to the next message with this text. `answer-swallowed`, `lost` and `late` break its connection: the server gets the message but the
+   * answer is lost, or the message never arrives, or it arrives late. `stuck`: it waits until the server closes the connection. Answers when it has
+   * happened. With `after` only a connection counts on which a message with that text has passed, since every duty of a service sends a COMMIT.
    */
   onNext(text: string, fate: Fate, after?: string): Promise<MarkedMessage> {
     return new Promise((resolve) => {
@@ -95,7 +95,7 @@ export class TcpProxy {
     });
   }
 
-  /** From now on the server seems to say something else. */
+  /** Changes the server's answers from now on. */
   changeAnswers(change: (answer: Buffer) => Buffer): void {
     this.#change = change;
   }
@@ -122,7 +122,7 @@ export class TcpProxy {
     }
     const part = () => {
       this.#pairs.delete(pair);
-      // What the server said last still goes out.
+      // The last data of the server still reaches the client.
       client.destroySoon();
       server.destroy();
     };
@@ -156,7 +156,7 @@ export class TcpProxy {
     };
     if (fate === "answer-swallowed") await deliver();
     if (fate === "lost") part();
-    // A late one leaves its server waiting in the middle of its transaction.
+    // The server of a late message waits in the middle of its transaction.
     client.destroy();
     met({ deliver });
   }

@@ -14,10 +14,10 @@ export async function canBeToldApart(one: Question, other: Question, count: numb
   return true;
 }
 
-/** Asks the service once. The round is that of the count: a question that may be asked once only has so many. */
+/** Asks the service once. */
 export type Question = () => Promise<unknown>;
 
-/** Fewer than ten of a million comparisons of equals come as far by chance. */
+/** Two equal questions reach this value by chance in fewer than ten of a million comparisons. */
 const threshold = 4.5;
 const rounds = 3;
 

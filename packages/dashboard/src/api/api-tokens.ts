@@ -28,7 +28,7 @@ export function apiTokensQuery(organizationId: string) {
   });
 }
 
-/** The first of them, which is all where there are not hundreds: names for what tokens did. */
+/** The first 200 tokens, which are all tokens of most organizations. Pages take the tokens' names from them. */
 export function apiTokenNamesQuery(organizationId: string) {
   return queryOptions({
     queryKey: [...apiTokensQueryKey(organizationId), "names"],

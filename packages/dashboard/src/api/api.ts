@@ -4,7 +4,7 @@ import { baseUrl } from "../base-url.ts";
 import { session } from "../session/session.ts";
 import { problemOf, unreachable } from "./problem.ts";
 
-/** Every operation of the service, typed by its document, called as whoever is signed in. */
+/** Every operation of the service, typed by its document, called as the user who is signed in. */
 export const api = createFetchClient<paths>({ baseUrl, fetch: signedInFetch });
 
 /** The result of a call, or its problem, thrown. */
@@ -26,7 +26,7 @@ export function idempotencyKey(): IdempotencyHeader {
   return { "Idempotency-Key": Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("") };
 }
 
-/** With the token of the sign-in. It is renewed once when the service does not take it; then the session is over. */
+/** Sends the token of the sign-in. A token that the service refuses is renewed once; if it is refused again, the session is over. */
 export async function signedInFetch(request: Request): Promise<Response> {
   const again = request.clone();
   const token = await session.bearer();

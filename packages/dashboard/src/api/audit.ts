@@ -20,7 +20,7 @@ export function auditQuery(organizationId: string, filters: AuditFilters) {
   });
 }
 
-/** As CSV, whole: an answer that breaks off is a problem. */
+/** Reads the whole trail as CSV; an answer that breaks off is an error. */
 export async function exportAudit(organizationId: string, filters: AuditFilters): Promise<Blob> {
   const params = { path: { organizationId }, query: { ...filters, format: "csv" as const } };
   try {

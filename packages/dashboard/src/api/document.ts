@@ -16,5 +16,5 @@ export type AuditTargetType = NonNullable<AuditFilters["targetType"]>;
 
 export type OwnPermissions = Answer<"GetOwnPermissions">;
 export type Permission = OwnPermissions["permissions"][number];
-/** The permissions that a role or a token can hold: those of people outside of any organization are not among them. */
+/** The permissions that a role or a token can hold. Permissions that apply outside of organizations are not among them. */
 export type GrantablePermission = Exclude<Permission, "organization:create" | "account:manage" | "invitation:accept">;

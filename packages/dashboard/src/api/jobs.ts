@@ -20,8 +20,8 @@ export function jobsQuery(organizationId: string, filters: JobFilters, refetchIn
 }
 
 /**
- * All pages as they were when they were loaded: a list of which each page is asked for anew would jump under the reader. `place` is that of the list
- * in the browser's history: whoever steps back finds the list as they left it, and whoever follows a link to it begins with the first page.
+ * All pages as they were when they were loaded: the rows would jump if each page were read again. `place` is that of the list
+ * in the browser's history: a reader who steps back finds the list as they left it, and one who follows a link to it begins with the first page.
  */
 export function jobPagesQuery(organizationId: string, filters: JobFilters, place = "") {
   return infiniteQueryOptions({

@@ -4,7 +4,7 @@ import type { Schemas } from "./document.ts";
 
 export type RateLimit = Schemas["RateLimit"];
 
-/** They are of this minute, so they are asked for again and again while somebody looks. */
+/** The rate limits of this minute; they are read again and again while somebody looks. */
 export function rateLimitsQuery(organizationId: string) {
   return queryOptions({
     queryKey: ["organizations", organizationId, "rate-limits"],

@@ -16,7 +16,7 @@ export function membersQueryKey(organizationId: string) {
   return ["organizations", organizationId, "members"] as const;
 }
 
-/** The first of them, which is everybody where there are not hundreds: names for what people did. */
+/** The first 200 members, which are all members of most organizations. Pages take the members' names from them. */
 export function memberNamesQuery(organizationId: string) {
   return queryOptions({
     queryKey: [...membersQueryKey(organizationId), "names"],

@@ -3,7 +3,7 @@ import { api, resultOf } from "./api.ts";
 
 const path = "/organizations/{organizationId}" as const;
 
-/** Those in which the caller is a member. Whoever is in more than this many switches by address. */
+/** The organizations of which the caller is a member. Further ones than these are reached by their address. */
 export const organizationsQuery = queryOptions({
   queryKey: ["organizations"],
   queryFn: async ({ signal }) => {

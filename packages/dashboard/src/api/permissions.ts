@@ -2,7 +2,7 @@ import { queryOptions, useQuery } from "@tanstack/react-query";
 import { api, resultOf } from "./api.ts";
 import type { OwnPermissions, Permission } from "./document.ts";
 
-/** Whether the person who looks may do it here. Says false until it is known, so that nothing is offered that would be refused. */
+/** Whether the user may do this here. It is false until it is known, so that nothing is offered that would be refused. */
 export function usePermission(organizationId: string, permission: Permission): boolean {
   const { data } = useQuery(ownPermissionsQuery(organizationId));
   return data?.permissions.includes(permission) ?? false;

@@ -9,7 +9,7 @@ export const queryClient = new QueryClient({
       retry: (failures, error) => failures < 3 && canRetryHelp(error),
       retryDelay: (failures) => Math.min(500 * 2 ** failures, 8_000),
     },
-    // Sent again only with the key of the first time, which is the caller's business.
+    // A change may only be repeated with its first key, which only the caller knows.
     mutations: { retry: false },
   },
 });

@@ -5,10 +5,10 @@ interface LoadedPages extends PagedQuery {
   readonly data?: { readonly pages: readonly unknown[] } | undefined;
 }
 
-/** A choice of more than so many pages is one that nobody reads through. */
+/** A list of choices with more pages than this would not be read to its end. */
 const mostPages = 10;
 
-/** For a choice among all of a list, which comes in pages. */
+/** Loads all pages of a list, for a choice among all of its items. */
 export function useAllPages(query: LoadedPages): void {
   const { data, hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = query;
   const isWanted = hasNextPage && !isFetchingNextPage && !isFetchNextPageError && (data?.pages.length ?? 0) < mostPages;

@@ -3,8 +3,8 @@ import { type IdempotencyHeader, idempotencyKey } from "./api.ts";
 import { asProblem } from "./problem.ts";
 
 /**
- * For what one form or button writes: the same content, sent again because no answer came or because somebody clicked twice, goes out under
- * the key of the first time and has one effect. With an answer, or with other content, a new one begins.
+ * Keeps the Idempotency-Key of one form or button. The same content, sent again because no answer came or because somebody clicked twice,
+ * has the key of the first request, and so has one effect. After an answer, or with other content, a new key is used.
  */
 export function useOnce() {
   const unanswered = useRef<{ readonly content: string; readonly header: IdempotencyHeader } | undefined>(undefined);

@@ -57,7 +57,7 @@ export function versionsQuery(key: WorkflowKey) {
   });
 }
 
-/** A version never changes, but for the tags that point at it. */
+/** A version never changes, except for the tags that point at it. */
 export function versionQuery(key: WorkflowKey, versionId: string) {
   return queryOptions({
     queryKey: [...workflowQueryKey(key), "version", versionId],

@@ -30,7 +30,7 @@ document.addEventListener("click", ({ target }) => {
   if (target.closest("[popover] a") !== null) target.closest<HTMLElement>("[popover]")?.hidePopover();
 });
 
-/** Asked for when somebody is about to search, once. */
+/** Loads the index of the search once, when somebody is about to search. */
 function load(): Promise<readonly Row[]> {
   rows ??= fetch(index).then(async (response) => {
     if (!response.ok) throw new Error(`The index was answered with ${response.status}.`);

@@ -13,8 +13,8 @@ interface GraphEdgesProps {
 }
 
 /**
- * All edges in one drawing under the steps, by the points that the layout found. React Flow's own edges know only their two ends, cross what
- * lies between, and each would be an element tree of its own.
+ * All edges in one drawing under the steps, along the points of the layout. React Flow's own edges know only their two ends, cross the steps
+ * between them, and need a tree of elements each.
  */
 export const GraphEdges = memo(function GraphEdges({
   layout: { edges, frames, width, height },

@@ -17,7 +17,7 @@ export interface GraphNodeData extends Record<string, unknown> {
   /** The look of the step in a job: undefined where no job is shown, null where the job has not come to this step. */
   readonly look: StepLook | null | undefined;
   readonly isSelected: boolean;
-  /** The one that the tabulator key leads to; from it arrow keys lead on. */
+  /** The Tab key leads to this step; the arrow keys lead on from it. */
   readonly isEntrance: boolean;
   readonly isSelectable: boolean;
 }

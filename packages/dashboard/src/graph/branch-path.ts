@@ -16,7 +16,7 @@ export function levelOf(path: string): BranchLevel | undefined {
   return { fork: decodeURIComponent(fork), visit: Number(visit), key: decodeURIComponent(key) };
 }
 
-/** The path of the branch in which the step stands that has this branch. */
+/** The path of the branch around this one: the branch of the step that has this branch. */
 export function parentOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }

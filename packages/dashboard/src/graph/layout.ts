@@ -45,8 +45,8 @@ const gap = { beside: 36, below: 40 };
 /** The space that a label needs. The characters of ordinary words are at most so wide on average. */
 const labelSize = { perCharacter: 7, padding: 12, height: 20 };
 /**
- * The layout gives a long edge a place in every row that it passes, and takes minutes where 500 steps all lead to one that minds failures.
- * When all edges together pass more rows, we lead the longest ones around the outside ourselves.
+ * The layout gives a long edge a place in every row that it passes. It takes minutes when 500 steps all lead to one step for failures. When all
+ * edges together pass more rows than this, the longest ones are led around the outside.
  */
 const maxRowsPassed = 300;
 /** The better of two ways to choose rows takes half a second for 500 steps, the other one a tenth. */
@@ -202,8 +202,8 @@ function nearEdges({ edges, ranks }: Graph): ReadonlySet<GraphEdge> {
 }
 
 /**
- * Leads the other edges out to the right, along beside everything, and in again. Lines to one step run together: the longest from above and the
- * longest from below lead there, the others into them.
+ * Leads the other edges out to the right, past all steps, and in again. Lines to one step are joined: the longest from above and the longest from
+ * below reach the step, and the others end in these two.
  */
 function ledAround(
   { edges }: Graph,

@@ -9,7 +9,7 @@ export interface StepGraphProps {
   readonly looks?: ReadonlyMap<string, StepLook>;
   /** Ways that the job took, as `from to`. */
   readonly taken?: ReadonlySet<string>;
-  /** Where the job stands; the picture goes there. */
+  /** The step at which the job is; the picture moves there. */
   readonly current?: string | undefined;
   readonly selected?: string | undefined;
   readonly onSelect?: (name: string) => void;

@@ -7,7 +7,7 @@ export interface StepLook {
   /** The latest one. */
   readonly visit: number;
   readonly attempts: number;
-  /** How many branches stand how in it, where several have come to it. The step's own status is then the one that needs most to be seen. */
+  /** The number of branches with each status, if several have come to the step. The status of the step is then the most important of them. */
   readonly counts?: StepCounts;
   /** How far a step with branches has come. */
   readonly progress?: ForkProgress;

@@ -3,7 +3,7 @@ import { type RefObject, useCallback, useEffect, useRef } from "react";
 import { nameOf, stepId } from "./graph.ts";
 import type { Layout, PlacedNode } from "./layout.ts";
 
-/** Smaller nobody can read it: a larger graph shows a part of itself. */
+/** A smaller graph cannot be read, so only a part of a larger graph is in view. */
 const leastZoom = 0.62;
 const margin = 24;
 
@@ -83,7 +83,7 @@ function firstViewport(layout: Layout, size: Size, current: PlacedNode | undefin
   if (fitting >= leastZoom || current === undefined) {
     const zoom = Math.max(fitting, leastZoom);
     const first = layout.nodes[0];
-    // Too large for the place: from its beginning.
+    // A graph that is too large is shown from its beginning.
     const x =
       layout.width * zoom <= size.width || first === undefined
         ? (size.width - layout.width * zoom) / 2
@@ -102,12 +102,12 @@ function centred(node: PlacedNode, zoom: number, size: Size) {
   };
 }
 
-/** Nothing moves by itself for those who want it so. */
+/** The duration of a movement; 0 for people who have asked their system for less motion. */
 export function moveMs(): number {
   return window.matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 250;
 }
 
-/** It may be drawn only once it has come into view. */
+/** Moves the focus to a step, and waits for the step to be drawn, which may happen only once it is in view. */
 export function focusStep(place: RefObject<HTMLElement | null>, id: string): void {
   const name = nameOf(id);
   let framesLeft = 60;

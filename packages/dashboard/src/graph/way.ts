@@ -2,8 +2,8 @@ import type { GraphEdge } from "./graph.ts";
 import type { Layout } from "./layout.ts";
 
 /**
- * The step that an arrow key leads to in the graph; undefined where it leads nowhere, or is no such key. The first of several ways is taken, and
- * whoever comes back from one (`cameFrom`) takes the next.
+ * The step that an arrow key leads to in the graph; undefined where it leads nowhere, or is no arrow key. Of several ways the first is taken, and
+ * the next one after coming back (`cameFrom`).
  */
 export function follow(layout: Layout, from: string, key: string, cameFrom?: string): string | undefined {
   const { edges } = layout;

@@ -5,7 +5,7 @@ import { Dialog } from "../parts/dialogs/Dialog.tsx";
 import { texts } from "../texts/texts.ts";
 import { session } from "./session.ts";
 
-/** Over the page, which stays as it is: somebody may have typed something there. */
+/** A dialog over the page. The page stays as it is, since somebody may have typed something there. */
 export function SessionEnded() {
   const [isOpen, setOpen] = useState(true);
   const { shell } = texts;

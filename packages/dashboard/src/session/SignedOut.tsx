@@ -6,12 +6,12 @@ import { texts } from "../texts/texts.ts";
 import { session } from "./session.ts";
 
 interface SignedOutProps {
-  /** Why a sign-in did not work. */
+  /** The reason why a sign-in failed. */
   readonly error?: unknown;
   readonly isInsecure?: boolean;
 }
 
-/** Instead of every page while nobody is signed in. */
+/** Replaces every page while nobody is signed in. */
 export function SignedOut({ error, isInsecure = false }: SignedOutProps) {
   const { shell } = texts;
   const title = isInsecure ? shell.insecureTitle : error === undefined ? shell.signedOutTitle : shell.signInFailed;

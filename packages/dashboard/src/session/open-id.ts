@@ -26,7 +26,7 @@ export interface PendingSignIn {
 }
 
 const issuer = `${baseUrl}/oidc`;
-/** The page and the provider are of one build, so there is nothing to discover: one way to the server less, at each start. */
+/** The page and the provider are of one build, so nothing must be discovered. This saves one request at each start. */
 const provider: oauth.AuthorizationServer = {
   issuer,
   authorization_endpoint: `${issuer}/auth`,
@@ -34,10 +34,10 @@ const provider: oauth.AuthorizationServer = {
 };
 const client: oauth.Client = { client_id: "stepwell-dashboard" };
 const redirectUri = `${baseUrl}/signed-in`;
-/** A service without TLS is for one machine or one's own network; browsers refuse the rest, see `canSignIn`. */
+/** Requests without TLS are allowed for a service on the same machine. Browsers refuse the sign-in elsewhere, see `canSignIn`. */
 const options = { [oauth.allowInsecureRequests]: baseUrl.startsWith("http:") };
 
-/** Browsers give a page without TLS no cryptography, unless it is of the same machine; the code's proof needs some. */
+/** PKCE needs cryptography, which browsers give to a page without TLS only if it comes from the same machine. */
 export const canSignIn: boolean = window.isSecureContext;
 
 /** The address of the provider's page, with what must be remembered until it leads back. */
@@ -89,7 +89,7 @@ export async function refresh({ refreshToken, user }: Tokens): Promise<Tokens> {
   return { ...tokensOf(answer, refreshToken), user: userOf(answer) ?? user };
 }
 
-/** The provider answered, and says no: asking again is no use. */
+/** Tells whether the provider has refused, so that another try cannot help. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof oauth.ResponseBodyError && error.status < 500 && error.status !== 429;
 }

@@ -18,11 +18,11 @@ export type SessionState =
   /** The page was opened in a way in which browsers let nobody sign in. */
   | { readonly status: "insecure" }
   | { readonly status: "signed-in"; readonly user: SignedInUser }
-  /** It was signed in, and no longer is. What stands on the page is kept, so that nothing typed is lost. */
+  /** The user was signed in, and is no longer. The content of the page is kept, so that no typed text is lost. */
   | { readonly status: "ended"; readonly user: SignedInUser };
 
 const callbackPath = `${basePath}/signed-in`;
-/** The time before the hour of an id token is over that is enough to try several times. */
+/** An id token is renewed this long before its end, which is time enough for several tries. */
 const renewBeforeMs = 5 * 60_000;
 const retryMs = 15_000;
 
@@ -56,7 +56,7 @@ class Session {
     try {
       await this.#arrive();
     } catch (error) {
-      // A browser that keeps nothing for this page lets nobody in; a page that stays blank would not say so.
+      // A browser that stores nothing for this page cannot sign in. The page must say so and not stay blank.
       this.#become({ status: "signed-out", error });
     }
   }
@@ -91,12 +91,12 @@ class Session {
     clearTimeout(this.#timer);
     // From here on no page asks the service for anything.
     this.#become({ status: "starting" });
-    // A browser may keep the page as it stands and show it to whoever goes back to it.
+    // A browser may keep the page as it is, and show it again to the next person who goes back.
     window.addEventListener("pageshow", ({ persisted }) => persisted && window.location.reload());
     window.location.assign(`${baseUrl}/`);
   }
 
-  /** The value for the next request; renewed first where it is about to end. */
+  /** The id token for the next request. A token that is about to end is renewed first. */
   async bearer(): Promise<string | undefined> {
     const tokens = this.#tokens;
     if (tokens === undefined || tokens.expiresAt - Date.now() > 30_000) return tokens?.idToken;

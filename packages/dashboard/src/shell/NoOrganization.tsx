@@ -10,7 +10,7 @@ import { PageHeading } from "../parts/layout/PageHeading.tsx";
 import { Problem } from "../parts/states/Problem.tsx";
 import { texts } from "../texts/texts.ts";
 
-/** For whoever was let in, but not yet anywhere. */
+/** The page for users who are signed in but belong to no organization yet. */
 export function NoOrganization() {
   const { shell } = texts;
   const [name, setName] = useState("");

@@ -6,8 +6,8 @@ import { PageHeading } from "../parts/layout/PageHeading.tsx";
 import { texts } from "../texts/texts.ts";
 
 /**
- * Stands around every page of an organization. Every member may ask for their own permissions: whoever is denied that lacks the second factor which the
- * organization demands, and is led to where it is set up.
+ * Stands around every page of an organization. Every member may ask for their own permissions. A member to whom this is denied lacks the second factor
+ * that the organization demands, and is led to the page where it is set up.
  */
 export function SecondFactorGate() {
   const { organizationId } = useParams({ from: "/app/organizations/$organizationId" });

@@ -1,7 +1,7 @@
 import "./Starting.css";
 import { texts } from "../texts/texts.ts";
 
-/** While the sign-in is on its way. Shows itself only where that takes a moment. */
+/** Shown while the sign-in runs, if that takes longer than a moment. */
 export function Starting() {
   return (
     <main className="starting" role="status">

@@ -35,7 +35,7 @@ export function TopBar() {
   );
 }
 
-/** The organization of the page; on the pages of the account, which belong to none, the one from which the reader came. */
+/** The organization of the page. The pages of the account belong to none; there it is the organization from which the reader came. */
 function useShownOrganization(): string | undefined {
   const { organizationId } = useParams({ strict: false });
   const { data: organizations } = useQuery(organizationsQuery);

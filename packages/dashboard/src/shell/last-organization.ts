@@ -1,6 +1,6 @@
 const key = "stepwell.organization";
 
-/** The organization in which this browser was last: where the first page leads. Where it is none of these, the first of them. */
+/** The organization in which this browser was last, to which the first page leads. If it is not among these, the first of them. */
 export function lastOf<Organization extends { readonly organizationId: string }>(
   organizations: readonly Organization[],
 ): Organization | undefined {

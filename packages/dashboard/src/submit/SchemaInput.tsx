@@ -11,13 +11,13 @@ export interface SchemaInputProps {
   readonly field: SchemaField;
   readonly draft: Draft;
   readonly onChange: (draft: Draft) => void;
-  /** Where it lies in the input, as a JSON pointer. */
+  /** The place of the value in the input, as a JSON pointer. */
   readonly pointer: string;
   /** The problems, by pointer. */
   readonly problems: ReadonlyMap<string, string>;
 }
 
-/** One value of a form, whatever it is made of. */
+/** One value of a form, of any kind. */
 export function SchemaInput(props: SchemaInputProps) {
   switch (props.field.kind) {
     case "object":
@@ -61,7 +61,7 @@ function ReadText({ field, draft, onChange, pointer, problems }: SchemaInputProp
   const [typed, setTyped] = useState(() => textOfDraft(draft));
   const isJson = field.kind === "json";
   const read = (text: string) => (isJson ? jsonDraft(text) : numberDraft(text, field.kind === "integer"));
-  // Another entry of a list may stand here by now: then the text is of that one.
+  // Another entry of a list may be in this place by now. Then the text is made from the draft of that entry.
   const text = textOfDraft(read(typed)) === textOfDraft(draft) ? typed : textOfDraft(draft);
   const change = (changed: string) => {
     setTyped(changed);
@@ -106,7 +106,7 @@ function UnionInput(props: SchemaInputProps) {
   const { variants = [] } = field;
   const [chosen, setChosen] = useState(-1);
   const fits = (index: number) => variants[index] !== undefined && isOf(variants[index], draft);
-  // Another entry of a list may stand here by now: then the kind is that entry's.
+  // Another entry of a list may be in this place by now. Then the kind is that of the entry.
   const isKept = draft === undefined || fits(chosen);
   const index = isKept ? chosen : variants.findIndex((_, one) => fits(one));
   const variant = variants[index];
@@ -139,7 +139,7 @@ function UnionInput(props: SchemaInputProps) {
   );
 }
 
-/** By the title of the schema, by a part that has one value alone, or by the kind; with numbers where these are the same. */
+/** Names a choice by the title of its schema, by a part with only one value, or by its kind. Equal names get numbers. */
 function variantLabels(variants: readonly SchemaField[]): readonly string[] {
   const words = texts.submit;
   const plain = variants.map(({ label, kind, choices = [], fields = [] }) => {
@@ -159,7 +159,7 @@ function textOfChoice(choice: unknown): string {
   return typeof choice === "string" ? choice : JSON.stringify(choice);
 }
 
-/** Says that nothing is chosen yet, or that nothing need be. */
+/** The text of the empty choice: a choice must still be made, or none is needed. */
 function noneOf({ isRequired }: SchemaField): string {
   return isRequired ? texts.submit.choose : texts.submit.notSet;
 }

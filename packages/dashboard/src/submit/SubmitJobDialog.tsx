@@ -26,7 +26,7 @@ interface SubmitJobDialogProps {
 }
 
 interface Target {
-  /** Says what it is wherever it stands in the list, which grows while somebody writes. */
+  /** Identifies the entry independently of its place, since the list can grow while somebody types. */
   readonly key: string;
   readonly label: string;
   readonly versionId: string;

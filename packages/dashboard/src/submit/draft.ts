@@ -9,7 +9,7 @@ export class Unfinished {
     this.text = text;
   }
 
-  /** As a part of JSON to read on: what was typed, not what holds it. */
+  /** Stands in JSON as the text that was typed. */
   toJSON(): string {
     return this.text;
   }
@@ -119,7 +119,7 @@ export function partOf(draft: Draft, name: string): Draft {
     : undefined;
 }
 
-/** With another part; without it where that is undefined. A property may be called `__proto__`. */
+/** The draft with this part changed, or without it if `part` is undefined. A property may be called `__proto__`. */
 export function withPart(draft: Draft, name: string, part: Draft): Draft {
   const entries = Object.entries(typeof draft === "object" && draft !== null ? draft : {}).filter(
     ([key]) => key !== name,
@@ -132,7 +132,7 @@ export function token(name: string): string {
   return name.replaceAll("~", "~0").replaceAll("/", "~1");
 }
 
-/** Readers write 1,5 or 1.5; JSON has the second. Empty is left out. */
+/** Readers write 1,5 or 1.5; JSON has only 1.5. An empty text is left out. */
 export function numberDraft(text: string, isInteger: boolean): Draft {
   const trimmed = text.trim();
   if (trimmed === "") return undefined;

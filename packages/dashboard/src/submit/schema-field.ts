@@ -74,7 +74,7 @@ export function payloadFieldOf(definition: string, stepName: string, eventId: st
   }
 }
 
-/** The properties that events bring. None is required with several awaited events, since another one may bring it. */
+/** The properties that events bring. If the step waits for several events, no property is required, since another event may bring it. */
 function broughtByEvents(input: Json, output: Json, definitions: Definitions, isOnlyEvent: boolean): Schema {
   const passedOn = propertiesOf(resolve(input, definitions, input).schema);
   const { schema, definition } = resolve(output, definitions, output);
@@ -140,7 +140,7 @@ const annotations: ReadonlySet<string> = new Set([
   "$defs",
 ]);
 
-/** The schemas of which one holds; undefined where there is one alone, or where something else must hold as well. */
+/** The schemas of which one must hold; undefined where there is only one schema, or where other keywords must hold as well. */
 function alternativesOf(schema: Schema): readonly Json[] | undefined {
   const { type, title: _title, description: _description, default: _default, ...rest } = schema;
   const isPlain =
@@ -153,7 +153,7 @@ function alternativesOf(schema: Schema): readonly Json[] | undefined {
   return Array.isArray(found) ? found : undefined;
 }
 
-/** One kind of value beside null is that kind, which may be null; several are chosen from. */
+/** A union of null and one kind of value becomes a field of that kind that may be null. Of several kinds the reader chooses one. */
 function unionField(
   alternatives: readonly Json[],
   { definition }: Placed,
@@ -171,7 +171,7 @@ function unionField(
       const choices = isNullable ? [...kinds[only.kind], null] : kinds[only.kind];
       return { ...only, ...base, label: only.label || base.label, kind: "choice", choices };
     }
-    // Not by a copy: the parts of an object are made when they are looked at.
+    // The field is changed and not copied, since a copy would make all parts of an object, which are made only when they are read.
     if (!isNullable || only.kind === "json") return Object.assign(only, { ...base, label: only.label || base.label });
   }
   let made: SchemaField[] | undefined;
@@ -210,7 +210,7 @@ function objectField(
   return {
     ...base,
     kind: "object",
-    // Made when they are looked at: of a schema that holds itself twice over, all of them would be millions.
+    // The fields are made only when they are read: a schema that refers to itself twice would give millions of them.
     get fields() {
       made ??= make();
       return made;

@@ -5,5 +5,5 @@ export type Texts = typeof en;
 
 export const texts: Texts = en;
 
-/** For numbers, times and lists: the reader's own habits, where they fit the language of the texts. */
+/** The locale for numbers, times and lists: the reader's own, if it fits the language of the texts. */
 export const locale: string = navigator.languages.find((tag) => tag.split("-")[0] === texts.language) ?? texts.language;

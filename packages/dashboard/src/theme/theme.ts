@@ -5,14 +5,14 @@ const key = "stepwell.theme";
 const listeners = new Set<() => void>();
 const systemDark = window.matchMedia("(prefers-color-scheme: dark)");
 
-/** Before the first paint. */
+/** Sets the theme of the page; called before the first paint. */
 export function applyTheme(): void {
   const theme = chosenTheme();
   if (theme === "system") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
 }
 
-/** As it was chosen in this browser; `system` follows the system as that changes. */
+/** The theme that was chosen in this browser; `system` follows the system's theme. */
 export function chosenTheme(): Theme {
   const stored = read();
   return themes.find((theme) => theme === stored) ?? "system";
@@ -29,7 +29,7 @@ export function chooseTheme(theme: Theme): void {
   for (const listener of listeners) listener();
 }
 
-/** Whether the page is dark now, whoever decided it. */
+/** Whether the page is dark now, by choice or by the system's theme. */
 export function isDark(): boolean {
   const theme = chosenTheme();
   return theme === "system" ? systemDark.matches : theme === "dark";

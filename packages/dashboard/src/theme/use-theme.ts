@@ -5,7 +5,7 @@ export function useTheme(): [Theme, (theme: Theme) => void] {
   return [useSyncExternalStore(onThemeChange, chosenTheme), chooseTheme];
 }
 
-/** For what is drawn and cannot follow the theme's variables by itself. */
+/** Tells whether the page is dark, for drawings that cannot use the theme's variables. */
 export function useIsDark(): boolean {
   return useSyncExternalStore(onThemeChange, isDark);
 }

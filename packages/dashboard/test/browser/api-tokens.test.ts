@@ -164,7 +164,7 @@ async function beginToken(page: Page, owner: Owner): Promise<Locator> {
   return form;
 }
 
-/** Reads it, and closes what shows it. */
+/** Reads the secret, and closes the dialog that shows it. */
 async function takeSecret(page: Page, title: string): Promise<string> {
   const shown = page.getByRole("dialog", { name: title });
   const secret = await shown.getByRole("region", { name: "Token" }).innerText();
@@ -174,7 +174,7 @@ async function takeSecret(page: Page, title: string): Promise<string> {
   return secret;
 }
 
-/** By keyboard. */
+/** Presses a button by keyboard. */
 async function press(where: Pick<Page, "getByRole">, name: string): Promise<void> {
   await where.getByRole("button", { name, exact: true }).press("Enter");
 }

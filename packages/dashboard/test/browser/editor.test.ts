@@ -89,7 +89,7 @@ onOneStore((home) => {
     await page.keyboard.insertText(`"transitionToStep": { "choose": [{ "if": "output.${after}`);
     for (let count = 0; count < after.length; count += 1) await page.keyboard.press("ArrowLeft");
     await page.keyboard.type("appr");
-    // A key that comes in the moment in which the list opens is not taken for an answer to it.
+    // The list ignores keys in the moment in which it opens, so the choice is clicked.
     await page.getByRole("option", { name: /^approved/ }).click();
     await page.keyboard.type(" = true");
     await page.getByText(/equality is written/).waitFor();

@@ -36,7 +36,7 @@ onOneStore((home) => {
       return performance.now() - startedAt;
     });
     await page.locator(".chart canvas").first().waitFor();
-    // With what draws the charts, though that comes when the page stands and can be used.
+    // The sum includes the code that draws the charts, although the page can be used before that code is loaded.
     expect([...scripts].some((script) => script.includes("/ChartCanvas-"))).toBe(true);
     expect(packedBytes(scripts)).toBeLessThan(185_000);
   });

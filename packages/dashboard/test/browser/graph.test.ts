@@ -71,7 +71,7 @@ onOneStore((home) => {
 
   test("a job of 500 steps is drawn in under a second, where it stands, and goes on without a jump", async () => {
     const { owner, workflowId, jobId, page } = await openJob(large);
-    // Everything that loads once is there, as for a reader who looks at one job after the other.
+    // All code is loaded already, as for a reader who looks at one job after the other.
     await signInAt(page, `${owner.url}/jobs/${(await submitAndWait(owner.api, workflowId)).jobId}`, owner);
     await page.locator(`[data-step=s${many - 1}]`).waitFor();
     await expectWithin(1_000, async () => {
@@ -106,7 +106,7 @@ onOneStore((home) => {
       const { owner, jobId, page } = await openJob(branching);
       await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
       await page.locator("[data-step=approve]").waitFor();
-      // One step is in the order of the tabulator: the one that is shown.
+      // Tab leads to only one step: the one that is shown.
       expect(await page.locator("[data-step][tabindex='0']").count()).toBe(1);
       await page.locator("[data-step=approve]").focus();
       await walk(page, "ArrowRight", "remind");

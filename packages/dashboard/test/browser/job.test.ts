@@ -201,7 +201,7 @@ onOneStore((home) => {
       await dialog.getByText("JSON syntax error, line 1, column 8").waitFor();
       expect(await dialog.getByRole("button", { name: "Send event" }).isDisabled()).toBe(true);
       await dialog.getByLabel("Payload").fill('{"by": "Ada"}');
-      // A slip of the mouse beside it takes nothing away that was written.
+      // A click beside the dialog does not delete the text that was typed.
       await page.mouse.click(5, 5);
       expect(await dialog.getByLabel("Payload").inputValue()).toBe('{"by": "Ada"}');
       await expectAccessible(page, "the form of an event");
@@ -263,7 +263,7 @@ onOneStore((home) => {
         .getByRole("option", { name: "41" })
         .waitFor({ state: "attached" });
       const tookMs = performance.now() - began;
-      // Every half second, and every two seconds as time goes on.
+      // The page asks every half second, and later every two seconds.
       expect(asked, `in ${tookMs} ms`).toBeLessThan(4 + tookMs / 400);
     });
 
@@ -451,7 +451,7 @@ async function press(page: Page, button: ReturnType<Page["getByRole"]>): Promise
   await page.keyboard.press("Enter");
 }
 
-/** Within the page, as a link would, so that nobody signs in again. */
+/** Changes the address within the page, as a link does, so that no new sign-in is needed. */
 async function goTo(page: Page, url: string): Promise<void> {
   await page.evaluate(
     `history.pushState(null, "", ${JSON.stringify(url)}); dispatchEvent(new PopStateEvent("popstate"))`,

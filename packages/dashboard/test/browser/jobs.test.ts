@@ -133,7 +133,7 @@ onOneStore((home) => {
     await signInAt(page, `${owner.url}/jobs?workflowId=${workflowId}`, owner);
     const rows = page.getByRole("main").getByRole("row");
     await rows.nth(1).waitFor();
-    // Beyond the first page, which has 100.
+    // The place is beyond the first page of the list, which has 100 rows.
     await expect
       .poll(async () => {
         await page.evaluate("scrollTo(0, 105 * 40)");
@@ -174,7 +174,7 @@ onOneStore((home) => {
       await page.getByText("more than 10,000 jobs", { exact: true }).waitFor();
       await page.evaluate(watchLongFrames);
       await page.mouse.move(600, 500);
-      // The longest that the page did not answer.
+      // The longest frame is the longest time for which the page did not answer.
       await expectWithin(400, async () => {
         await page.evaluate("globalThis.longestFrameMs = 0");
         for (let turns = 0; turns < 40; turns += 1) {

@@ -14,7 +14,7 @@ const browser = testBrowser();
 const functions = await FunctionServer.start();
 afterAll(() => functions.stop());
 
-/** Nothing but keys: no pointer, and no focus that the keys did not bring. On which store makes no difference to that. */
+/** These tests use only keys: no pointer, and no focus that is set by a script. The store makes no difference to them. */
 describe("by keyboard alone", () => {
   const service = useService(postgresHome, functions.environment);
 

@@ -9,7 +9,7 @@ import { deploy, newOwner, signInAt, submitAndWait } from "./support/people.ts";
 
 const browser = testBrowser();
 
-/** Core Web Vitals call twice as much good. */
+/** This bound is half of what Core Web Vitals call good. */
 const mostShift = 0.05;
 
 // The look of a page does not depend on the store.
@@ -42,7 +42,7 @@ describe("as they come", () => {
 
 type Shown = (page: Page) => readonly Locator[];
 
-/** Each with what comes last in its parts. */
+/** The pages, each with the elements that appear last. */
 function pagesOf(workflowId: string, jobId: string): readonly (readonly [string, Shown])[] {
   return [
     ["", (page) => [page.locator(".chart canvas"), page.getByText(/InputMismatch/)]],
@@ -64,7 +64,7 @@ function pagesOf(workflowId: string, jobId: string): readonly (readonly [string,
   ];
 }
 
-/** As text: it runs in the page. The sum without the pauses of a session is more than what Core Web Vitals count, which takes the worst five seconds. */
+/** This is text, since it runs in the page. It sums up all shifts; Core Web Vitals count less, only the worst five seconds. */
 const watchShifts = `
   const shifts = [];
   const observer = new PerformanceObserver((list) => shifts.push(...list.getEntries()));

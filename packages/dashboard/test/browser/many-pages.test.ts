@@ -177,12 +177,12 @@ async function expectConnection(pages: readonly OpenJob[], connection: string): 
 async function expectApprovals(pages: readonly OpenJob[]): Promise<void> {
   for (const { page } of pages) {
     let visit = 1;
-    // Where nobody looks, a browser draws once a second, and to press a button waits for that.
+    // A browser draws a hidden page only once a second, and a click would wait for that.
     await page.bringToFront();
     await expectWithin(1_000, async () => {
       const approve = page.getByRole("button", { name: "Send approved", exact: true });
       await approve.waitFor();
-      // Until the page has asked again where the job is, the button is of the visit before.
+      // The button belongs to the visit before until the page has asked again where the job is.
       if (visit > 1) for (let asked = 0; asked < 2; asked += 1) await page.waitForResponse("**/explain");
       const beganAt = performance.now();
       await approve.click();

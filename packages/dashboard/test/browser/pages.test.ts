@@ -54,7 +54,7 @@ interface Deployed {
   readonly versionId: string;
 }
 
-/** Each with what is on it once it is whole. */
+/** The pages, each with an element that shows that the page is complete. */
 function pagesOf({ workflowId, versionId }: Deployed) {
   const has = (role: "cell" | "link" | "button" | "heading", name: string | RegExp) => async (page: Page) =>
     await page.getByRole(role, { name }).first().waitFor();
@@ -68,7 +68,7 @@ function pagesOf({ workflowId, versionId }: Deployed) {
   ];
 }
 
-/** Within the page, as a link would, so that nobody signs in again. */
+/** Changes the address within the page, as a link does, so that no new sign-in is needed. */
 async function goTo(page: Page, { url }: Owner, path: string): Promise<void> {
   await page.evaluate(
     `history.pushState(null, "", ${JSON.stringify(url + path)}); dispatchEvent(new PopStateEvent("popstate"))`,

@@ -34,7 +34,7 @@ onOneStore((home) => {
     const shown = page.getByRole("dialog", { name: "The token pipeline" });
     const token = await shown.getByRole("region", { name: "Token" }).innerText();
     await expectAccessible(page, "a token that is shown once");
-    // It was not copied: closing asks first.
+    // The secret was not copied, so closing the dialog asks first.
     await page.keyboard.press("Escape");
     await shown.getByText("You have not copied it.").waitFor();
     await shown.getByRole("button", { name: "Copy", exact: true }).focus();
@@ -57,7 +57,7 @@ onOneStore((home) => {
     await expect.poll(status).toBe(401);
   });
 
-  /** An organization of which something can be said on every page of its settings. */
+  /** An organization that has something to show on every page of its settings. */
   async function settledOwner(): Promise<Owner> {
     const owner = await newOwner(service);
     const { api } = owner;
@@ -151,7 +151,7 @@ onOneStore((home) => {
   });
 });
 
-/** Each by its link, with what is on it once it is whole. */
+/** The pages by their links, each with an element that shows that the page is complete. */
 const organizationPages = [
   ["API tokens", "cell", "pipeline"],
   ["Members", "button", /^Change the roles of/],
@@ -191,7 +191,7 @@ async function visit(
   }
 }
 
-/** Presses it by keyboard. */
+/** Presses a button by keyboard. */
 async function press(where: Pick<Page, "getByRole">, role: "button" | "link", name: string): Promise<void> {
   await where.getByRole(role, { name, exact: true }).press("Enter");
 }

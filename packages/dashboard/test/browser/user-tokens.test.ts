@@ -88,7 +88,7 @@ async function shownToken(page: Page): Promise<string> {
   return await shown.getByRole("region", { name: "Token" }).innerText();
 }
 
-/** Goes from our sign-in page to the provider's, where whoever types a login is that person, and back. */
+/** Goes from our sign-in page to the provider's page, where a login alone is enough, and back. */
 async function continueWithAcme(page: Page, login: string): Promise<void> {
   await page.getByRole("link", { name: "Continue with Acme" }).click();
   await page.locator("input[name=login]").fill(login);

@@ -106,7 +106,7 @@ describe("a remark is marked", () => {
   });
 });
 
-/** The words that are offered where the bar stands. */
+/** The words that completion offers at the place of the `|`. */
 function offered(
   text: string,
   explicit = true,

@@ -11,7 +11,7 @@ const begin = Date.parse("2026-01-31T12:00:00.000Z");
 
 type Sketch = Pick<HistoryEntry, "type"> & Partial<HistoryEntry>;
 
-/** Each entry a second after the one before. */
+/** Makes a history, each entry a second after the one before. */
 function history(...sketches: Sketch[]): HistoryEntry[] {
   return sketches.map((sketch, index) => ({
     sequence: index + 1,

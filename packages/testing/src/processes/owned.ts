@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /**
- * What this run made and must not leave behind: processes and temporary directories. Released at the end of this process,
- * however it ends (an error and a signal included), so `release` must be synchronous. Answers the release, to be called
- * earlier where it can be.
+ * Registers something that this run made and must not leave behind, such as a process or a temporary directory. It is released at
+ * the end of this process, also after an error or a signal, so `release` must be synchronous. Answers the release, for callers that
+ * can release earlier.
  */
 export function own(release: () => void): () => void {
   watchForTheEnd();

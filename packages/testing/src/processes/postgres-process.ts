@@ -5,7 +5,7 @@ import { PostgresCluster } from "../postgres-cluster.ts";
 import { findFreePort } from "./free-port.ts";
 import { own } from "./owned.ts";
 
-/** Where databases of our own can be made. */
+/** A server on which databases of our own can be made. */
 export interface DatabaseServer {
   /** Answers the new database's URL. */
   createDatabase(name: string): Promise<string>;
@@ -61,7 +61,7 @@ export class PostgresServer implements DatabaseServer {
     });
   }
 
-  /** Also after a crash. */
+  /** Starts the server, also after a crash. */
   async start(): Promise<void> {
     await this.#cluster.start();
   }
@@ -79,7 +79,7 @@ export class PostgresServer implements DatabaseServer {
     this.#release();
   }
 
-  /** Kills every process of the server, as losing its machine would (but for what the disk has not been told). */
+  /** Kills every process of the server, as a crash of its machine would. Unlike such a crash, it loses no data in the system's disk cache. */
   async crash(): Promise<void> {
     const killed = this.#killAll();
     // Until the last of them is gone, the shared memory is in use and a new postmaster refuses to start.
@@ -102,7 +102,7 @@ export class PostgresServer implements DatabaseServer {
   #signalAll(signal: NodeJS.Signals): readonly number[] {
     const postmaster = this.#cluster.pid;
     if (postmaster === undefined) return [];
-    // It stops first, so that it neither starts others meanwhile nor ends before its children are known.
+    // The postmaster stops first, so that it neither starts others meanwhile nor ends before its children are known.
     signalProcess(postmaster, "SIGSTOP");
     const pids = [postmaster, ...childrenOf(postmaster)];
     for (const pid of pids) signalProcess(pid, signal);

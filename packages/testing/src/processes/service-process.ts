@@ -19,7 +19,7 @@ export interface ServiceOptions {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** What `stepwell dev` writes into its data directory. */
+/** The file that `stepwell dev` writes into its data directory. */
 export interface DevFile {
   readonly organizationId: string;
   readonly token: string;
@@ -31,7 +31,7 @@ export interface DevFile {
 /** The service as a process of its own. */
 export class ServiceProcess {
   readonly pid: number;
-  /** Of every process that ran on this store, one after the other. */
+  /** The log of all processes that ran on this store, one after the other. */
   readonly logFile: string;
   readonly #child: ChildProcess;
   readonly #options: ServiceOptions;
@@ -76,7 +76,7 @@ export class ServiceProcess {
     return devFile;
   }
 
-  /** What it answers when it is asked whether it is ready; undefined when it answers nothing. */
+  /** The status with which the service answers whether it is ready; undefined when no answer comes. */
   async healthStatus(): Promise<number | undefined> {
     try {
       const address = `http://127.0.0.1:${this.#options.port}/health/ready`;
@@ -128,7 +128,7 @@ export class ServiceProcess {
     }
   }
 
-  /** What it said last. */
+  /** The last 4,000 characters of the log. */
   logTail(): string {
     return readFileSync(this.logFile, "utf8").slice(-4_000);
   }
@@ -138,7 +138,7 @@ export class ServiceProcess {
     try {
       process.kill(-this.pid, signal);
     } catch (error) {
-      // It ended by itself in this very moment.
+      // The process ended by itself at this moment.
       if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
     }
   }
@@ -146,7 +146,7 @@ export class ServiceProcess {
 
 const entry = fileURLToPath(new URL("../../../cli/dist/main.js", import.meta.url));
 
-/** Ours without what would change the service's behaviour. */
+/** The environment of this process, without the variables that would change the service's behaviour. */
 function inheritedEnvironment(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => name !== "DATABASE_URL" && !name.startsWith("STEPWELL_"));
   return Object.fromEntries(kept);

@@ -12,14 +12,14 @@ export interface StoreHome {
   discard(): Promise<void>;
 }
 
-/** Where fresh stores come from: a temporary directory each, or a database each on one PostgreSQL server. */
+/** The source of fresh stores: a temporary directory for each, or a database for each on one PostgreSQL server. */
 export interface StoreHomes {
   readonly kind: StoreKind;
   fresh(): Promise<StoreHome>;
   close(): Promise<void>;
 }
 
-/** For "postgres": the server that the environment names, else one of our own. */
+/** The server for "postgres" is the one that the environment names, or else one of our own. */
 export async function openStoreHomes(kind: StoreKind): Promise<StoreHomes> {
   if (kind === "embedded") return { kind, fresh: freshDirectory, close: async () => {} };
   const url = process.env.STEPWELL_BENCH_DATABASE_URL ?? process.env.DATABASE_URL;
@@ -36,10 +36,10 @@ async function freshDirectory(): Promise<StoreHome> {
   };
 }
 
-/** Of this run alone; all nodes over one database need the same. */
+/** The secret key of this run. All nodes over one database need the same key. */
 const secretKey = randomBytes(32).toString("base64");
 
-/** The directory is for `dev.json` and the log alone. */
+/** Makes a store in a new database. Its directory only holds `dev.json` and the log. */
 export async function freshDatabase(server: DatabaseServer): Promise<StoreHome> {
   const directory = await freshDirectory();
   const name = `stepwell_${randomUUID().replaceAll("-", "").slice(0, 12)}`;

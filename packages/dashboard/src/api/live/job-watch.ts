@@ -184,7 +184,7 @@ export class JobWatch {
   }
 }
 
-/** Trying again helps against networks and restarts, not against what is not there or not allowed. */
+/** Tells whether another try cannot help: it helps when the network fails or the service restarts, not when the job is missing or access is denied. */
 function isFinal({ status }: ProblemError): boolean {
   return status === 400 || status === 401 || status === 403 || status === 404;
 }

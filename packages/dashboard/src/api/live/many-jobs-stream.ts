@@ -22,7 +22,7 @@ export type StreamNews =
 
 /** A stream that is silent for longer is lost. The service says every 5 s that it is there, so one late heartbeat means nothing. */
 export const silenceMs = 12_000;
-/** A stream of which nothing comes in this time is held back by something on the way. */
+/** When nothing comes by a stream in this time, something between service and browser holds it back. */
 export const firstSignMs = 3_000;
 /** The service follows no more jobs on one stream. The pages of the others ask by themselves. */
 const maxJobs = 50;
@@ -30,9 +30,9 @@ const maxJobs = 50;
 const unreadable = "job.unreadable";
 const firstPauseMs = 250;
 const longestPauseMs = 8_000;
-/** The pause where no job has more to tell. One that has ended may be resumed by somebody else, and to ask costs next to nothing. */
+/** The pause when all jobs have ended. Somebody else may resume one of them, and asking costs almost nothing. */
 const endedPauseMs = 10_000;
-/** The pause after a stream that something on the way held back, which is not gone a moment later. */
+/** The pause after a stream that was held back. The cause, such as a proxy, will not be gone a moment later. */
 const heldBackPauseMs = 60_000;
 
 /** Follows many jobs by one stream, over interruptions, until it is stopped. */

@@ -1,4 +1,4 @@
-/** One event of a stream, as far as we use them. */
+/** One event of a stream, with the fields that we use. */
 export interface ServerSentEvent {
   readonly type: string;
   readonly data: string;

@@ -10,7 +10,7 @@ export interface JobListener {
   readonly hear: (news: StreamNews) => void;
 }
 
-/** A page that nobody sees takes part in nothing. Somebody who only looks into another tab for a moment finds it as it was. */
+/** A hidden page leaves the shared stream after this time, so that a short look into another tab changes nothing. */
 const hiddenMs = 2_000;
 
 /**
@@ -25,7 +25,7 @@ class SharedStream {
   constructor() {
     session.subscribe(() => this.#look());
     document.addEventListener("visibilitychange", () => this.#look());
-    // A page that may be kept to go back to must hold nothing.
+    // The browser may keep this page for the back button; such a page must hold neither the lock nor the stream.
     window.addEventListener("pagehide", () => this.#leave());
     window.addEventListener("pageshow", () => this.#look());
   }
@@ -106,7 +106,7 @@ class Sharing {
     this.#name = name;
     this.#positions = positions;
     this.#hear = hear;
-    // Each page has a stream of its own where the browser lacks these.
+    // Each page has a stream of its own where the browser has no locks or channels.
     if (!("locks" in navigator) || !("BroadcastChannel" in window)) {
       this.#lead();
       return;
@@ -127,7 +127,7 @@ class Sharing {
     else this.#stream.lookAgain();
   }
 
-  /** The leading page knows by the page's lock that it is gone. */
+  /** Leaves the sharing. The leading page learns it from the lock of this page, which is released. */
   leave(): void {
     this.#left.abort();
     this.#channel?.close();
@@ -175,7 +175,7 @@ class Sharing {
     return lowest([...this.#wanted.values()].flatMap((jobs) => [...jobs]));
   }
 
-  /** Returns once this page holds the lock, which it then keeps until it leaves; or once it has left, or the browser gives it no lock. */
+  /** Returns when this page has got the lock, which it keeps until it leaves. Also returns when the page has left, or the browser gives it no lock. */
   async #hold(name: string): Promise<void> {
     const { signal } = this.#left;
     const { promise: held, resolve } = Promise.withResolvers<void>();
@@ -197,7 +197,7 @@ class Sharing {
   }
 }
 
-/** Answers for each job how far all are that follow it, so that nobody misses anything. */
+/** Answers for each job the lowest position of the pages that follow it, so that no page misses an entry. */
 function lowest(positions: readonly (readonly [JobName, number])[]): Positions {
   const found = new Map<JobName, number>();
   for (const [name, sequence] of positions) found.set(name, Math.min(sequence, found.get(name) ?? sequence));

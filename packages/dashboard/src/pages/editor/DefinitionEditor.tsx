@@ -35,8 +35,8 @@ interface DefinitionEditorProps {
 }
 
 /**
- * The definition as text. It lives in a shadow tree: there the editor's styles are constructed style sheets, where in the page itself they would
- * be a style element, which our content security policy refuses.
+ * The definition as text. It is in a shadow tree, where the editor uses constructed style sheets. In the page itself it would use a style element,
+ * which our content security policy refuses.
  */
 export function DefinitionEditor({ initialText, checked, offer, onChange, onStep, handle }: DefinitionEditorProps) {
   const { remarks, text: checkedText } = checked;
@@ -103,7 +103,7 @@ const extensions: Extension[] = [
     spellcheck: "false",
     tabindex: "0",
   }),
-  // No key of its own for Tab: whoever has only a keyboard must come out again.
+  // The Tab key has no function here, so that people who use only a keyboard can leave the editor.
   keymap.of([
     ...closeBracketsKeymap,
     ...completionKeymap,

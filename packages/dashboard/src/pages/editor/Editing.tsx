@@ -31,7 +31,7 @@ export function Editing({ workflow, name, baseNumber, initialText }: EditingProp
   const words = texts.editor;
   const [text, setText] = useState(initialText);
   const [saved, setSaved] = useState(initialText);
-  // Kept: with each editor that begins anew the text would be another one.
+  // The first text is kept: an editor that begins anew would otherwise begin with another text.
   const [begunWith] = useState(initialText);
   const [stepIndex, setStepIndex] = useState<number | undefined>();
   const editor = useRef<EditorHandle>(null);

@@ -15,7 +15,7 @@ export function EditorPage() {
   const { data: workflow, error, refetch } = useQuery(workflowQuery(key));
   const { data, error: versionsError, refetch: refetchVersions } = useInfiniteQuery(versionsQuery(key));
   const { versionId } = useSearch({ from });
-  // Only before there is something to edit: what is asked for again and not answered must not take the text away.
+  // An error is shown only before there is something to edit: a later refresh that fails must not take the text away.
   if (workflow === undefined || data === undefined) {
     const problem = error ?? versionsError;
     if (problem === null) return <Skeleton rows={12} />;

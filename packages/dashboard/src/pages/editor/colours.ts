@@ -67,7 +67,7 @@ const marks: Readonly<Record<string, Decoration>> = {
   Null: Decoration.mark({ class: "json-word" }),
 };
 
-/** Five kinds of words need no highlighter of their own package. */
+/** A few kinds of words are coloured here, since so few need no package with a highlighter. */
 export const jsonColours = ViewPlugin.fromClass(
   class {
     decorations: DecorationSet;

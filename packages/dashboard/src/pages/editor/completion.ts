@@ -53,7 +53,7 @@ function named({ state }: CompletionContext, node: Node, executors: readonly Exe
   return result(node.from + 1, wordsOf(free, replaceName(node)));
 }
 
-/** Completes outside of quotes, or after one that is not closed yet: after a colon a value may begin, within braces a name, in the list of steps a whole step. */
+/** Completes outside of quotes, or after an open quote: after a colon with a value, within braces with a name, in the list of steps with a whole step. */
 function bare(context: CompletionContext, node: Node, executors: readonly Executor[]): CompletionResult | null {
   const { state, pos, explicit } = context;
   const word = context.matchBefore(/[\w$/-]*/);
@@ -133,7 +133,7 @@ function endOfText(view: EditorView, from: number, node: Node): number {
     : view.state.selection.main.head;
 }
 
-/** Its places are numbered, so that two with one name are two. */
+/** The places of the snippet are numbered, so that two places with the same name stay apart. */
 function stepSnippet(executor: Executor): Completion {
   let placeCount = 0;
   const place = (text: string) => `#{${++placeCount}:${text}}`;

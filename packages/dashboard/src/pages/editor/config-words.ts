@@ -50,7 +50,7 @@ function valueSnippet(schema: ConfigSchema, name: string, place: (text: string) 
   }
 }
 
-/** As much of JSON Schema as schemas of configs use. */
+/** The part of JSON Schema that schemas of configs use. */
 interface ConfigSchema {
   readonly type?: string;
   readonly description?: string;

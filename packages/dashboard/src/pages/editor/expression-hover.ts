@@ -5,7 +5,7 @@ import type { Offer } from "./completion.ts";
 import { expressionAt } from "./expression-place.ts";
 import { rootWords } from "./expression-words.ts";
 
-/** Shows what a function or a name of an expression means to whoever points at it. */
+/** Shows the meaning of a function or a name in an expression when the reader points at it. */
 export function expressionHover(offer: () => Offer): Extension {
   return hoverTooltip(({ state }, position) => {
     const found = meaningAt(state, position, offer());

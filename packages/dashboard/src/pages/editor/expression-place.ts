@@ -60,7 +60,7 @@ function openExpression(text: string): string | undefined {
   }
 }
 
-/** Finds where the expression that begins the text is closed by its brace, or where the string begins in which the text ends. */
+/** Finds the brace that closes the expression at the beginning of the text. If the text ends within a string, finds the beginning of the string. */
 function walk(text: string): { readonly closedAt?: number; readonly stringStart?: number } {
   let depth = 0;
   for (let position = 0; position < text.length; position += 1) {

@@ -10,12 +10,12 @@ export interface Place {
   readonly to: number;
 }
 
-/** For how long the text may be parsed at once, so that a text of many megabytes does not stop the page. */
+/** The text is parsed for this long at most, so that a text of many megabytes does not stop the page. */
 const maxParseMs = 1_000;
 
 /**
- * The tree of the whole text. The editor's own tree may end before the place that is asked for: the editor parses a text in pieces, and in a long text
- * or on a slow machine the next key comes before the last piece.
+ * The tree of the whole text. The editor's own tree may end before the wanted place: the editor parses a text in pieces, and in a long text or on a slow
+ * machine the next key comes before the last piece.
  */
 export function treeOf(state: EditorState): Tree {
   return ensureSyntaxTree(state, state.doc.length, maxParseMs) ?? syntaxTree(state);
@@ -120,6 +120,6 @@ function namedPlace(state: EditorState, node: Node): Place {
   const { parent } = node;
   const name = parent?.name === "Property" ? parent.getChild("PropertyName") : null;
   if (!isLong) return { from: name?.from ?? node.from, to: node.to };
-  // Never the node itself: its positions may be getters, which a copy of its properties loses.
+  // The node itself is never returned: its positions may be getters, which a copy of its properties loses.
   return name === null ? { from: node.from, to: Math.min(node.to, node.from + 1) } : { from: name.from, to: name.to };
 }

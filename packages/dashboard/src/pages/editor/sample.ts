@@ -25,7 +25,7 @@ export function sampleFor(workflowName: string): string {
   return `${JSON.stringify(sample, null, 2)}\n`;
 }
 
-/** As it was sent, but for a text of one long line, which nobody can read. */
+/** The definition as it was sent. A text of one line is broken into lines, so that people can read it. */
 export function readable(definition: string): string {
   if (definition.trim().includes("\n")) return definition;
   try {

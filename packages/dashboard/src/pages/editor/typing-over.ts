@@ -2,8 +2,8 @@ import { Prec } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 
 /**
- * Typing over a selection. Left to the browser, it keeps the look of what was selected in a style attribute, which our content security policy refuses
- * and reports. What else stands between a key and the text, such as closing brackets, is asked as it is for any other key.
+ * Handles typing over a selection. The browser would keep the look of the selected text in a style attribute, which our content security policy
+ * refuses and reports. Other handlers of keys, such as the one that closes brackets, are still asked first.
  */
 export const typingOver = Prec.highest(
   EditorView.domEventHandlers({

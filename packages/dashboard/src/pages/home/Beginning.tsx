@@ -3,7 +3,7 @@ import { EmptyState } from "../../parts/states/EmptyState.tsx";
 import { deploySample, submitSample } from "../../parts/words/first-commands.ts";
 import { texts } from "../../texts/texts.ts";
 
-/** For an organization without a workflow: the two commands that change that. */
+/** The two commands that give an organization its first workflow. */
 export function Beginning() {
   const { home } = texts;
   return (

@@ -32,7 +32,7 @@ export function Explanation({ jobKey, shown: { job, story } }: ExplanationProps)
   const paced = usePaced(sequence, askMs);
   const { data, error, refetch } = useQuery(explanationQuery(jobKey, paced, isFinished(status)));
   const maySend = usePermission(jobKey.organizationId, "job:event:send");
-  // It stands here, since what somebody writes into it outlives the explanation that led there.
+  // The state is kept here, so that the text which somebody has typed stays when the explanation changes.
   const [writtenId, setWrittenId] = useState<string | undefined>();
   const words = texts.job;
   const problem = error !== null && <Problem error={error} onRetry={() => void refetch()} />;
@@ -47,7 +47,7 @@ export function Explanation({ jobKey, shown: { job, story } }: ExplanationProps)
   }
   const { state, sentence, facts } = data;
   const missing = facts.missingEventIds ?? [];
-  // Nothing is shown before that is known: somebody would click a button that turns into a form a moment later.
+  // Nothing is shown until this is known: otherwise a button could turn into a form just before somebody clicks it.
   const isVersionSettled = version !== undefined || !mayReadVersion || versionError !== null;
   const wait = waitOf(facts);
   return (
@@ -155,7 +155,7 @@ function factsOf(
   return shown.filter((fact) => fact !== false);
 }
 
-/** How far the branches of the step have come. Those that were cancelled are none of a step that runs. */
+/** How far the branches of the step have come. A step that still runs has no cancelled branches. */
 function progressOf({ branchCount, openCount, succeededCount, failedCount }: Explained["facts"]) {
   if (branchCount === undefined || openCount === undefined) return undefined;
   const counts = { succeeded: succeededCount ?? 0, failed: failedCount ?? 0, cancelled: 0 };

@@ -15,7 +15,7 @@ export function JobNeighbours({ jobKey }: { readonly jobKey: JobKey }) {
 
 function Neighbours({ jobKey, pages }: { readonly jobKey: JobKey; readonly pages: JobPages }) {
   const words = texts.job;
-  // As long as it is in use here, the list keeps its pages for whoever goes back to it.
+  // The list keeps its pages while it is in use here, so that a reader who goes back finds them.
   const { data, hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = useInfiniteQuery({
     ...pages,
     // A list that is no longer in memory is not asked for again: this job may be far down in it.

@@ -49,7 +49,7 @@ function Whole({ jobKey, shown }: { readonly jobKey: JobKey; readonly shown: Sho
   const runs = useMemo(() => runsOf(story, step, branch), [story, step, branch]);
   const run = runs.find(({ visit }) => visit === search.visit) ?? runs.at(-1);
   const looks = useMemo(() => looksOf(story, branch), [story, branch]);
-  // A reader who looks at one item keeps it from step to step, and sees all items again at a step of the main line.
+  // The chosen item stays chosen from step to step. At a step of the main line all items are shown again.
   const selectStep = (name: string) => {
     const isOnMainLine = story.runs.some((one) => one.name === name && one.branch === "");
     select({ step: name, ...(branch !== undefined && !isOnMainLine && { branch }) });

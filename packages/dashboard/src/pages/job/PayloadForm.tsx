@@ -60,7 +60,7 @@ export function PayloadForm({ jobKey, wait, eventId, field }: PayloadFormProps) 
   );
 }
 
-/** Only defaults of the schema are filled in: a person must choose an answer, and not just leave one as it is. */
+/** Only defaults of the schema are filled in: a person must choose an answer, and not just accept a value that was there. */
 function defaultsOf({ fields = [] }: SchemaField): Draft {
   return Object.fromEntries(
     fields.flatMap((one) => (one.default === undefined ? [] : [[one.name, one.default] as const])),

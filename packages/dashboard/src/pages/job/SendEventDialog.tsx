@@ -15,17 +15,17 @@ import { useSendEvent } from "./use-send-event.ts";
 
 interface SendEventDialogProps {
   readonly jobKey: JobKey;
-  /** The one to begin with. */
+  /** The event id with which the dialog begins. */
   readonly eventId: string;
   readonly story: JobStory;
   /** The events for which the job waits. */
   readonly missing: readonly MissingEvent[];
-  /** Sends the event for this wait alone; left out: for whichever step awaits it, unless that is in a branch. */
+  /** Sends the event for this wait alone. Left out: for any step that waits for it, except steps in branches. */
   readonly wait?: Wait | undefined;
   readonly onClose: () => void;
 }
 
-/** Any event with any payload. */
+/** Sends any event with any payload. */
 export function SendEventDialog({ jobKey, eventId: firstId, story, onClose, ...now }: SendEventDialogProps) {
   const words = texts.job;
   const [wait] = useState(now.wait);
@@ -103,8 +103,8 @@ export function SendEventDialog({ jobKey, eventId: firstId, story, onClose, ...n
 }
 
 /**
- * The waits that were shown stay, and others come behind them. The job goes on behind the dialog, and the event must not go to another branch than the one
- * that was shown; and until its history is here, the page knows of one wait alone.
+ * The waits that were shown stay, and new ones are added behind them. The job goes on while the dialog is open, and the event must not go to another
+ * branch than the one that was shown. Until the history is loaded, the page knows only one wait.
  */
 function useAllSoFar(missing: readonly MissingEvent[]): readonly MissingEvent[] {
   const known = useRef(new Map<string, MissingEvent>());
@@ -122,7 +122,7 @@ function keyOf({ step, visit, branch = "" }: Wait): string {
   return keyOfRun({ step, visit, branch });
 }
 
-/** Undefined for what is no JSON. */
+/** Reads the payload; undefined for a text that is not JSON. */
 function payloadOf(text: string): { readonly payload?: unknown } | undefined {
   if (text.trim() === "") return {};
   const read = readJson(text);

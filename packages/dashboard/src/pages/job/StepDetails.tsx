@@ -87,7 +87,7 @@ function Run({ run, progress }: RunProps) {
   const attempts = run.spans.filter(({ kind }) => kind !== "pause");
   return (
     <div className="step-details">
-      {/* Where attempts are listed below with their errors, the last of them is this one. */}
+      {/* The error is left out here when attempts are listed below with their errors, since the last of those is the same. */}
       {run.error !== undefined && attempts.every(({ error }) => error === undefined) && <ErrorText error={run.error} />}
       {progress !== undefined && (
         <section>
@@ -102,7 +102,7 @@ function Run({ run, progress }: RunProps) {
           {words.facts.delayEndsAt} <Time at={run.delayEndsAt} />
         </p>
       )}
-      {/* A value of its own is of another run: what was unfolded of one says nothing about the next. */}
+      {/* The key changes with the run, so that the parts which are unfolded in one run are folded again in the next. */}
       <JsonView key={`input ${run.key}`} label={words.input} value={run.input} />
       {run.output === undefined ? (
         <NoJson label={words.output} text={isOver(run) ? words.noOutputAtAll : words.noOutput} />

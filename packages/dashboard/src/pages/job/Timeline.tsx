@@ -21,7 +21,7 @@ interface TimelineProps {
   readonly onSelect: (search: JobPageSearch) => void;
 }
 
-/** As in Timeline.css. */
+/** The height of a row, which Timeline.css has as well. */
 const rowPixels = 28;
 
 /** The job over time: a bar for each stretch of time, a row for each visit of a step. */
@@ -150,7 +150,7 @@ function useRowInSight(frame: RefObject<HTMLElement | null>, row: number): void 
   }, [frame, row]);
 }
 
-/** Those in the window, pauses first: a short attempt between two long ones lies above them. */
+/** The spans in the window, pauses first, so that a short attempt between two long pauses is drawn above them. */
 function drawn(spans: readonly Span[], start: number, end: number): readonly Span[] {
   const shown = spans.filter((span) => span.start <= end && (span.end ?? end) >= start);
   return shown.sort((one, other) => Number(one.kind !== "pause") - Number(other.kind !== "pause"));
@@ -174,7 +174,7 @@ function Bar({ span, start, end, now }: BarProps) {
   );
 }
 
-/** Only of what there is to see. */
+/** The legend has only the kinds of time that the timeline shows. */
 function Legend({ story: { runs, queued } }: { readonly story: JobStory }) {
   const spans = [...queued, ...runs.flatMap((run) => run.spans)];
   const looks = new Map(spans.map((span) => [lookOf(span), textOf(span)]));

@@ -49,7 +49,7 @@ export function tellStory(entries: readonly HistoryEntry[], types: ReadonlyMap<s
   return told.story();
 }
 
-/** RUNNING says little: what its steps do is told apart. What waits for events comes first, since only somebody outside can help. */
+/** RUNNING is split by what the steps do. Waiting for events comes first, since then the job needs somebody outside. */
 export function shownStatusOf({ status, runs, waits, main }: JobStory): ShownStatus {
   if (status !== "RUNNING") return status;
   if (waits.length > 0) return "WAITING";
@@ -138,12 +138,12 @@ class Telling {
     if (run.status === "waiting") this.#waiting.add(run);
     else this.#waiting.delete(run);
     if (run.fork !== undefined) this.#forks.set(run.key, run);
-    // After a choice or a failure the entry says where it leads; after others, the step that is entered next does.
+    // The entry names the next step only after a choice or a failure. Otherwise it is the step that is entered next.
     if (run.end !== undefined && entry.next !== undefined)
       this.#taken.add(wayKey(run.name, entry.next ?? "", wayFrom(run)));
   }
 
-  /** An event is for the wait that lacks it and has waited longest. */
+  /** An event goes to the wait that has waited for it longest. */
   #receive({ eventId = "", outcome }: HistoryEntry): void {
     if (outcome !== "matched") return;
     for (const { eventIds = [], receivedEventIds } of this.#waiting) {
@@ -153,7 +153,7 @@ class Telling {
     }
   }
 
-  /** The end of a step with branches is the end of those that are open. Entries say so of the step alone. */
+  /** Ends the open branches of a step that has ended. The history has an entry only for the end of the step. */
   #endBranches(): void {
     for (const run of this.#latest.values()) {
       if (run.end !== undefined || run.branch === "") continue;

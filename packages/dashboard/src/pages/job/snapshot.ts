@@ -4,7 +4,7 @@ import { forEachType } from "../../graph/graph-step.ts";
 
 type Entry = Omit<HistoryEntry, "sequence">;
 
-/** A job's history as far as GetJob tells it: which steps it went through, and where it is. Attempts and pauses in between are not known. */
+/** The part of a job's history that GetJob has: the steps that it went through, and where it is. Attempts and the pauses between them are unknown. */
 export function entriesOf(job: WholeJob): HistoryEntry[] {
   const { createdAt, startedAt, finishedAt, updatedAt, status, error } = job;
   const entries: Entry[] = [{ type: "job.submitted", at: createdAt }];

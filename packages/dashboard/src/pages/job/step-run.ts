@@ -28,7 +28,7 @@ export interface StepRun {
   readonly start: number;
   readonly end?: number;
   readonly spans: readonly Span[];
-  /** The latest one's number. */
+  /** The number of the latest attempt. */
   readonly attempts: number;
   /** The time at which the next attempt is due. */
   readonly retryAt?: string;
@@ -38,15 +38,15 @@ export interface StepRun {
   readonly timeoutAt?: string;
   /** The time until which it sleeps. */
   readonly delayEndsAt?: string;
-  /** Its calls are tasks of workers. */
+  /** True when the calls of the step are tasks of workers. */
   readonly isTask: boolean;
   /** The branches of a step that has some: how many, and whether they are the items of a list. */
   readonly fork?: { readonly branchCount: number; readonly hasItems: boolean };
-  /** It has ended, and its entry names the step that comes next. */
+  /** True when the run has ended and its entry names the next step. */
   readonly leadsOn?: boolean;
 }
 
-/** A run that is being told. */
+/** A run that is still being put together from the history. */
 export type OpenRun = Mutable<Omit<StepRun, "spans" | "receivedEventIds">> & {
   spans: Mutable<Span>[];
   receivedEventIds: string[];
@@ -136,7 +136,7 @@ export function tellOfStep(run: OpenRun, entry: HistoryEntry, at: number): void 
   }
 }
 
-/** Waiting for events, or sleeping until a time, is all that the attempt does. */
+/** The attempt does nothing except wait for events, or sleep until a time, so its span becomes one of this kind. */
 function pass(run: OpenRun, how: "waiting" | "sleeping"): void {
   run.status = how;
   const attempt = run.spans.at(-1);

@@ -36,7 +36,7 @@ export function ticksOf({ from, to }: TimeWindow, mostTicks = 6): readonly Tick[
   });
 }
 
-/** As exact as the step demands, so that no two marks read the same. */
+/** A time as exact as the step demands, so that no two marks read the same. */
 function textOf(at: number, step: number): string {
   if (at === 0) return "0";
   if (step < second) {

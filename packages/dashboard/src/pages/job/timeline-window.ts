@@ -1,9 +1,9 @@
 import type { TimeWindow } from "./timeline-ticks.ts";
 
-/** Nothing in a job's history is told apart more finely than this. */
+/** The times in a job's history are not more exact than this. */
 const leastMs = 10;
 
-/** The window made so many times smaller (or larger, for less than 1) around a time in it; around its middle for a time outside. */
+/** The window, made smaller by this factor (larger for less than 1) around a time in it; for a time outside, around its middle. */
 export function zoomed({ from, to }: TimeWindow, times: number, around: number, wholeMs: number): TimeWindow {
   const center = around >= from && around <= to ? around : (from + to) / 2;
   const length = Math.min(wholeMs, Math.max(leastMs, (to - from) / times));

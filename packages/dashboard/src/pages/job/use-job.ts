@@ -47,17 +47,17 @@ export function useJob(key: JobKey): FollowedJob {
   if (job === undefined) return { shown: undefined, error: feed.error ?? error, retry };
   return {
     shown: { job, story, types, entries, connection: feed.connection, shownStatus: shownStatusOf(story) },
-    // The job that is known stays on the page, and so does what somebody writes there: the session may have ended.
+    // The known job and all typed text stay on the page even after an error, since the cause may be a session that has ended.
     error: feed.error ?? null,
     retry,
   };
 }
 
-/** A story is told from its beginning each time, which takes 80 ms for 30,000 entries: a long one is told anew only so often. */
+/** The story is built from the whole history each time, which takes 80 ms for 30,000 entries. A long story is therefore rebuilt only this often. */
 const manyEntries = 3_000;
 const tellMs = 500;
 
-/** The definition has them all; of a job whose definition may not be read, the steps that it had when the page was opened. */
+/** The types of all steps in the definition. If the reader may not read it, the types of the steps that the job had when the page was opened. */
 function useTypes(organizationId: string, job: WholeJob | undefined): ReadonlyMap<string, string> {
   const { version } = useJobVersion(organizationId, job);
   return useMemo(() => {
@@ -66,7 +66,7 @@ function useTypes(organizationId: string, job: WholeJob | undefined): ReadonlyMa
   }, [version, job?.steps]);
 }
 
-/** As many as come in between are asked for at once. */
+/** One request reads all events that come within this time. */
 const askMs = 500;
 
 /** Reads the job's events again when the history tells of another one, or of one that was consumed. */

@@ -55,7 +55,7 @@ interface ChangesProps {
   readonly onShow: () => void;
 }
 
-/** Has its place also while nothing is new, so that nothing moves when something is. It stays in view. */
+/** The line keeps its place while nothing is new, so that the page does not move when something is. It stays in view. */
 function Changes({ list: { newCount, goneIds }, isOld, onShow }: ChangesProps) {
   const words = texts.jobs;
   const isCurrent = newCount === 0 && goneIds.size === 0;

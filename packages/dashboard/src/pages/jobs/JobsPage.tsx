@@ -14,7 +14,7 @@ const from = "/app/organizations/$organizationId/jobs";
 export function JobsPage() {
   const { organizationId } = useParams({ from });
   const given = useSearch({ from });
-  // The router keeps what it does not know, and the API would refuse it.
+  // The router keeps parameters that it does not know, and the API would refuse them.
   const search = useMemo(() => parseJobSearch(given), [given]);
   const navigate = useNavigate({ from });
   const { order: _, ...filters } = search;

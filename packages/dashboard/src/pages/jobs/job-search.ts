@@ -9,7 +9,7 @@ export type JobSearch = Pick<
 const statuses = ["PENDING", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED"] as const;
 const texts = ["workflowId", "versionId", "createdAfter", "createdBefore", "awaitingEventId"] as const;
 
-/** Leaves out what is no filter: an address that somebody typed must show something. */
+/** Leaves out values that are not valid filters, so that an address with a mistake still shows a list. */
 export function parseJobSearch(search: Record<string, unknown>): JobSearch {
   const parsed: JobSearch = {};
   const status = statuses.find((one) => one === search.status);
@@ -18,7 +18,7 @@ export function parseJobSearch(search: Record<string, unknown>): JobSearch {
     const value = search[name];
     if (typeof value === "string" && value !== "") parsed[name] = value;
   }
-  // From an address, or from a link of ours.
+  // The value is a text in an address, and a boolean in a link of our own.
   const isWaiting = String(search.isWaiting);
   if (isWaiting === "true" || isWaiting === "false") parsed.isWaiting = isWaiting === "true";
   if (search.order === "oldest") parsed.order = "oldest";

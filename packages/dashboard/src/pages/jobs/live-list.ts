@@ -15,8 +15,8 @@ export interface LiveList {
 }
 
 /**
- * The list that the reader sees, with the news of its first page, which is asked for again and again. Ids are in the order of their
- * time, so it is known which of them the first page would hold.
+ * The list that the reader sees, updated by its first page, which is read again and again. Ids are in the order of their time, so they
+ * tell which jobs the first page would hold.
  */
 export function liveList(
   loaded: readonly LivePage[],

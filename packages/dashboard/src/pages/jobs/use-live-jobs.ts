@@ -19,7 +19,7 @@ export function useLiveJobs(organizationId: string, search: JobSearch) {
   const query = useInfiniteQuery(pages);
   const { data, error, refetch } = query;
   const { data: latest, isError, isPaused } = useQuery(jobsQuery(organizationId, filters));
-  // Refused or out of reach, or not even asked for since the network is away.
+  // The list is old when the request failed, or could not be sent without a network.
   const isOld = isError || isPaused;
   const loaded = data?.pages;
   const list = useMemo(
@@ -31,7 +31,7 @@ export function useLiveJobs(organizationId: string, search: JobSearch) {
     if (latest === undefined) return;
     queries.setQueryData(queryKey, { pages: [latest], pageParams: [undefined] });
   }, [latest, queries, queryKey]);
-  // Where nothing is shown nothing can jump.
+  // An empty list shows new jobs at once, since no rows can jump.
   const isFirst = list?.jobs.length === 0 && list.newCount > 0;
   useEffect(() => {
     if (isFirst) showLatest();

@@ -13,7 +13,7 @@ import { Time } from "../../parts/words/Time.tsx";
 import { texts } from "../../texts/texts.ts";
 import { QueueBadge } from "./QueueBadge.tsx";
 
-/** Where tasks wait for workers, for how long, and whether anybody asks for them. */
+/** The queues in which tasks wait for workers, with the waiting times and the workers that ask. */
 export function TaskQueuesPage() {
   const { organizationId } = useParams({ from: "/app/organizations/$organizationId" });
   const words = texts.taskQueues;

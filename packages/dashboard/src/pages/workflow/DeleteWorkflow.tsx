@@ -23,7 +23,7 @@ export function DeleteWorkflow({ organizationId, workflowId, workflow: { name } 
       await resultOf(api.DELETE("/organizations/{organizationId}/workflows/{workflowId}", { params }));
     },
     onSuccess: async () => {
-      // Before the page is there that shows the list: what is in use cannot be forgotten.
+      // The list is dropped before the next page shows it: a query that is in use cannot be dropped.
       queries.removeQueries({ queryKey: ["organizations", organizationId, "workflows", "list"] });
       await navigate({ to: "/app/organizations/$organizationId/workflows", params: { organizationId } });
       queries.removeQueries({ queryKey: workflowQueryKey({ organizationId, workflowId }) });

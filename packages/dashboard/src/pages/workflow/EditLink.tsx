@@ -6,11 +6,11 @@ import { texts } from "../../texts/texts.ts";
 
 interface EditLinkProps {
   readonly workflow: WorkflowKey;
-  /** From which to begin; left out: the newest. */
+  /** The version with which the editor begins. Left out: the newest. */
   readonly versionId?: string;
 }
 
-/** To the editor. */
+/** A link to the editor. */
 export function EditLink({ workflow, versionId }: EditLinkProps) {
   return (
     <Link

@@ -38,7 +38,7 @@ const tagPattern = /^\$?[A-Za-z0-9_.-]{1,64}$/;
 /** Points a tag at a version, after showing from where to where, and what of the definition is different there. */
 export function MoveTagDialog({ workflow, move, onClose }: MoveTagDialogProps) {
   const words = texts.workflow;
-  // Until they are here nothing is moved: it could not be said from where, nor taken back to there.
+  // A tag is moved only after the tags are loaded. Before that, its old version is not known, and the change could not be undone.
   const { data: tags, error, refetch } = useQuery(tagsQuery(workflow));
   const query = useInfiniteQuery(versionsQuery(workflow));
   useAllPages(query);
@@ -47,7 +47,7 @@ export function MoveTagDialog({ workflow, move, onClose }: MoveTagDialogProps) {
   const [tag, setTagName] = useState(move.tag ?? "$LIVE");
   const [chosen, setChosen] = useState(move.versionId);
   const current = tags?.find((one) => one.tag === tag);
-  // Where the tag is already it cannot be moved to: the dialog begins with the newest of the others.
+  // The tag cannot be moved to the version where it is already, so the dialog begins with the newest of the others.
   const first = versions.find((one) => one.versionId !== current?.versionId) ?? versions[0];
   const target = chosen === undefined ? first : versions.find((one) => one.versionId === chosen);
   const isName = tagPattern.test(tag);
@@ -113,7 +113,7 @@ export function MoveTagDialog({ workflow, move, onClose }: MoveTagDialogProps) {
   );
 }
 
-/** The version that is asked for, where it is so old that the choices do not come to it, or not yet. */
+/** The version that is asked for, when it is not among the loaded choices: it is too old, or its page is not loaded yet. */
 function useOlder(
   workflow: WorkflowKey,
   versionId: string | undefined,
@@ -164,11 +164,11 @@ function VersionsDiff({ workflow, beforeId, afterId }: VersionsDiffProps) {
 interface TagChange {
   readonly tag: string;
   readonly target: Version;
-  /** Where it was when the change was asked for. */
+  /** The tag as it was when the change was asked for. */
   readonly before: Tag | undefined;
 }
 
-/** Afterwards it can be taken back for a while: to where the tag was, or to nowhere. */
+/** Moves the tag. The change can be undone for a while: the tag goes back to its old version, or is removed if it had none. */
 function useTagMove(workflow: WorkflowKey, onDone: () => void) {
   const words = texts.workflow;
   const queries = useQueryClient();

@@ -16,7 +16,7 @@ import { MoveTagDialog } from "./MoveTagDialog.tsx";
 
 const address = "/app/organizations/$organizationId/workflows/$workflowId/tag-history";
 
-/** When a tag was moved, by whom, from where to where; and the way back. */
+/** The history of a tag: when it was moved, by whom, and between which versions. A move can be taken back here. */
 export function TagHistoryPage() {
   const workflow = useParams({ from: address });
   const { tag } = useSearch({ from: address });
@@ -54,7 +54,7 @@ export function TagHistoryPage() {
 }
 
 interface Move extends TagChange {
-  /** Counted from the newest. */
+  /** The place of the change, counted from the newest. */
   readonly place: number;
   /** Where the tag was; undefined: nowhere. */
   readonly from: number | undefined;
@@ -62,7 +62,7 @@ interface Move extends TagChange {
   readonly current: number | undefined;
 }
 
-/** Each change says where the tag went; where it came from says the one before, without which the oldest is not shown yet. */
+/** Each change names the new version of the tag. The change before it has the old one, so the oldest is shown only once that is loaded. */
 function movesOf(changes: readonly TagChange[] | undefined, hasMore: boolean): readonly Move[] | undefined {
   const current = changes?.[0]?.versionNumber;
   const moves = changes?.map((change, place) => ({

@@ -18,7 +18,7 @@ import type { TagMove } from "./MoveTagDialog.tsx";
 
 interface TagsProps {
   readonly workflow: WorkflowKey;
-  /** Undefined for whoever may not. */
+  /** Undefined for people who may not move tags. */
   readonly onMove: ((move: TagMove) => void) | undefined;
 }
 

@@ -18,7 +18,7 @@ import type { TagMove } from "./MoveTagDialog.tsx";
 interface VersionsProps {
   readonly workflow: WorkflowKey;
   readonly name: string;
-  /** Undefined for whoever may not. */
+  /** Undefined for people who may not move tags. */
   readonly onTag: ((move: TagMove) => void) | undefined;
 }
 

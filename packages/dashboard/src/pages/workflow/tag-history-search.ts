@@ -1,9 +1,9 @@
-/** Not in the path: there the router takes a name that begins with a dollar for a parameter. */
+/** The tag is not in the path, since the router takes a part that begins with a dollar sign for a parameter. */
 export interface TagHistorySearch {
   readonly tag: string;
 }
 
-/** The router reads what looks like a number as one. */
+/** The router reads a tag that looks like a number as a number. */
 export function parseTagHistorySearch({ tag = "$LIVE" }: Record<string, unknown>): TagHistorySearch {
   return { tag: String(tag) };
 }

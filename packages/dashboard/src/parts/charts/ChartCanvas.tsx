@@ -10,10 +10,10 @@ interface ChartCanvasProps extends ChartProps {
 }
 
 const height = 150;
-/** A scale that shows nothing goes up to this all the same. */
+/** The scale goes up to at least this, also when there is nothing to show. */
 const leastTop = 1;
 
-/** The drawing itself. Drawn anew in another theme; new values and another width change it as it stands. */
+/** The drawing itself. A new theme draws it anew; new values and a new width only change it. */
 export function ChartCanvas(props: ChartCanvasProps) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<UPlot>(undefined);
@@ -68,7 +68,7 @@ function optionsOf(
   return {
     width: element.clientWidth,
     height,
-    // To the right as wide as half of a time below the last bucket.
+    // The space on the right holds half of the text below the last bucket.
     padding: [8, 18, 0, 0],
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { show: kind === "lines" } },
@@ -90,7 +90,7 @@ function optionsOf(
 }
 
 const wholeSteps = Array.from({ length: 13 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
-/** Seconds. What a clock shows: no axis goes up in steps of 200 seconds. */
+/** Steps of a time axis in seconds, as on a clock: no axis goes up in steps of 200 seconds. */
 const timeSteps = [
   ...[0.001, 0.01, 0.1].flatMap((power) => [power, 2 * power, 5 * power]),
   ...[1, 2, 5, 10, 15, 30],
@@ -100,7 +100,7 @@ const timeSteps = [
 ];
 const hourFormat = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit" });
 
-/** Half a bucket more at each end, where the first and the last bar reach. */
+/** The scale has half a bucket more at each end, for the first and the last bar. */
 function aroundBuckets({ data: [times = []] }: UPlot, min: number, max: number): [number, number] {
   const [first = 0, second = first + 3_600] = times;
   const half = (second - first) / 2;

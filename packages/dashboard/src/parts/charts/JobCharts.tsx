@@ -9,7 +9,7 @@ import { Problem } from "../states/Problem.tsx";
 
 interface JobChartsProps {
   readonly organizationId: string;
-  /** Only of this one. */
+  /** Shows only the jobs of this workflow. */
   readonly workflowId?: string;
 }
 
@@ -60,7 +60,7 @@ export function JobCharts({ organizationId, workflowId }: JobChartsProps) {
 
 const duration = { metric: "job_duration_seconds" } as const;
 
-/** Before the first answer: an empty day, so that the drawing keeps its place. */
+/** Before the first answer there are no times, and the empty drawing keeps its place. */
 function timesOf(points: readonly MetricPoint[] = []): number[] {
   return points.map(({ at }) => Date.parse(at) / 1_000);
 }

@@ -17,7 +17,7 @@ export function Button({ kind = "normal", icon, isBusy = false, className, child
       type="button"
       {...rest}
       className={classNames("button", `button-${kind}`, className)}
-      // Not `disabled`: that would take the focus away from whoever pressed it.
+      // The button is not `disabled`, since that would take the focus away from it.
       aria-disabled={isBusy || undefined}
       aria-busy={isBusy || undefined}
       onClick={isBusy ? (event) => event.preventDefault() : onClick}

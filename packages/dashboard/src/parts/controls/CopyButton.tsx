@@ -4,7 +4,7 @@ import { toast } from "../states/toasts.ts";
 import { Button, type ButtonProps } from "./Button.tsx";
 
 interface CopyButtonProps extends Omit<ButtonProps, "onClick" | "icon" | "children"> {
-  /** A function where it takes a while to write it down. */
+  /** The text, or a function where making the text takes a while. */
   readonly text: string | (() => string);
   /** The name of the copied value, for readers who do not see what the button stands beside. Default: "Copy". */
   readonly label?: string;

@@ -10,7 +10,7 @@ interface ExpiryChoiceProps {
   readonly value: ExpiryDays;
   readonly onChange: (value: ExpiryDays) => void;
   readonly problem?: string | undefined;
-  /** The present end of something that is there already, which may stay so. */
+  /** The present end of an existing token, which may be kept. */
   readonly present?: { readonly expiresAt?: string | undefined };
 }
 

@@ -29,12 +29,12 @@ interface TableProps<Row> {
   readonly more?: MorePages;
 }
 
-/** As in Table.css. */
+/** Table.css has the same value. */
 const plainRowPixels = 40;
 const foldedRowPixels = 66;
 /** Fewer are drawn whole. */
 const minLongRows = 80;
-/** The next page is asked for when so many rows are left. */
+/** The next page is asked for when this many rows are left. */
 const rowsAhead = 30;
 
 /** A table of any length: it scrolls with the page and draws only the rows that are in view. */

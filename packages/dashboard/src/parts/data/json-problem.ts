@@ -14,7 +14,7 @@ export function jsonProblemOf(text: string): string | undefined {
 type Expected = "value" | "valueOrEnd" | "name" | "nameOrEnd" | "colon" | "commaOrEnd";
 
 const space = /[ \t\r\n]*/y;
-/** As much of a text in quotes as is right. */
+/** The valid beginning of a text in quotes. */
 const openText = /"(?:[^"\\\p{Cc}]|[\x7F-\x9F]|\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4}))*/uy;
 const token = new RegExp(
   String.raw`[{}[\],:]|${openText.source}"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null`,

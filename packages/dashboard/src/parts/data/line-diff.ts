@@ -3,12 +3,12 @@ export interface DiffLine {
   readonly text: string;
 }
 
-/** Beyond so many changed lines two texts have little to do with each other, and the search would take long. */
+/** Two texts with more changed lines than this have little in common, and the search would take long. */
 const maxChanges = 500;
 
 /**
- * The shortest way from one text to the other, line by line (Myers 1986). Where there is none in reach, all of the first as removed and all
- * of the second as added.
+ * The shortest way from one text to the other, line by line (Myers 1986). If the texts differ in too many lines, the first text counts as
+ * removed and the second as added.
  */
 export function diffLines(before: readonly string[], after: readonly string[]): readonly DiffLine[] {
   const head = commonLength(before, after, (lines, index) => lines[index]);
@@ -61,7 +61,7 @@ function startOn(furthest: ReadonlyMap<number, number>, diagonal: number, change
     : (furthest.get(diagonal - 1) ?? 0) + 1;
 }
 
-/** From above a line of the second text is added, from the left one of the first is removed: whichever gets further. */
+/** Chooses the step that gets further: from above (a line of the second text is added) or from the left (a line of the first is removed). */
 function isFromAbove(furthest: ReadonlyMap<number, number>, diagonal: number, changes: number): boolean {
   if (diagonal === -changes) return true;
   return diagonal !== changes && (furthest.get(diagonal - 1) ?? -1) < (furthest.get(diagonal + 1) ?? -1);

@@ -1,4 +1,4 @@
-/** The value that a text stands for. Undefined for what is no JSON, or would be sent as something else: 1e400 is infinite here, and null in JSON. */
+/** The JSON value of a text. Undefined for a text that is not JSON, and for numbers such as 1e400, which would be sent as null. */
 export function readJson(text: string): { readonly value: unknown } | undefined {
   try {
     return { value: JSON.parse(text, refuseInfinite) };

@@ -1,27 +1,27 @@
 import { type RefObject, useLayoutEffect, useState } from "react";
 import { flushSync } from "react-dom";
 
-/** From the first to before the end: the rows to draw. */
+/** The rows to draw: from `first` up to, but not including, `end`. */
 export interface RowsInView {
   readonly first: number;
   readonly end: number;
 }
 
 interface Rows {
-  /** As high as all rows together, so that its upper edge is that of the first one, drawn or not. */
+  /** The element that is as high as all rows together. Its upper edge is that of the first row, drawn or not. */
   readonly place: RefObject<HTMLElement | null>;
   /** The element that scrolls. Default: the page. */
   readonly frame?: RefObject<HTMLElement | null>;
   readonly count: number;
-  /** All are of one height, so that a row's place is known without drawing those above it. */
+  /** The height of every row. All are the same, so that a row's place is known without drawing the rows above it. */
   readonly rowPixels: number;
   /** False: all of them are drawn. */
   readonly isLong?: boolean;
 }
 
-/** They come and go so many at once, so that not every pixel of scrolling draws the list anew. */
+/** Rows are added and removed in groups of this size, so that not every pixel of scrolling draws the list anew. */
 const rowsAtOnce = 10;
-/** Before the first look at the page. */
+/** The rows that are drawn before the page is measured. */
 const firstRows: RowsInView = { first: 0, end: 3 * rowsAtOnce };
 
 /** Which rows of a long list are in view, and some around them. */
@@ -40,7 +40,7 @@ export function useRowsInView({ place, frame, count, rowPixels, isLong = true }:
     const observer = new ResizeObserver(look);
     observer.observe(document.body);
     window.addEventListener("resize", look);
-    // In the capturing phase also that of a frame within the page is heard.
+    // The capturing phase also gives the scrolling of a frame within the page.
     window.addEventListener("scroll", onScroll, { capture: true, passive: true });
     return () => {
       observer.disconnect();

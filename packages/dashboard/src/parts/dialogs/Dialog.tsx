@@ -16,8 +16,8 @@ interface DialogProps {
 }
 
 /**
- * Over the page: the focus stays in it, Escape closes it, and the focus goes back to where it came from. A click beside it closes it as well, but not when
- * something was written in it.
+ * A dialog over the page. It holds the focus, Escape closes it, and the focus then goes back to where it was. A click beside it closes it as well,
+ * unless something was typed in it.
  */
 export function Dialog({ isOpen, onClose, title, description, isWide = false, children }: DialogProps) {
   const opener = useRef<Element | null>(null);

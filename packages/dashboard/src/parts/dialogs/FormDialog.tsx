@@ -12,14 +12,14 @@ interface FormDialogProps {
   /** The text of the button: a verb, never "OK". */
   readonly action: string;
   readonly isBusy: boolean;
-  /** Why it did not work, but for what a field shows. */
+  /** The error of the last attempt, except for problems that a field shows. */
   readonly error: unknown;
   readonly onSubmit: () => void;
   /** The fields. */
   readonly children: ReactNode;
 }
 
-/** Asks for what something new shall be, or something that is there from now on. */
+/** Asks for the values of a new thing, or for new values of an existing one. */
 export function FormDialog(props: FormDialogProps) {
   const { onClose, title, description, isWide = false, action, isBusy, error, onSubmit, children } = props;
   return (

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 
-/** As in the style sheets. */
+/** The style sheets have this width as well. */
 const narrow = window.matchMedia("(max-width: 640px)");
 
 /** Whether the page is as narrow as a telephone. */

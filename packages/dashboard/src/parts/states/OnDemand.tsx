@@ -12,7 +12,7 @@ interface OnDemandProps {
   readonly children: ReactNode;
 }
 
-/** Around what is loaded when it is first drawn. When it does not come, as without a network, all else on the page stays and goes on. */
+/** Wraps a part of the page that is loaded when it is first drawn. If loading fails, for example without a network, the rest of the page goes on. */
 export function OnDemand({ waiting, instead = <NotLoaded />, children }: OnDemandProps) {
   return (
     <CatchBoundary getResetKey={() => "loaded"} errorComponent={() => instead}>
@@ -21,7 +21,7 @@ export function OnDemand({ waiting, instead = <NotLoaded />, children }: OnDeman
   );
 }
 
-/** To load the page again is the one way that always helps: browsers and the loader remember what failed. */
+/** Only loading the page again always helps: browsers and the loader remember a failed part. */
 function NotLoaded() {
   const { parts, shell } = texts;
   return (

@@ -7,7 +7,7 @@ interface PageProblemProps {
   readonly onRetry?: (() => void) | undefined;
 }
 
-/** Instead of a page that cannot be shown: with a heading and a window's title of its own, or those of the page before would stand. */
+/** Replaces a page that cannot be shown. It sets a heading and a window title, since those of the page before would stay otherwise. */
 export function PageProblem({ error, onRetry }: PageProblemProps) {
   return (
     <>

@@ -10,7 +10,7 @@ interface ProblemProps {
   readonly onRetry?: (() => void) | undefined;
 }
 
-/** Says what went wrong and what to do, and shows the request's id for whoever looks for it in the logs. */
+/** Says what went wrong and what to do, and shows the request's id, by which the request can be found in the logs. */
 export function Problem({ error, onRetry }: ProblemProps) {
   const { title, message, requestId, errors } = asProblem(error);
   return (

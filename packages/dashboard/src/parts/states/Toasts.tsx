@@ -4,7 +4,7 @@ import { Button } from "../controls/Button.tsx";
 import { Icon } from "../layout/Icon.tsx";
 import { dismissToast, useToasts } from "./toasts.ts";
 
-/** Where toasts appear. Is there from the start: a region that comes with its first message is not read out. */
+/** The place of toasts. It exists from the start, since a region that appears with its first message is not read out. */
 export function Toasts() {
   const toasts = useToasts();
   return (

@@ -9,7 +9,7 @@ export interface Toast {
   readonly action?: { readonly label: string; readonly run: () => void };
 }
 
-/** Long enough to read it; what failed, or can be undone, stays longer. */
+/** A toast is shown long enough to read it. A failure, or a change that can be undone, is shown longer. */
 const shortMs = 5_000;
 const longMs = 12_000;
 
@@ -24,7 +24,7 @@ export function toast(message: Omit<Toast, "id">): void {
   setTimeout(() => dismissToast(id), message.kind === "failure" || message.action !== undefined ? longMs : shortMs);
 }
 
-/** For what went on without a form that could show it. */
+/** Shows the error of an action that has no form to show it. */
 export function toastFailure(error: unknown): void {
   toast({ kind: "failure", text: asProblem(error).message });
 }

@@ -1,7 +1,7 @@
 import { texts } from "../../texts/texts.ts";
 import { Time } from "./Time.tsx";
 
-/** When something ends, in words where it does not or has already. */
+/** The time when something ends, or words if it never ends or has already ended. */
 export function Expiry({ at }: { readonly at: string | undefined }) {
   if (at === undefined) return texts.expiry.never;
   if (Date.parse(at) > Date.now()) return <Time at={at} isRelative />;

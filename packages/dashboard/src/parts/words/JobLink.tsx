@@ -6,7 +6,7 @@ interface JobLinkProps {
   readonly job: Pick<ListedJob, "jobId" | "workflowName">;
 }
 
-/** To a job, by the name of what it runs; its id is in the title. */
+/** A link to a job, with the name of its workflow. The job's id is in the title. */
 export function JobLink({ organizationId, job: { jobId, workflowName } }: JobLinkProps) {
   return (
     <Link to="/app/organizations/$organizationId/jobs/$jobId" params={{ organizationId, jobId }} title={jobId}>

@@ -11,7 +11,7 @@ interface QrCodeProps {
 /** The program that draws the pattern is loaded when it is first needed. */
 const Drawing = lazy(() => import("./QrDrawing.tsx").then(({ QrDrawing }) => ({ default: QrDrawing })));
 
-/** To be scanned by a telephone. Beside it stands the same in words, for whoever cannot. */
+/** A code for a telephone to scan. Its content is shown as text beside it, for people who cannot scan it. */
 export function QrCode(props: QrCodeProps) {
   return (
     <div className="qr-code">

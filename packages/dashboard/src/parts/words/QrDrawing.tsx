@@ -1,7 +1,7 @@
 import { encodeQR } from "qr";
 import { useMemo } from "react";
 
-/** As many modules must be left light around the pattern. */
+/** The standard demands this many light modules around the pattern. */
 const border = 4;
 
 export function QrDrawing({ text, label }: { readonly text: string; readonly label: string }) {

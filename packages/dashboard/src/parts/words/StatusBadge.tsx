@@ -2,7 +2,7 @@ import "./StatusBadge.css";
 import { texts } from "../../texts/texts.ts";
 import { Icon, type IconName } from "../layout/Icon.tsx";
 
-/** The statuses of a job, and those in which one that is RUNNING may be. */
+/** The statuses of a job, and the more exact ones that a RUNNING job can be shown in. */
 export type ShownStatus = keyof typeof texts.status;
 
 const icons: Readonly<Record<ShownStatus, IconName>> = {

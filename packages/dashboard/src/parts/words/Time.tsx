@@ -2,11 +2,11 @@ import { locale, texts } from "../../texts/texts.ts";
 import { useNow } from "./use-now.ts";
 
 interface TimeProps {
-  /** As the service answers it, or milliseconds; undefined: it has not happened. */
+  /** The time as the service answers it, or in milliseconds. Undefined: it has not happened. */
   readonly at: string | number | undefined | null;
   /** "3 minutes ago" instead of the date; it goes on by itself. */
   readonly isRelative?: boolean;
-  /** For what happens many times in a second. */
+  /** Shows milliseconds, for things that happen many times in a second. */
   readonly hasMilliseconds?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** As a field of the type `datetime-local` has it: the reader's own clock, without a zone. */
+/** The form of a `datetime-local` field: the reader's own clock, without a zone. */
 export function toLocal(time: string | undefined): string {
   const at = time === undefined ? Number.NaN : Date.parse(time);
   if (Number.isNaN(at)) return "";

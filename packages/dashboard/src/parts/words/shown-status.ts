@@ -1,7 +1,7 @@
 import type { ListedJob } from "../../api/jobs.ts";
 import type { ShownStatus } from "./StatusBadge.tsx";
 
-/** RUNNING says little: what waits for events is told apart. */
+/** A RUNNING job that waits for events is shown with a status of its own. */
 export function shownStatus({ status, awaitingEventIds }: Pick<ListedJob, "status" | "awaitingEventIds">): ShownStatus {
   return awaitingEventIds === undefined ? status : "WAITING";
 }

@@ -1,4 +1,4 @@
-/** The meaning of each word of the definition language, where completion offers it; empty where the word says it. Executors and their configs have their words from the service. */
+/** The meaning of each word of the definition language, for completion; empty where the word is clear. The service describes executors and their configs. */
 export const vocabulary = {
   end: "Ends the job",
   root: {

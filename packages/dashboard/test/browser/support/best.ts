@@ -1,7 +1,7 @@
 import { timeLimit } from "@stepwell/testing/time-limit.ts";
 import { expect } from "vitest";
 
-/** The machine of the tests does other things as well: of a few tries, the quickest must be quick enough. Answers after the first that is. */
+/** Expects that the best of a few tries is fast enough, since the machine also does other work. Stops after the first that is. */
 export async function expectWithin(promisedMs: number, measure: () => Promise<number>): Promise<void> {
   const limitMs = timeLimit(promisedMs);
   let bestMs = Number.POSITIVE_INFINITY;

@@ -7,7 +7,7 @@ export interface BrowserOptions {
   readonly width?: number;
 }
 
-/** The part of the Chromium of a worker that one test file sees; each page has cookies and storage of its own. */
+/** The pages of one test file. The files of a worker share one Chromium, and each page has cookies and storage of its own. */
 export class TestBrowser {
   #contexts: BrowserContext[] = [];
   #faults: string[] = [];
@@ -71,7 +71,7 @@ export function testBrowser(): TestBrowser {
 
 let chromiumOfWorker: Promise<Browser> | undefined;
 
-/** It ends with the worker. To start it takes a second, and the files of a worker are not isolated from each other (vitest.config.ts). */
+/** All files of a worker share one Chromium until the worker ends: starting it takes a second, and the files are not isolated (vitest.config.ts). */
 function sharedChromium(): Promise<Browser> {
   chromiumOfWorker ??= launch();
   return chromiumOfWorker;

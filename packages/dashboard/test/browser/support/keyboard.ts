@@ -1,10 +1,10 @@
 import type { Locator, Page } from "playwright-core";
 import { expect } from "vitest";
 
-/** More than any page has places for the focus. */
+/** No page has as many elements that take the focus. */
 const mostTabs = 120;
 
-/** Goes there as somebody without a mouse does. Throws where Tab does not lead there. */
+/** Moves the focus to the element by Tab. Throws if Tab does not lead there. */
 export async function tabTo(target: Locator): Promise<void> {
   await target.waitFor();
   const page = target.page();

@@ -61,7 +61,7 @@ function Password({ account }: { readonly account: Account }) {
         if (typed.next === typed.again) change.mutate();
       }}
     >
-      {/* For password managers: whose password this is. */}
+      {/* Password managers read from this field which account the password belongs to. */}
       <input type="text" className="visually-hidden" autoComplete="username" value={account.email} readOnly hidden />
       <Field
         label={words.currentPassword}

@@ -133,7 +133,7 @@ function Bounds({ organizationId, boundTo }: BoundsProps) {
   );
 }
 
-/** By its name; by its id where that cannot be had, as of one that was deleted. */
+/** Shows the name of the workflow, or its id where the name is not known, for example after the workflow was deleted. */
 function WorkflowLink(key: WorkflowKey) {
   const { data } = useQuery(workflowQuery(key));
   return (

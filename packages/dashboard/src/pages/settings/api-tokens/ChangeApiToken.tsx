@@ -14,7 +14,7 @@ interface ChangeApiTokenProps {
   readonly onClose: () => void;
 }
 
-/** Its name, what it may do, what it is bound to and how long it holds; its secret stays. */
+/** Changes a token's name, its permissions, its bound and its end. The secret stays. */
 export function ChangeApiToken({ organizationId, token, onClose }: ChangeApiTokenProps) {
   const words = texts.apiTokens;
   const { tokenId } = token;

@@ -2,14 +2,14 @@ import type { ApiToken, ApiTokenChange, ApiTokenWish } from "../../../api/api-to
 import type { GrantablePermission } from "../../../api/document.ts";
 import { type ExpiryDays, expiryIn } from "../../../parts/controls/ExpiryChoice.tsx";
 
-/** A token as its form holds it. What the chosen kind of bound does not use is kept, for whoever chooses another again. */
+/** A token as its form holds it. Fields that the chosen kind of bound does not use are kept, in case the kind is changed back. */
 export interface TokenDraft {
   readonly name: string;
   readonly permissions: readonly GrantablePermission[];
   readonly expiry: ExpiryDays;
   readonly bound: BoundKind;
   readonly workflowIds: readonly string[];
-  /** With spaces between them. */
+  /** The tags, with spaces between them. */
   readonly tags: string;
   readonly jobId: string;
   readonly eventId: string;
@@ -49,7 +49,7 @@ export function wishOf(draft: TokenDraft): ApiTokenWish {
   };
 }
 
-/** Only what is different: of a bound that stays, a workflow may be gone by now. Undefined: nothing is. */
+/** Only the fields that differ; undefined where none does. An unchanged bound is not sent, since it may name a workflow that is gone. */
 export function changeOf(token: ApiToken, draft: TokenDraft): ApiTokenChange | undefined {
   const name = draft.name.trim();
   const permissions = permissionsOf(draft);

@@ -4,12 +4,12 @@ import { texts } from "../../../texts/texts.ts";
 /** The search part of the address of the audit log. It has the filters of the API. */
 export type AuditSearch = AuditFilters;
 
-/** Each has its word: the texts are held against the API's own list. */
+/** Each type has a word in the texts, which are checked against the API's list of types. */
 export const targetTypes = Object.keys(texts.audit.targets) as AuditTargetType[];
 
 const names = ["action", "actorId", "targetId", "after", "before"] as const;
 
-/** Leaves out what is no filter: an address that somebody typed must show something. */
+/** Leaves out values that are not valid filters, so that an address with a mistake still shows a list. */
 export function parseAuditSearch(search: Record<string, unknown>): AuditSearch {
   const parsed: AuditSearch = {};
   for (const name of names) {

@@ -13,7 +13,7 @@ interface CreateInvitationProps {
   readonly onClose: () => void;
 }
 
-/** As long as the service lets one live, unless its operator has set less. */
+/** The choices in days. The last is the longest life that the service allows, unless its operator has set less. */
 const lives = [1, 7, 30];
 
 /** Makes a link for somebody, and shows it once. */
@@ -84,7 +84,7 @@ function addressed(email: string): { readonly email?: string } {
   return address === "" ? {} : { email: address };
 }
 
-/** A minute less: this clock and the service's are not the same. */
+/** The time is a minute earlier, since this clock and the service's clock may differ. */
 function expiryIn(days: number): string {
   return new Date(Date.now() + days * 86_400_000 - 60_000).toISOString();
 }

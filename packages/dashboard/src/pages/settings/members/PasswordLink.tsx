@@ -5,7 +5,7 @@ import { SecretDialog } from "../../../parts/dialogs/SecretDialog.tsx";
 import { texts } from "../../../texts/texts.ts";
 import type { MemberDialogProps } from "./ChangeRoles.tsx";
 
-/** For a member who forgot their password: a link, shown once. */
+/** Makes a link for a member who forgot their password, and shows it once. */
 export function PasswordLink({ organizationId, member: { userId, displayName }, onClose }: MemberDialogProps) {
   const words = texts.members;
   const make = useMutation({ mutationFn: () => createPasswordLink({ organizationId, userId }) });

@@ -52,7 +52,7 @@ function NoProvider({ organizationId }: { readonly organizationId: string }) {
   );
 }
 
-/** As docs/single-sign-on.md has it, for this organization. */
+/** The example of docs/single-sign-on.md, for this organization. */
 function exampleFor(organizationId: string) {
   return {
     id: "acme",
