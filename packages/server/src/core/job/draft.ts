@@ -49,10 +49,7 @@ const maxStepsPerCommit = 200;
  */
 const maxStoredSize = 2_000_000;
 
-/**
- * The units of work of expressions after which a commit ends, so that other jobs get their turn. One step may take several times as many, which is up
- * to 10 ms.
- */
+/** The units of work of expressions after which a commit ends, so that other jobs get their turn. One step may take several times as many: 10 ms. */
 const maxExpressionWork = 250_000;
 
 const workPerSlot = 10;
@@ -60,10 +57,7 @@ const workPerSlot = 10;
 /** A byte of an escaped character, which may have six bytes, takes as long as a byte of any other character. */
 const measuredBytesPerUnit = 16;
 
-/**
- * A node that dies interrupts all its calls, and any of them may be the cause. From the second interruption on, each of them is tried apart from the
- * others.
- */
+/** The number of interruptions from which on a call is tried apart from others: a node that dies interrupts all its calls, and any may be the cause. */
 const suspectAfterInterruptions = 2;
 
 /** One job while one fact is applied to it. The draft collects the changes and turns them into a `Change`. */
@@ -86,10 +80,7 @@ export class JobDraft {
   payloads: EventPayloads;
   /** The results of branches that have rows of their own and were read. */
   readonly results: BranchResults;
-  /**
-   * The time that is written into the history. Two nodes read the database's clock some milliseconds apart, and the times of a job's history must not
-   * decrease.
-   */
+  /** The time that is written into the history. Nodes read the database's clock some milliseconds apart, and the times of a job must not decrease. */
   readonly #writtenAt: Timestamp;
   #startedAt: Timestamp | null;
   #stepStartedAt: Timestamp | undefined;
@@ -304,10 +295,7 @@ export class JobDraft {
     });
   }
 
-  /**
-   * Adds a call to the effects, under an epoch of its own: for the node that commits this change, which may have to make a child, or for a queue of
-   * tasks.
-   */
+  /** Adds a call under an epoch of its own, for the node that commits this change (it may have to make a child) or for a queue of tasks. */
   call(
     step: StepPosition,
     input: JsonValue,
@@ -379,10 +367,7 @@ export class JobDraft {
     return this.#stored(items);
   }
 
-  /**
-   * Whether this change has reached the size of one commit, by the steps it entered, the values it writes into the history, or the work of its
-   * expressions.
-   */
+  /** Whether this change has the size of one commit, by the steps that it entered, the values that it writes, or the work of its expressions. */
   get hasDoneEnough(): boolean {
     return (
       this.enteredCount >= maxStepsPerCommit ||
@@ -399,10 +384,7 @@ export class JobDraft {
     return budget;
   }
 
-  /**
-   * Counts the work of measuring a template's value, which its budget does not count. A value that is too large is not written, but measuring it
-   * takes this time too.
-   */
+  /** Counts the work of measuring a template's value, also of one that is too large and is not written. The template's budget does not count it. */
   measured(bytes: number): void {
     this.#measuredWork += Math.ceil(bytes / measuredBytesPerUnit);
   }
