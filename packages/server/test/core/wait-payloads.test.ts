@@ -99,7 +99,7 @@ describe("the output of a wait step", () => {
     told.send("manager");
     const [output] = told.entries.flatMap((entry) => (entry.type === "step.succeeded" ? [entry.output] : []));
     if (output === undefined || !("value" in output)) throw new Error("The step gave nothing.");
-    // The same object is recognized as a stored value.
+    // The output is the very object of the input, by which the history recognizes it.
     expect(output.value).toBe(told.job.input);
   });
 
