@@ -88,7 +88,7 @@ function batchContext(): BatchContext {
     idempotencyHours: config.idempotencyHours,
     maxBytes: config.maxBatchBytes,
     maxDescendantsPerJob: config.maxDescendantsPerJob,
-    turn: new Turns().begin(),
+    turn: new Turns().begin(new Map()),
     hasRoomForCall: () => true,
     storeFullError: () => undefined,
     beginsAtOnce: () => true,

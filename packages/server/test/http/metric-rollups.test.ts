@@ -160,7 +160,7 @@ describe("on a PostgreSQL server", () => {
       idempotencyHours: 24,
       maxBytes: 100_000,
       maxDescendantsPerJob: 0,
-      turn: new Turns().begin(),
+      turn: new Turns().begin(new Map()),
       hasRoomForCall: () => true,
       storeFullError: () => undefined,
       beginsAtOnce: () => true,

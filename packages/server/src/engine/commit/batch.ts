@@ -104,7 +104,7 @@ async function loadJobs(
   const facts = commands.filter((command) => command.type === "fact");
   const childSubmits = submits.filter(isChild);
   const beginnings = commands.filter((command) => command.type === "submit" || command.fact.type === "job.resumed");
-  const [organizations, chosen, { locked, held: heldJobs }, children] = await Promise.all([
+  const [organizations, chosen, { locked, held: heldJobs, largeStates }, children] = await Promise.all([
     holdOrganizations(
       transaction,
       beginnings.map(({ organizationId }) => organizationId),
@@ -127,13 +127,16 @@ async function loadJobs(
     const command = submits[choice.request];
     if (command !== undefined) choices.set(command, choice);
   }
-  const plans = await context.plans.load(transaction, [
+  const versions = [
     ...submits.flatMap((command) => {
       const versionId = choices.get(command)?.versionId;
       return versionId ? [{ organizationId: command.organizationId, versionId }] : [];
     }),
     ...locked,
-  ]);
+  ];
+  const plans = await context.plans.load(transaction, versions, (organizationId, ms) =>
+    context.turn.noteMs(organizationId, ms),
+  );
   const factsByJob = Map.groupBy(facts, keyOf);
   const neededOf = (job: LockedJob) => {
     const ofJob = factsByJob.get(keyOf(job))?.map(({ fact }) => fact) ?? [];
@@ -142,7 +145,11 @@ async function loadJobs(
   };
   const open = new Map<string, OpenJob>();
   const parked = new Map<string, Parked>();
-  const bounds = { maxBytes: context.maxBytes, reasonCount: facts.length };
+  const { maxBytes, turn } = context;
+  const noteBytes = (organizationId: string, bytes: number) => turn.noteBytes(organizationId, bytes);
+  // A state that is read is written again.
+  for (const { organizationId, bytes } of largeStates) noteBytes(organizationId, 2 * bytes);
+  const bounds = { maxBytes, reasonCount: facts.length, noteBytes };
   for (const { job, values } of await openValues(transaction, locked, neededOf, bounds, context.recentValues)) {
     const plan = plans.plans.get(job.versionId);
     const failure = plans.parked.get(job.versionId);
@@ -362,7 +369,10 @@ async function writeJobs(transaction: Transaction, jobs: LoadedJobs, context: Ba
   const calls = settleCalls(changed, context);
   for (const opened of changed) opened.notices = noticesOf(opened);
   const notices = changed.flatMap((opened) => opened.notices);
-  for (const [index, opened] of changed.entries()) counts.countStoredBytes(opened, history[index] ?? "", context.now);
+  for (const [index, opened] of changed.entries()) {
+    const bytes = counts.countStoredBytes(opened, history[index] ?? "", context.now);
+    context.turn.noteBytes(opened.job.organizationId, bytes);
+  }
   const [handed] = await Promise.all([
     writeCalls(transaction, { nodeId: context.nodeId, readyAt: context.now }, calls),
     insertJobs(

@@ -35,13 +35,14 @@ export class CommitCounts {
   }
 
   /**
-   * Counts what the commit adds to the store for a job, by lengths that are known anyway. Call it after the history and the state are made, because
+   * Counts and returns the bytes that the commit adds to the store for a job, by lengths that are known anyway. Call it after the history and the state are made, because
    * making them stores large values separately. Updated rows of jobs add nothing, because they replace the old rows.
    */
-  countStoredBytes({ job, values, payloadBytes }: CountedJob, history: string, at: Timestamp): void {
+  countStoredBytes({ job, values, payloadBytes }: CountedJob, history: string, at: Timestamp): number {
     let count = history.length + payloadBytes;
     for (const { bytes } of values.added) count += bytes;
     this.#sumOf(job.organizationId).add(job.workflowId, [{ measure: "storedBytes", at, count, durationMs: null }]);
+    return count;
   }
 
   #sumOf(organizationId: string): ChangeSum {

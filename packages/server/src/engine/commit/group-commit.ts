@@ -19,7 +19,8 @@ import type { RecentValues } from "../reading/recent-values.ts";
 import type { TaskOffers } from "../tasks/task-offers.ts";
 import { type AppliedBatch, applyBatch, type BatchContext, type ChangedJob } from "./batch.ts";
 import type { Command, Outcome } from "./command.ts";
-import { type Held, heldAgain, heldByOthers } from "./held.ts";
+import { heldAgain, heldByOthers } from "./held.ts";
+import { type Queued, takeNextBatch } from "./next-batch.ts";
 import { Turns } from "./turns.ts";
 
 export interface GroupCommitOptions {
@@ -137,15 +138,12 @@ export class GroupCommit {
   }
 }
 
-interface Waiting {
-  readonly command: Command;
+interface Waiting extends Queued {
   readonly sender: Sender;
   /** A reading of the monotonic timer after which the caller gets 503. */
   readonly deadline: number;
   readonly resolve: (outcome: Answer) => void;
   readonly reject: (error: unknown) => void;
-  /** Undefined until another transaction was found to hold a row that the command needs. */
-  readonly held?: Held;
 }
 
 /** The queue of commands for organizations that can change in one transaction. */
@@ -154,6 +152,7 @@ class Group {
   readonly #turns = new Turns();
   #queue: Waiting[] = [];
   #isDraining = false;
+  #wasCostly = false;
   #underWay: readonly Waiting[] = [];
 
   constructor(options: GroupCommitOptions) {
@@ -197,51 +196,14 @@ class Group {
     this.#queue = this.#dismissLate(this.#queue, silence);
   }
 
-  /**
-   * Takes commands in the order of arrival, up to the bounds, and from each organization as many as it has room for. A second command with the same
-   * idempotency key waits for the next batch. A command for a job that failed alone goes alone from then on, so that other commands are not split off
-   * again because of it.
-   */
-  #takeBatch(): Waiting[] {
-    const batch: Waiting[] = [];
-    const left: Waiting[] = [];
-    const keys = new Set<string>();
-    const taken = new Map<string, number>();
-    let bytes = 0;
-    for (const [index, waiting] of this.#queue.entries()) {
-      const { organizationId, idempotency } = waiting.command;
-      const key = idempotency === undefined ? undefined : `${organizationId} ${idempotency.key}`;
-      const restMs = this.#turns.restMs(organizationId);
-      if (restMs > 0) {
-        this.#addAfter(restMs, waiting);
-        continue;
-      }
-      const isFull =
-        batch.length >= this.#options.maxBatchSize ||
-        (batch.length > 0 && bytes + waiting.command.bytes > this.#options.maxBatchBytes);
-      if (isFull) {
-        left.push(...this.#queue.slice(index));
-        break;
-      }
-      const isOnTrial =
-        waiting.held?.isWaitedFor === true || this.#options.plans.parking.isOnTrial(waiting.command.jobId);
-      const takenOfOrganization = taken.get(organizationId) ?? 0;
-      const hasRoom = takenOfOrganization < this.#turns.roomOf(organizationId);
-      if ((key !== undefined && keys.has(key)) || (isOnTrial && batch.length > 0) || !hasRoom) {
-        left.push(waiting);
-        continue;
-      }
-      if (key !== undefined) keys.add(key);
-      taken.set(organizationId, takenOfOrganization + 1);
-      batch.push(waiting);
-      bytes += waiting.command.bytes;
-      if (isOnTrial) {
-        left.push(...this.#queue.slice(index + 1));
-        break;
-      }
-    }
-    this.#queue = left;
-    return batch;
+  #takeBatch(): readonly Waiting[] {
+    const { maxBatchSize, maxBatchBytes, plans } = this.#options;
+    const bounds = { maxBatchSize, maxBatchBytes, wasCostly: this.#wasCostly };
+    const next = takeNextBatch(this.#queue, { turns: this.#turns, parking: plans.parking, ...bounds });
+    this.#queue = [...next.left];
+    this.#wasCostly = next.isCostly;
+    for (const [waiting, restMs] of next.resting) this.#addAfter(restMs, waiting);
+    return next.batch;
   }
 
   /** Commits a batch. A batch that fails is split until the command that causes the failure is alone, or until the parts are small enough. */
@@ -336,7 +298,7 @@ class Group {
       maxBytes: maxBatchBytes,
       maxDescendantsPerJob: this.#options.maxDescendantsPerJob,
       recentValues: this.#options.recentValues,
-      turn: this.#turns.begin(isOfSeveral(batch)),
+      turn: this.#turns.begin(countsOf(batch)),
       hasRoomForCall,
       storeFullError: this.#options.storeFullError,
       beginsAtOnce: beginsAtOnce(),
@@ -418,8 +380,11 @@ class FateUnknownError extends Error {
   }
 }
 
-function isOfSeveral(batch: readonly Waiting[]): boolean {
-  return batch.some(({ command }) => command.organizationId !== batch[0]?.command.organizationId);
+/** Counts the commands of each organization. */
+function countsOf(batch: readonly Waiting[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { command } of batch) counts.set(command.organizationId, (counts.get(command.organizationId) ?? 0) + 1);
+  return counts;
 }
 
 /** Splits a batch whose statement was slow. A statement uses its whole time limit before it is given up, so the failing row must be found in three rounds. */

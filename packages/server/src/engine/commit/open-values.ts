@@ -7,6 +7,13 @@ import { readValues } from "../../store/jobs/job-values.ts";
 import { type LockedJob, readInputs, TooMuchAtOnceError } from "../../store/jobs/jobs.ts";
 import { type RecentValue, RecentValues } from "../reading/recent-values.ts";
 
+export interface OpenValuesOptions {
+  readonly maxBytes: number;
+  readonly reasonCount: number;
+  /** Receives the bytes that were read for an organization. */
+  readonly noteBytes?: (organizationId: string, bytes: number) => void;
+}
+
 /**
  * Gives jobs the values that have rows of their own: the values whose numbers `neededOf` answers are read, the others stay unread. Throws
  * `TooMuchAtOnceError` when the values are larger than `maxBytes` together and the work can be split: they belong to several jobs, or one job needs
@@ -16,7 +23,7 @@ export async function openValues(
   transaction: Transaction,
   jobs: readonly LockedJob[],
   neededOf: (job: LockedJob) => readonly number[],
-  { maxBytes, reasonCount }: { readonly maxBytes: number; readonly reasonCount: number },
+  { maxBytes, reasonCount, noteBytes }: OpenValuesOptions,
   recent: RecentValues = new RecentValues(),
 ): Promise<OpenedJob[]> {
   const needed = jobs.filter(isApart).flatMap((job) => {
@@ -44,14 +51,17 @@ export async function openValues(
   const found = new Map(needed.map(({ jobId, known }) => [jobId, known]));
   for (const { text, bytes, ...key } of values) {
     const value: RecentValue = { value: JSON.parse(text) as JsonValue, bytes };
+    noteBytes?.(key.organizationId, bytes);
     found.get(key.jobId)?.set(key.valueNumber, value);
     recent.add(key, value);
   }
   for (const { organizationId, jobId } of needed) {
     const input = inputs.get(jobId);
     if (input === undefined) continue;
-    found.get(jobId)?.set(jobInputNumber, { value: input, bytes: undefined });
-    recent.add({ organizationId, jobId, valueNumber: jobInputNumber }, { value: input, bytes: undefined });
+    noteBytes?.(organizationId, input.bytes);
+    const value: RecentValue = { value: input.content, bytes: undefined };
+    found.get(jobId)?.set(jobInputNumber, value);
+    recent.add({ organizationId, jobId, valueNumber: jobInputNumber }, value);
   }
   const wantedOf = new Map(needed.map(({ jobId, numbers }) => [jobId, numbers]));
   return jobs.map((job) => {

@@ -3,10 +3,11 @@
  * schema may take 50 ms, during which nobody else is answered.
  */
 export class Turns {
-  /** Readings of the monotonic timer until which organizations rest, by organization. */
-  readonly #restUntil = new Map<string, number>();
+  readonly #rests = new Map<string, Rest>();
   /** The number of commands that the next batch may take, for organizations whose time ran out in a batch. */
   readonly #rooms = new Map<string, number>();
+  /** The two organizations that had commands in a batch most recently, the latest first. */
+  #latest: readonly Seen[] = [];
   readonly #now: () => number;
   readonly #cpuMs: () => number;
 
@@ -18,11 +19,22 @@ export class Turns {
 
   /** How long an organization's commands have to wait until the next may be decided. */
   restMs(organizationId: string): number {
-    if (this.#restUntil.size === 0) return 0;
-    const restMs = (this.#restUntil.get(organizationId) ?? 0) - this.#now();
-    if (restMs > 0) return restMs;
-    this.#restUntil.delete(organizationId);
-    return 0;
+    const rest = this.#rests.get(organizationId);
+    return rest === undefined ? 0 : Math.max(0, rest.until - this.#now());
+  }
+
+  /** Whether any organization may be costly. */
+  hasCostly(): boolean {
+    return this.#rests.size > 0;
+  }
+
+  /** Whether the organization rested within the last second, so that its next commands are probably costly too. */
+  isCostly(organizationId: string): boolean {
+    const rest = this.#rests.get(organizationId);
+    if (rest === undefined) return false;
+    if (rest.until + costlyForMs > this.#now()) return true;
+    this.#rests.delete(organizationId);
+    return false;
   }
 
   /**
@@ -33,10 +45,21 @@ export class Turns {
     return this.#rooms.get(organizationId) ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Begins one batch, in which each organization has a turn. `isShared` is true when the batch has commands of several organizations. */
-  begin(isShared = false): BatchTurn {
-    const turnMs = isShared ? sharedTurnMs : aloneTurnMs;
+  /** Begins one batch, in which each organization has a turn. `commandCounts` has the number of its commands, by organization. */
+  begin(commandCounts: ReadonlyMap<string, number>): BatchTurn {
+    this.#note(commandCounts);
+    const turnMs = commandCounts.size > 1 ? sharedTurnMs : aloneTurnMs;
     const spentMs = new Map<string, number>();
+    const costMs = new Map<string, number>();
+    const spend = (organizationId: string, ms: number) => {
+      const before = costMs.get(organizationId) ?? 0;
+      const now = before + ms;
+      costMs.set(organizationId, now);
+      if (now <= shareMs || this.#isAlone(organizationId)) return;
+      this.#rest(organizationId, this.#now(), (now - Math.max(before, shareMs)) * shareFactor);
+      const count = commandCounts.get(organizationId) ?? 0;
+      if (count > 1) this.#setRoom(organizationId, Math.floor((count * shareMs) / now));
+    };
     const counts = new Map<string, number>();
     const begunCpuMs = this.#cpuMs();
     let cpuMs = begunCpuMs;
@@ -56,7 +79,8 @@ export class Turns {
         const decision = decide();
         const tookMs = this.#now() - begun;
         spentMs.set(organizationId, spentBefore + tookMs);
-        if (tookMs > costlyMs) {
+        if (tookMs <= costlyMs) spend(organizationId, tookMs);
+        else {
           const before = cpuMs;
           cpuMs = this.#cpuMs();
           const usedMs = Math.min(tookMs, cpuMs - before);
@@ -64,7 +88,22 @@ export class Turns {
         }
         return decision;
       },
+      noteBytes: (organizationId, bytes) => spend(organizationId, bytes * msPerByte),
+      noteMs: spend,
     };
+  }
+
+  #note(commandCounts: ReadonlyMap<string, number>): void {
+    const at = this.#now();
+    const now = [...commandCounts.keys().take(2)].map((organizationId) => ({ organizationId, at }));
+    const before = this.#latest.filter(({ organizationId }) => !commandCounts.has(organizationId));
+    this.#latest = [...now, ...before].slice(0, 2);
+  }
+
+  /** Whether no other organization had commands in the last second. */
+  #isAlone(organizationId: string): boolean {
+    const since = this.#now() - aloneAfterMs;
+    return this.#latest.every((seen) => seen.organizationId === organizationId || seen.at < since);
   }
 
   #setRoom(organizationId: string, room: number): void {
@@ -74,16 +113,33 @@ export class Turns {
   }
 
   #rest(organizationId: string, now: number, restMs: number): void {
-    if (this.#restUntil.size >= maxResting) {
-      for (const [resting, until] of this.#restUntil) if (until <= now) this.#restUntil.delete(resting);
+    if (this.#rests.size >= maxResting) {
+      for (const [resting, { until }] of this.#rests) if (until <= now) this.#rests.delete(resting);
     }
-    this.#restUntil.set(organizationId, Math.max(this.#restUntil.get(organizationId) ?? now, now) + restMs);
+    this.#rests.set(organizationId, { until: Math.max(this.#rests.get(organizationId)?.until ?? now, now) + restMs });
   }
 }
 
+interface Rest {
+  /** A reading of the monotonic timer. */
+  readonly until: number;
+}
+
+interface Seen {
+  readonly organizationId: string;
+  readonly at: number;
+}
+
 export interface BatchTurn {
-  /** Runs `decide`. Answers undefined, without calling it, once the organization has used its time in this batch. */
+  /** Runs `decide`. Returns undefined, without calling it, once the organization has used its time in this batch. */
   take<Decision>(organizationId: string, decide: () => Decision): Decision | undefined;
+  /**
+   * Notes that the batch reads or writes so many bytes for an organization. This takes much longer than deciding, so after many bytes the organization
+   * rests, and has less room in the next batch, unless it is alone.
+   */
+  noteBytes(organizationId: string, bytes: number): void;
+  /** Notes that other work for an organization's commands took this long, with the same effect. */
+  noteMs(organizationId: string, ms: number): void;
 }
 
 /**
@@ -97,6 +153,19 @@ const maxRoom = 500;
 /** The organization of a command that takes longer than this rests afterwards, for a multiple of that time. */
 const costlyMs = 5;
 const restFactor = 5;
+/**
+ * An estimate of the time to read or write a byte. On the embedded store 130 KB (the state of a fork with 1,000 open branches) take about 5 ms: two
+ * thirds in the store, and the rest to parse them and to make them text.
+ */
+const msPerByte = 0.04 / 1_000;
+/**
+ * The time that an organization's part of a batch may cost while others have commands. It has less room in the next batch when it costs more, and rests
+ * for a multiple of the excess, because a single command may cost more. Small commands hardly ever lead to a rest, because the room keeps them below.
+ */
+const shareMs = 5;
+const shareFactor = 3;
+const aloneAfterMs = 1_000;
+const costlyForMs = 1_000;
 const maxResting = 1_000;
 
 function threadCpuMs(): number {

@@ -22,7 +22,8 @@ export interface LostTasksOptions {
   readonly random: () => number;
 }
 
-const maxTasksAtOnce = 500;
+/** The number of tasks that one round takes, so that requests of others come in between. A round with this many is followed by another at once. */
+const maxTasksAtOnce = 100;
 
 /**
  * Ends the leases of workers that sent no heartbeat in time, so that other workers get their tasks, and ends attempts whose whole time is up. When a
@@ -64,7 +65,9 @@ async function takeOver(options: LostTasksOptions, tasks: readonly FoundTask[]):
       lockTimeoutMs: shortLockTimeoutMs,
     });
   for (const group of Map.groupBy(tasks, ({ organizationId }) => database.groupOf(organizationId)).values()) {
-    for (const part of partsOf(group, everyPairJoined)) {
+    // A commit reads and writes the whole state of each job, so the tasks of one job are told in one commit if possible.
+    const byJob = group.toSorted((one, other) => (one.jobId < other.jobId ? -1 : 1));
+    for (const part of partsOf(byJob, everyPairJoined)) {
       const taken = await inHalves(part, own, (task, error) => plans.parking.parkJob(task, error));
       count += taken.length;
       onLost(taken.length);

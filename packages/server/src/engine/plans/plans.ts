@@ -31,9 +31,14 @@ export class Plans {
 
   /**
    * Loads, for each version, its plan or the reason why there is none. A version that fails does not keep the others from their plans. Throws
-   * `TooMuchAtOnceError` for several versions whose plans together are larger than the cache may be.
+   * `TooMuchAtOnceError` for several versions whose plans together are larger than the cache may be. `onCompiled` receives how long each version of
+   * an organization took to compile.
    */
-  async load(db: Queryable, versions: readonly VersionKey[]): Promise<LoadedPlans> {
+  async load(
+    db: Queryable,
+    versions: readonly VersionKey[],
+    onCompiled?: (organizationId: string, ms: number) => void,
+  ): Promise<LoadedPlans> {
     const plans = new Map<string, Plan>();
     const parked = new Map<string, Parked>();
     const missing = new Map<string, VersionKey>();
@@ -49,7 +54,9 @@ export class Plans {
       const { versionId } = version;
       try {
         if (loaded === undefined) throw new UnreadableVersionError("the store does not have it");
+        const begunAt = performance.now();
         const compiled = this.#compile(loaded);
+        onCompiled?.(version.organizationId, performance.now() - begunAt);
         this.#cached.keep({ ...version, ...compiled });
         this.parking.releaseVersion(versionId);
         plans.set(versionId, compiled.plan);

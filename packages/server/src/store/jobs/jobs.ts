@@ -51,6 +51,13 @@ export interface LockedJobs {
   readonly locked: readonly LockedJob[];
   /** The jobs whose rows another transaction holds. Their state is unknown now. */
   readonly held: readonly JobKey[];
+  /** The lengths of those states' texts that are large. */
+  readonly largeStates: readonly LargeState[];
+}
+
+export interface LargeState {
+  readonly organizationId: string;
+  readonly bytes: number;
 }
 
 /**
@@ -63,12 +70,13 @@ export async function lockJobs(
   keys: readonly JobKey[],
   maxBytes: number,
 ): Promise<LockedJobs> {
-  if (keys.length === 0) return { locked: [], held: [] };
+  if (keys.length === 0) return { locked: [], held: [], largeStates: [] };
   const rows = await askTogether(keys, (part) => transaction.query(lockJobRows, keyColumns(part, jobIdOf)), eachAlone);
-  const locked = await withStates(transaction, rows, maxBytes);
+  const { jobs: locked, largeStates } = await withStates(transaction, rows, maxBytes);
   const found = new Set(locked.map(({ jobId }) => jobId));
   return {
     locked,
+    largeStates,
     // A row that was skipped because of its lock still exists. This read comes later, so a job that is missing here too is gone.
     held: await readStandings(
       transaction,
@@ -84,18 +92,22 @@ export async function readUnlockedJobs(
   maxBytes: number,
 ): Promise<readonly LockedJob[]> {
   const rows = await askInParts(keys, (part) => db.query(readJobRows, keyColumns(part, jobIdOf)), eachAlone);
-  return await withStates(db, rows, maxBytes);
+  return (await withStates(db, rows, maxBytes)).jobs;
 }
 
 /** Adds the states that are too large to be read with their rows. */
-async function withStates(db: Queryable, rows: readonly FoundJob[], maxBytes: number): Promise<LockedJob[]> {
+async function withStates(db: Queryable, rows: readonly FoundJob[], maxBytes: number) {
   const large = rows.filter(({ state }) => state === null);
   const states = await readLarge(db, readStateRows, large, maxBytes);
-  return rows.map((job) => {
-    const state = job.state ?? states.get(job.jobId);
+  const jobs = rows.map((job): LockedJob => {
+    const state = job.state ?? states.get(job.jobId)?.content;
     if (state === undefined) throw new Error(`The state of job ${job.jobId} is not in the store.`);
     return { ...job, state };
   });
+  const largeStates = large.map(({ organizationId, jobId }): LargeState => {
+    return { organizationId, bytes: states.get(jobId)?.bytes ?? 0 };
+  });
+  return { jobs, largeStates };
 }
 
 /** Reads the inputs of these jobs, by job id, with the same bound as `lockJobs`. */
@@ -103,7 +115,7 @@ export async function readInputs(
   transaction: Transaction,
   keys: readonly JobKey[],
   maxBytes: number,
-): Promise<ReadonlyMap<string, JsonObject>> {
+): Promise<ReadonlyMap<string, LargeRead<JsonObject>>> {
   return await readLarge(transaction, readInputRows, keys, maxBytes);
 }
 
@@ -112,8 +124,8 @@ async function readLarge<Content>(
   rows: Statement<LargeContent<Content>>,
   keys: readonly JobKey[],
   maxBytes: number,
-): Promise<ReadonlyMap<string, Content>> {
-  const found = new Map<string, Content>();
+): Promise<ReadonlyMap<string, LargeRead<Content>>> {
+  const found = new Map<string, LargeRead<Content>>();
   if (keys.length === 0) return found;
   let room = keys.length === 1 ? Number.MAX_SAFE_INTEGER : maxBytes;
   const readPart = async (part: readonly JobKey[]) => {
@@ -122,12 +134,18 @@ async function readLarge<Content>(
       // The parts share one bound; otherwise each part could read as much as all together may.
       room -= bytes;
       if (content === null) throw new TooMuchAtOnceError(keys.length, maxBytes);
-      found.set(jobId, content);
+      found.set(jobId, { content, bytes });
     }
     return contents;
   };
   await askInParts(keys, readPart, eachAlone);
   return found;
+}
+
+/** A large content, and the length of its text in bytes. */
+export interface LargeRead<Content> {
+  readonly content: Content;
+  readonly bytes: number;
 }
 
 interface LargeContent<Content> {
