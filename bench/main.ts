@@ -79,7 +79,7 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Answers the exit code: 1 when a bound is exceeded. */
+/** Returns the exit code: 1 when a bound is exceeded. */
 async function run(options: BenchOptions): Promise<number> {
   let exitCode = 0;
   const homes = await openStoreHomes(options.store);

@@ -50,7 +50,7 @@ export function signInAddress(baseUrl: string, clientId = "stepwell-dashboard"):
   return `${baseUrl}/oidc/auth?${query}`;
 }
 
-/** Puts a second factor in force, and answers the recovery codes. */
+/** Puts a second factor in force, and returns the recovery codes. */
 export async function giveSecondFactor(
   { database, engine }: RunningService,
   config: Config,

@@ -34,7 +34,7 @@ export async function storeSignIn(signIn: SignIn): Promise<void> {
 
 /**
  * Puts `renewed` in the place of `used`, unless another command renewed it, signed in anew or signed out in between: what is newest stays.
- * Answers what is stored then.
+ * Returns what is stored then.
  */
 export async function replaceSignIn(used: SignIn, renewed: SignIn): Promise<SignIn | undefined> {
   const { baseUrl, refreshToken } = used;

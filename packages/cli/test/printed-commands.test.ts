@@ -58,7 +58,7 @@ function wordsIn(command: string): readonly string[] {
   return words;
 }
 
-/** Answers what the parser says against these words. A command alone, which a text names without its arguments, only has to be there. */
+/** Returns what the parser says against these words. A command alone, which a text names without its arguments, only has to be there. */
 async function complaintOf(words: readonly string[]): Promise<string | undefined> {
   const program = declareProgram();
   const isNamedOnly = words.every((word) => /^[a-z-]+$/.test(word) && !word.startsWith("-"));

@@ -74,12 +74,12 @@ export class Transport {
     this.#chance = chance;
   }
 
-  /** Answers with the last answer of the service, which may be a refusal. Rejects when there was none. */
+  /** Returns the last answer of the service, which may be a refusal. Rejects when there was none. */
   async send(route: Route, input: AnyInput, options: CallOptions = {}): Promise<Reply> {
     return await this.#repeat(route, input, options, (signal) => ({ signal, take: read }));
   }
 
-  /** Answers once the service has begun to answer, so that a long text can be read as it comes; the signal of the call also ends the reading. A refusal is read whole. */
+  /** Returns as soon as the service begins to answer, so that a long text can be read while it arrives; the signal of the call also ends the reading. A refusal is read whole. */
   async open(route: Route, input: AnyInput, options: CallOptions = {}): Promise<Reply> {
     return await this.#repeat(route, input, options, (signal) => {
       const lasting = new AbortController();

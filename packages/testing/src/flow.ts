@@ -39,7 +39,7 @@ export async function registerVersion(api: Client, workflowId: string, definitio
   return body;
 }
 
-/** Answers when the job is finished or waits for events. */
+/** Returns when the job is finished or waits for events. */
 export async function submitAndWait(api: Client, workflowId: string, inputJson: object = {}): Promise<JobBody> {
   const { body } = await api.call<JobBody>("SubmitJob", {
     query: { waitSeconds: 20 },

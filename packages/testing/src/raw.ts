@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
-/** Sends bytes as they are, where a proper client would not, and answers all that comes back until the server closes or is quiet. */
+/** Sends bytes as they are, where a proper client would not, and returns all that comes back until the server closes or is quiet. */
 export async function exchange(port: number, ...parts: readonly (string | Buffer)[]): Promise<string> {
   const socket = await open(port);
   for (const part of parts) socket.write(part);

@@ -64,7 +64,7 @@ const maxAgeMs = 1_000;
 const maxRemembered = 20_000;
 
 /**
- * Finds who sends a Bearer value, and what they may do. Answers without a promise when the value was looked up a moment ago, which is by far the
+ * Finds who sends a Bearer value, and what they may do. Returns without a promise when the value was looked up a moment ago, which is by far the
  * usual case.
  */
 export class Authenticator {
@@ -99,7 +99,7 @@ export class Authenticator {
   }
 
   /**
-   * Answers the permissions of the caller in this organization; undefined when the caller is no part of it, or it does not exist. Throws (or rejects
+   * Returns the permissions of the caller in this organization; undefined when the caller is no part of it, or it does not exist. Throws (or rejects
    * with) `ServiceError` AuthorizationError for a member without the second factor that it demands.
    */
   permissionsIn(

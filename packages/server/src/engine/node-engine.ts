@@ -51,7 +51,7 @@ export interface NodeEngineOptions {
   readonly isAlone: boolean;
   /** An organization's maximum, as this node knows it. */
   readonly maximumOf: (organizationId: string, name: MaximumName) => number;
-  /** Counts a job that another job begins. Answers the seconds to wait before a retry when the organization has reached its submit rate limit. */
+  /** Counts a job that another job begins. Returns the seconds to wait before a retry when the organization has reached its submit rate limit. */
   readonly countChild: (organizationId: string) => Promise<number | undefined>;
   readonly onCommitted: (changed: readonly ChangedJob[], stats: CommitStats) => void;
   /** Receives, for each task of a poll, the time in milliseconds since it was due. */
@@ -412,7 +412,7 @@ export class NodeEngine implements Engine {
     this.#watch.notify(job);
   }
 
-  /** Answers whether the fact changed the job. A job that is parked or gone must not keep a duty from the other jobs. */
+  /** Returns whether the fact changed the job. A job that is parked or gone must not keep a duty from the other jobs. */
   async #tell(key: JobKey, fact: UntimedFact): Promise<boolean> {
     try {
       const done = await this.#report(key, fact, "engine");

@@ -18,7 +18,7 @@ function quotaOf(limit: number, nodeCount: number): Quota {
   return new Quota("organization", "o", "requests", limit, nodeCount);
 }
 
-/** Makes one request as `RateLimits` does, with as many exchanges as it needs. Answers whether it was allowed. */
+/** Makes one request as `RateLimits` does, with as many exchanges as it needs. Returns whether it was allowed. */
 function request(quota: Quota, ledger: Ledger): boolean {
   for (;;) {
     if (quota.used < quota.mark) break;

@@ -177,7 +177,7 @@ test("the calls of one commit are counted against the free places, of all and of
   expect(["a", "a", "a", "b", "b"].map(beginsAtOnce)).toEqual([true, true, false, true, false]);
 });
 
-/** Hands the dispatcher the call of a job that has just reached it. Answers the called step, to which only the dispatcher holds a reference. */
+/** Hands the dispatcher the call of a job that has just reached it. Returns the called step, to which only the dispatcher holds a reference. */
 function beginCall(dispatcher: Dispatcher): WeakRef<PlanStep> {
   const { plan, job, changes } = new Story([call("f", null)]);
   const [change] = changes;

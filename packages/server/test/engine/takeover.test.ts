@@ -128,7 +128,7 @@ onEveryStore((home) => {
       });
     }
 
-    /** Answers the job's status and what became of the fact. */
+    /** Returns the job's status and what became of the fact. */
     async tell(key: JobKey, fact: UntimedFact) {
       const done = await this.#commit.commit(happening(key, fact), "engine");
       return done.answer;

@@ -169,7 +169,7 @@ interface Operation {
   readonly "x-cost"?: number;
 }
 
-/** Answers the addresses to which a page links, and those that it loads. */
+/** Returns the addresses to which a page links, and those that it loads. */
 function addressesOf(page: string): string[] {
   const addresses = [...page.matchAll(/\s(?:href|src|data-index|data-docs)="([^"]*)"/g)].map(
     ([, address = ""]) => address,

@@ -13,7 +13,7 @@ onOneStore((home) => {
 
   const lookUps: ReadonlySet<string> = new Set(["find_user_token_by_hash", "find_memberships"]);
 
-  /** Answers the look-ups about this user that the service sent meanwhile. */
+  /** Returns the look-ups about this user that the service sent meanwhile. */
   async function lookUpsOf({ userId }: { readonly userId: string }, work: () => Promise<unknown>): Promise<string[]> {
     const asked = vi.spyOn(service.running.database.requests, "query");
     await work();

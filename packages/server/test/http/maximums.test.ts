@@ -19,7 +19,7 @@ onOneStore((home) => {
     STEPWELL_MAX_ORGANIZATIONS_PER_ACCOUNT: "2",
   });
 
-  /** Sends all requests at once, and answers how many were accepted and what the others were told. */
+  /** Sends all requests at once, and returns how many were accepted and what the others were told. */
   async function race(api: Client, operation: string, bodies: readonly object[]) {
     const answers = await Promise.all(bodies.map((body) => api.callAny<{ detail: string }>(operation, { body })));
     const refused = answers.filter(({ status }) => status === 409);

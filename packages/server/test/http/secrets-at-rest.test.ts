@@ -9,7 +9,7 @@ import { useCluster } from "../engine/cluster.ts";
 
 const cluster = useCluster(1);
 
-/** Answers everything in the store as text; binary columns are in hexadecimal. */
+/** Returns everything in the store as text; binary columns are in hexadecimal. */
 async function dump(): Promise<string> {
   const { database } = cluster.node(0).running;
   const tables = await ask<{ name: string }>(
@@ -26,7 +26,7 @@ async function dump(): Promise<string> {
   return (await Promise.all(texts)).join("\n");
 }
 
-/** Answers the secret as it is, and as a bytea column or an encoder would show it. */
+/** Returns the secret as it is, and as a bytea column or an encoder would show it. */
 function* spellingsOf(secret: string): Generator<string> {
   const bytes = Buffer.from(secret);
   yield secret;

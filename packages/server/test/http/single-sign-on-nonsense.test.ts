@@ -32,7 +32,7 @@ onOneStore((home) => {
     issuer.stop();
   });
 
-  /** Goes the whole way there and back. Answers the page on which it ends. */
+  /** Goes the whole way there and back. Returns the page on which it ends. */
   async function signInThere(
     script: Script,
   ): Promise<{ readonly page: ShownPage; readonly userId?: string | undefined }> {

@@ -225,7 +225,7 @@ describe("a commit whose answer does not come", () => {
   });
   afterAll(() => patient.stop());
 
-  /** Breaks the connection at the COMMIT of the change that `request` asks for, in the way that `fate` names. Answers the final answer to the caller. */
+  /** Breaks the connection at the COMMIT of the change that `request` asks for, in the way that `fate` names. Returns the final answer to the caller. */
   async function duringCommit<Result>(fate: (typeof fates)[number], request: () => Promise<Result>): Promise<Result> {
     const met = proxy.onNext("COMMIT", fate, "insert_job_history");
     const answer = request();

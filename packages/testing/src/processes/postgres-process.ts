@@ -7,7 +7,7 @@ import { own } from "./owned.ts";
 
 /** A server on which databases of our own can be made. */
 export interface DatabaseServer {
-  /** Answers the new database's URL. */
+  /** Returns the new database's URL. */
   createDatabase(name: string): Promise<string>;
   dropDatabase(name: string): Promise<void>;
   stop(): Promise<void>;

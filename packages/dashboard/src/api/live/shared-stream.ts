@@ -30,7 +30,7 @@ class SharedStream {
     window.addEventListener("pageshow", () => this.#look());
   }
 
-  /** Tells the listener what happens to its job. Answers how to stop that. */
+  /** Tells the listener what happens to its job. Returns how to stop that. */
   watch(listener: JobListener): () => void {
     this.#listeners.add(listener);
     this.#look();
@@ -197,7 +197,7 @@ class Sharing {
   }
 }
 
-/** Answers for each job the lowest position of the pages that follow it, so that no page misses an entry. */
+/** Returns for each job the lowest position of the pages that follow it, so that no page misses an entry. */
 function lowest(positions: readonly (readonly [JobName, number])[]): Positions {
   const found = new Map<JobName, number>();
   for (const [name, sequence] of positions) found.set(name, Math.min(sequence, found.get(name) ?? sequence));

@@ -34,7 +34,7 @@ export function ExpiryChoice({ value, onChange, problem, present }: ExpiryChoice
   );
 }
 
-/** Answers the field for a request. "Never" is null and not left out, since a token for which nothing is said ends after 90 days. */
+/** Returns the field for a request. "Never" is null and not left out, since a token for which nothing is said ends after 90 days. */
 export function expiryIn(days: ExpiryDays): { readonly expiresAt?: string | null } {
   if (days === "kept") return {};
   if (days === "") return { expiresAt: null };

@@ -76,7 +76,7 @@ export class ExternalIssuer {
     }
   }
 
-  /** Answers the error for an issuer that is out of reach at another of its addresses. */
+  /** Returns the error for an issuer that is out of reach at another of its addresses. */
   unreachable(cause: unknown): ServiceError {
     if (cause !== undefined) this.#onTrouble(cause);
     const message = `${this.#provider.name} cannot be reached. Try again in a moment.`;

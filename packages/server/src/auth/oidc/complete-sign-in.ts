@@ -11,7 +11,7 @@ export interface ProvenUser {
 }
 
 /**
- * Completes a sign-in: begins the session, and answers the address at which the browser continues. Throws `ServiceError` when the grounds of the
+ * Completes a sign-in: begins the session, and returns the address at which the browser continues. Throws `ServiceError` when the grounds of the
  * session do not hold any more.
  */
 export async function completeSignIn(

@@ -117,7 +117,7 @@ export const builtInRoles: ReadonlyMap<string, readonly GrantablePermission[]> =
   ["ci", ["workflow:create", "workflow:version:create", "job:submit", "job:read", "job:list"]],
 ]);
 
-/** Answers the permissions of a member with these roles. `ownRolePermissions` are those of the roles that the organization made itself. */
+/** Returns the permissions of a member with these roles. `ownRolePermissions` are those of the roles that the organization made itself. */
 export function permissionsOfRoles(
   roles: readonly string[],
   ownRolePermissions: readonly string[] = [],

@@ -39,7 +39,7 @@ export interface GroupCommitOptions {
   readonly idempotencyHours: number;
   readonly hasRoomForCall: (organizationId: string) => boolean;
   readonly storeFullError: (organizationId: string) => ServiceError | undefined;
-  /** Begins to count the calls of one batch. The function that it answers says of each call in turn whether it will begin at once. */
+  /** Begins to count the calls of one batch. The function that it returns says of each call in turn whether it will begin at once. */
   readonly beginsAtOnce: () => (organizationId: string) => boolean;
   /** Begins to offer the tasks of one batch to workers that wait on this node. When it is left out, tasks wait until somebody looks for them. */
   readonly offers?: () => TaskOffers;
@@ -84,7 +84,7 @@ export class GroupCommit {
     this.#options = options;
   }
 
-  /** Answers once the change is committed. Throws `ServiceError` when the command was rejected, or when the store is out of reach. */
+  /** Returns once the change is committed. Throws `ServiceError` when the command was rejected, or when the store is out of reach. */
   async commit(command: Command, sender: Sender = "caller"): Promise<Done> {
     const { organizationId } = command;
     // A command that makes a child can be rejected and tried again later, unlike the engine's other facts, so the bound applies to it too.
@@ -277,7 +277,7 @@ class Group {
     else waiting.reject(heldByOthers(cause));
   }
 
-  /** Answers a command that failed alone. A fact of the engine parks its job, because it would come back at once and fail again. */
+  /** Returns a command that failed alone. A fact of the engine parks its job, because it would come back at once and fail again. */
   #fail(waiting: Waiting, error: unknown): void {
     const { command, sender, reject } = waiting;
     const { parking } = this.#options.plans;

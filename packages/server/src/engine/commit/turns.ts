@@ -82,7 +82,7 @@ export class Turns {
 }
 
 export interface BatchTurn {
-  /** Runs `decide`. Answers undefined, without calling it, once the organization has used its time in this batch. */
+  /** Runs `decide`. Returns undefined, without calling it, once the organization has used its time in this batch. */
   take<Decision>(organizationId: string, decide: () => Decision): Decision | undefined;
 }
 

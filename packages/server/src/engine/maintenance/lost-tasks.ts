@@ -14,7 +14,7 @@ export interface LostTasksOptions {
   readonly nodeId: string;
   readonly everyMs: number;
   readonly plans: Plans;
-  /** Tells a job a fact, and answers whether that changed it. */
+  /** Tells a job a fact, and returns whether that changed it. */
   readonly report: (key: JobKey, fact: UntimedFact) => Promise<boolean>;
   /** Receives the number of leases that had run out. */
   readonly onLost: (count: number) => void;
@@ -55,7 +55,7 @@ async function readableOf(plans: Plans, database: Database, tasks: readonly Foun
   return tasks.filter(({ versionId }) => readable.has(versionId));
 }
 
-/** Takes tasks over, and answers how many were taken. */
+/** Takes tasks over, and returns how many were taken. */
 async function takeOver(options: LostTasksOptions, tasks: readonly FoundTask[]): Promise<number> {
   const { database, nodeId, plans, report, onLost } = options;
   let count = 0;

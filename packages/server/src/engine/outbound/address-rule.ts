@@ -33,7 +33,7 @@ export class AddressRule {
     return this.#allowed.check(address, "ipv6") || (global.check(address, "ipv6") && !internal.check(address, "ipv6"));
   }
 
-  /** Answers what is wrong with a URL as it stands, before any name is resolved; undefined when nothing is. */
+  /** Returns what is wrong with a URL as it stands, before any name is resolved; undefined when nothing is. */
   problemOf(url: URL): string | undefined {
     if (url.protocol !== "http:" && url.protocol !== "https:") return "must begin with http:// or https://";
     if (url.username !== "" || url.password !== "")

@@ -124,7 +124,7 @@ function verifyAuditRoute(app: App, parts: ServerParts): void {
   );
 }
 
-/** Answers a function that verifies one organization's trail once at a time: a caller that asks meanwhile gets the result of the run under way. */
+/** Returns a function that verifies one organization's trail once at a time: a caller that asks meanwhile gets the result of the run under way. */
 function sharedVerification({
   database,
   secrets,

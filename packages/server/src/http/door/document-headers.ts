@@ -54,7 +54,7 @@ export function describeHeaders(document: DocumentWithOperations): void {
   components.responses = problemAnswers(document);
 }
 
-/** Answers the paths of things that a client can change under `If-Match`: each answer that shows such a thing has its ETag. */
+/** Returns the paths of things that a client can change under `If-Match`: each answer that shows such a thing has its ETag. */
 function pathsOfVersionedThings(paths: DocumentWithOperations["paths"]): ReadonlySet<string> {
   const found = Object.entries(paths).filter(([, operations]) =>
     Object.values(operations).some(({ parameters }) => parameters?.some(({ name }) => name === "If-Match")),
@@ -114,7 +114,7 @@ const codeOfStatus: ReadonlyMap<string, string> = new Map(
   Object.entries(errorKinds).map(([code, { status }]) => [String(status), code]),
 );
 
-/** Answers only those problems to which an operation refers. */
+/** Returns only those problems to which an operation refers. */
 function problemAnswers(document: DocumentWithOperations): Readonly<Record<string, DocumentedAnswer>> {
   const text = JSON.stringify(document.paths);
   const used = Object.entries(errorKinds).filter(([code]) => text.includes(`"#/components/responses/${code}"`));

@@ -67,7 +67,7 @@ export interface ProblemDetails {
   readonly fields?: Readonly<Record<string, string>>;
 }
 
-/** Turns an error into an answer; no other place does. Answers the code, so that the caller can log a defect. */
+/** Turns an error into an answer; no other place does. Returns the code, so that the caller can log a defect. */
 export function sendError(reply: FastifyReply, error: unknown): AnswerCode {
   const known = asServiceError(error);
   const code = known?.code ?? "UnhandledError";
@@ -182,7 +182,7 @@ function fieldsOf(problems: readonly Problem[]): Readonly<Record<string, string>
   return Object.fromEntries(fields);
 }
 
-/** Answers undefined for an error that is a defect. */
+/** Returns undefined for an error that is a defect. */
 function asServiceError(error: unknown): ServiceError | undefined {
   if (error instanceof ServiceError) return error;
   if (error instanceof StoreUnavailableError) return storeUnavailable(error);

@@ -102,7 +102,7 @@ function readPage(request: FastifyRequest, isKey: IsKey, defaultSize: number): P
   };
 }
 
-/** Answers how many of the first values fit into one answer: at least one, however large. */
+/** Returns how many of the first values fit into one answer: at least one, however large. */
 function countFitting(values: readonly (ShownValue | readonly ShownValue[])[]): number {
   let room = maxValuesSize;
   const tooMany = values.findIndex((value) => {

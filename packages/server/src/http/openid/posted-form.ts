@@ -6,7 +6,7 @@ import { readBody } from "./request-body.ts";
 
 const maxFormBytes = 16 * 1024;
 
-/** Reads a form of the sign-in's pages. Answers undefined when the form was rejected and the answer is written. */
+/** Reads a form of the sign-in's pages. Returns undefined when the form was rejected and the answer is written. */
 export async function readForm(
   ctx: KoaContextWithOIDC,
   { publicUrl }: Pick<ServerParts, "publicUrl">,

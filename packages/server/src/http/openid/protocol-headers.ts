@@ -52,7 +52,7 @@ const storeAway: AnsweredProblem = {
   retryAfterSeconds: 2,
 };
 
-/** Answers undefined for an error that is a defect. */
+/** Returns undefined for an error that is a defect. */
 function problemOf(error: unknown): AnsweredProblem | undefined {
   if (error instanceof ServiceError) {
     const { code, message: detail, retryAfterSeconds } = error;

@@ -213,7 +213,7 @@ function expirySchema(description: string) {
   });
 }
 
-/** Answers undefined when the request says nothing about it, and null for a token that does not expire. */
+/** Returns undefined when the request says nothing about it, and null for a token that does not expire. */
 export function expiryOf(text: string | null | undefined): Timestamp | null | undefined {
   return text === undefined || text === null ? text : parseTime("expiresAt", text);
 }

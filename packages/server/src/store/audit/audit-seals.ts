@@ -125,7 +125,7 @@ export interface NewSeal extends Omit<Seal, "entryCount"> {
   readonly entries: readonly SealedEntry[];
 }
 
-/** Inserts a seal. Answers false, and writes nothing, when another node made the seal of this number. It waits for a node that is inserting it. */
+/** Inserts a seal. Returns false, and writes nothing, when another node made the seal of this number. It waits for a node that is inserting it. */
 export async function insertSeal(transaction: Transaction, seal: NewSeal): Promise<boolean> {
   const { organizationId, sealNumber, entries } = seal;
   const inserted = await transaction.query(insertSealRow, [
