@@ -143,7 +143,7 @@ onOneStore((home) => {
 onOneStore((home) => {
   const world = useSingleSignOn(home);
 
-  test("an issuer outside answers for its sign-ins and tokens; a password of the same account does not", async () => {
+  test("a sign-in and its tokens from an external identity provider count as having a second factor; a password of the same account does not", async () => {
     const { service, acmeOrganizationId: organizationId } = world;
     const owner = await world.newOwner();
     await giveSecondFactor(service, { userId: owner.userId, email: `${owner.userId}@example.org` });
