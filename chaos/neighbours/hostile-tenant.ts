@@ -13,7 +13,7 @@ export interface HostileTenant {
   prepare(ground: Ground): Promise<Attack>;
 }
 
-/** Goes on until `end`, and counts what it asked for in `traffic`. */
+/** Runs until `end`, and counts its requests in `traffic`. */
 export type Attack = (traffic: Traffic, end: AbortSignal) => Promise<void>;
 
 export interface Traffic {

@@ -7,7 +7,7 @@ export interface RegisteredVersion {
   readonly versionNumber: number;
 }
 
-/** The shape that most tests look at; the whole of it was held against the document already. */
+/** The fields that most tests read. The whole answer was already checked against the document. */
 export interface JobBody {
   readonly jobId: string;
   readonly status: string;

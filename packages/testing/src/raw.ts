@@ -14,7 +14,7 @@ export async function open(port: number): Promise<Socket> {
   return socket;
 }
 
-/** All that comes until the other side closes, or for `quietMs` nothing does. */
+/** Everything that arrives until the other side closes, or until nothing has arrived for `quietMs`. */
 export async function readAll(socket: Socket, quietMs: number): Promise<string> {
   const chunks: Buffer[] = [];
   socket.setTimeout(quietMs);

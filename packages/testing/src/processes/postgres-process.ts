@@ -13,7 +13,7 @@ export interface DatabaseServer {
   stop(): Promise<void>;
 }
 
-/** A server of somebody else's: we make and drop databases of our own there, and leave the rest alone. */
+/** A server of somebody else: we create and drop only our own databases there. */
 export function externalServer(url: string): DatabaseServer {
   const run = async (sql: string) => {
     const client = new pg.Client({ connectionString: url });
