@@ -22,7 +22,7 @@ onOneStore((home) => {
     return { name: file.suggestedFilename(), lines: text.trimEnd().split("\r\n") };
   }
 
-  test("what the filters of the audit log show is exported as CSV", async () => {
+  test("the entries that the filters of the audit log show are exported as CSV", async () => {
     const owner = await newOwner(service);
     const { api, organizationId } = owner;
     const permissions = ["workflow:read"];

@@ -84,12 +84,12 @@ function concerns(news: StreamNews, name: JobName): boolean {
 
 type Message =
   | { readonly type: "news"; readonly news: StreamNews }
-  /** A page that has begun to lead asks what the others want. */
+  /** A page that has become the leader asks the other pages what they need. */
   | { readonly type: "lead" }
   | { readonly type: "lookAgain" }
   | { readonly type: "want"; readonly page: string; readonly jobs: Positions };
 
-/** A page's part in the sharing, from when it is first seen until it is hidden. */
+/** The use of the shared stream by one page, from the time when the page is first visible until it is hidden. */
 class Sharing {
   readonly #page = crypto.randomUUID();
   readonly #name: string;

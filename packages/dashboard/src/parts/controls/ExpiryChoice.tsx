@@ -1,7 +1,7 @@
 import { locale, texts } from "../../texts/texts.ts";
 import { Choice } from "./Field.tsx";
 
-/** The days after which it expires; empty: never; "kept": as it is. */
+/** The number of days after which it expires. Empty means never, and "kept" means no change. */
 export type ExpiryDays = (typeof choices)[number] | "kept";
 
 const choices = ["7", "30", "90", "365", ""] as const;
