@@ -76,7 +76,7 @@ function read(): Content {
   }
 }
 
-/** Two commands at once change it one after the other; nothing is waited for while the lock is held. */
+/** Two commands at once change it one after the other; no command waits for anything else while it has the lock. */
 async function change(next: (content: Content) => Content): Promise<Content> {
   const lock = `${path()}.lock`;
   while (!keep(lock, () => takes(lock))) await new Promise((done) => setTimeout(done, 20));

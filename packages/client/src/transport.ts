@@ -7,9 +7,9 @@ import { withinTime } from "./time-limit.ts";
 export interface ClientOptions {
   /** The address of the service, such as `http://localhost:8080`; it may carry a path prefix. */
   readonly baseUrl: string;
-  /** An API token (`stw_…`), a user token (`stu_…`) or an id token. A function is asked before each attempt, for credentials that are renewed. Empty: none is sent. */
+  /** An API token (`stw_…`), a user token (`stu_…`) or an id token. A function is asked before each attempt, for credentials that are renewed. With an empty string no token is sent. */
   readonly token: string | (() => string | Promise<string>);
-  /** How often a request is sent at most, the first time included. Default 5. */
+  /** The maximum number of attempts to send a request, including the first. Default 5. */
   readonly maxAttempts?: number;
   /** How long one attempt may take before it counts as failed, in milliseconds, besides the `waitSeconds` for which the service was asked to hold its answer. Default 30,000. */
   readonly attemptTimeoutMs?: number;

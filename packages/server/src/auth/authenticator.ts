@@ -41,12 +41,12 @@ export interface Caller {
 export interface CallerToken {
   readonly tokenId: string;
   readonly prefix: string;
-  /** The hash tells a token's own secret from the one before, for changes that give permissions. */
+  /** The hash of the secret that was sent. Changes that give permissions need it to tell the present secret from the former one. */
   readonly hash: Buffer;
   readonly expiresAt: Timestamp | null;
 }
 
-/** The caller as it is written down beside its actions. */
+/** The caller, in the form in which it is recorded with its actions. */
 export function actorOf({ principal: { type, id } }: Caller): Actor {
   return { type, id };
 }
@@ -310,7 +310,7 @@ function earlier(one: Timestamp | null, other: Timestamp | null): Timestamp | nu
 function rotatedCredential(): ServiceError {
   return new ServiceError(
     "AuthenticationError",
-    "The token was rotated, and the time for which its earlier secret still held is over. Send the current one.",
+    "The token was rotated, and its earlier secret is not valid any more. Send the current one.",
   );
 }
 

@@ -247,7 +247,7 @@ export class NodeEngine implements Engine {
     this.#roster.start(duty);
   }
 
-  /** Takes no more work. Requests that wait are answered with what is there. */
+  /** Takes no more work. Waiting requests are answered with the present state. */
   drain(): void {
     this.#isLeaving = true;
     this.#watch.close();
@@ -395,7 +395,7 @@ export class NodeEngine implements Engine {
     return undefined;
   }
 
-  /** Acts on a committed change: begins its calls, minds its timer, and tells those who wait for it. */
+  /** Acts on a committed change: starts its calls, sets its timer, and notifies those who wait for the job. */
   #follow(changed: ChangedJob, leaseTerm: number): void {
     const { job, entries, calls, notices } = changed;
     this.#recent.follow(job, entries);

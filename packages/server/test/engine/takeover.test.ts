@@ -220,7 +220,7 @@ onEveryStore((home) => {
     expect([deadNodes, livingNodeIds.includes(dying.nodeId)]).toEqual([[], false]);
   });
 
-  test("what a node that has left still owned is taken over at once", async () => {
+  test("calls that a stopped node still owned are taken over at once", async () => {
     const [leaving, observer] = (await nodes(2)) as [TestNode, TestNode];
     const key = await leaving.job("begun");
     await leaving.node.leave();

@@ -35,7 +35,7 @@ function* spellingsOf(secret: string): Generator<string> {
   yield bytes.toString("base64url");
 }
 
-test("of all that lets somebody in neither the store nor the log knows the plain text", async () => {
+test("neither the store nor the log contains a secret in plain text", async () => {
   const node = await cluster.addProcess({ STEPWELL_LOG_LEVEL: "trace" });
   const { baseUrl } = node.ready;
   const secrets = new Map<string, string>();

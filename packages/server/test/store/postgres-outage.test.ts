@@ -126,7 +126,7 @@ describe.each(["refuse", "freeze"] as const)("while the database is out of reach
     expect(sent.body).toMatchObject({ outcome: "matched" });
   });
 
-  test("what is due meanwhile happens when the database is back", async () => {
+  test("timers that become due during the outage fire when the database is back", async () => {
     const retry = { maxAttempts: 2, initialIntervalSeconds: 0.1 };
     const calling = await deploy(api, callingDefinition("held", { retry }));
     const { body: job } = await api.call<JobBody>("SubmitJob", { body: { workflowId: calling.workflowId } });

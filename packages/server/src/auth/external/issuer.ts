@@ -128,7 +128,8 @@ export class ExternalIssuer {
     let failedAt = Number.NEGATIVE_INFINITY;
     // The library waits between two fetches that succeeded, but not after one that failed.
     const fetchKeys: FetchImplementation = async (url, options) => {
-      if (performance.now() - failedAt < failurePauseMs) throw new TypeError("The keys could not be had a moment ago.");
+      if (performance.now() - failedAt < failurePauseMs)
+        throw new TypeError("The keys could not be loaded a moment ago.");
       try {
         return await boundedFetch(url, options);
       } catch (error) {

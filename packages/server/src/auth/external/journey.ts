@@ -86,7 +86,7 @@ export async function comeBack(
     const tokens = await openid.authorizationCodeGrant(discovered.configuration, arrival, checks);
     // The answer comes over TLS from the issuer itself, so it would count unsigned. A signature is safer: no proxy on the way can change it.
     const idToken = await verifySigned(issuer, tokens.id_token ?? "", provider.clientId, now);
-    if (idToken === undefined) return notValid(new Error("The id token's signature or claims do not hold."));
+    if (idToken === undefined) return notValid(new Error("The id token's signature or claims are not valid."));
     const others = await userInfoFor(openid, joined, discovered, { ...idToken.claims }, tokens.access_token);
     const claims = readClaims(provider, together(others, idToken.claims));
     if (claims === undefined) return notValid(new Error("The id token names no subject."));

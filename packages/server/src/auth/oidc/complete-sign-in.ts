@@ -28,7 +28,10 @@ export async function completeSignIn(
     address: ctx.ip,
   });
   if (sessionId === undefined) {
-    throw new ServiceError("ConflictError", "What you signed in with was changed at this moment. Sign in again.");
+    throw new ServiceError(
+      "ConflictError",
+      "Your password, second factor or provider was changed at this moment. Sign in again.",
+    );
   }
   const result = { login: { accountId: userId }, signIn: { sessionId } };
   return await provider.interactionResult(ctx.req, ctx.res, result, { mergeWithLastSubmission: false });

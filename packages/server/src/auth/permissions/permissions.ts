@@ -62,7 +62,7 @@ export const grantablePermissions = permissions.filter(
     !(personalPermissions as readonly Permission[]).includes(permission),
 );
 
-/** Some permissions imply one to read: a pipeline that deploys and submits must be able to find what it made. */
+/** Some permissions imply a permission to read, because a pipeline that deploys and submits must be able to find what it created. */
 const implied: Partial<Record<Permission, readonly Permission[]>> = {
   "workflow:create": ["workflow:read"],
   "workflow:version:create": ["workflow:version:read"],

@@ -223,7 +223,7 @@ class JsonWalk {
     return true;
   }
 
-  /** Goes on behind what the pattern matches here; false when it matches nothing. */
+  /** Moves the position behind the text that the pattern matches here; false when it matches nothing. */
   #skip(pattern: RegExp): boolean {
     pattern.lastIndex = this.#position;
     const match = pattern.test(this.#text);
@@ -250,7 +250,7 @@ class JsonWalk {
   }
 }
 
-const repeatedKey = "stands twice in this object; keep one of the two";
+const repeatedKey = "occurs twice in this object; keep one of the two";
 const byteOrderMark = "\ufeff";
 // Sticky: each matches only where the walk stands. None can backtrack into another way to match, so all are linear.
 const whitespace = /[ \t\n\r]*/y;

@@ -257,7 +257,7 @@ export class Dispatcher {
         begun: owed.finished !== undefined,
       });
     } catch (error) {
-      // Another node finds the call once this one has left or is held for dead.
+      // Another node finds the call when this one has stopped or counts as dead.
       this.#options.onDefect(error);
     }
   }

@@ -51,7 +51,7 @@ export interface BatchContext extends ReplayContext, CallTerms {
   readonly maxBytes: number;
   /** The largest number of jobs below one root. */
   readonly maxDescendantsPerJob: number;
-  /** When it is left out, every value is read anew. */
+  /** If it is left out, every value is read again. */
   readonly recentValues?: RecentValues | undefined;
   readonly turn: BatchTurn;
   readonly hasRoomForCall: (organizationId: string) => boolean;

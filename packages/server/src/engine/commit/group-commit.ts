@@ -34,7 +34,7 @@ export interface GroupCommitOptions {
   readonly maxQueuedFacts: number;
   readonly maxQueuedFactsPerOrganization: number;
   readonly commitTimeoutMs: number;
-  /** When it is left out, every value is read anew. */
+  /** If it is left out, every value is read again. */
   readonly recentValues?: RecentValues;
   readonly idempotencyHours: number;
   readonly hasRoomForCall: (organizationId: string) => boolean;
@@ -392,7 +392,7 @@ class Group {
     return waiting.filter(({ deadline, reject }) => {
       if (deadline > now) return true;
       const message =
-        "The store is out of reach. Whether this change was kept is not known yet: ask again, best under the same Idempotency-Key.";
+        "The store is out of reach. The result of this change is unknown. Retry with the same Idempotency-Key.";
       reject(new ServiceError("UnavailableError", message, { retryAfterSeconds: 2, cause }));
       return false;
     });
@@ -434,7 +434,7 @@ function isOutcome(command: Command): boolean {
 
 function tooCostly(): ServiceError {
   const message =
-    "To hold this organization's values against its schemas takes this node longer than the organization's share of its time. Nothing was changed. Send fewer jobs and events at once, or make the schemas simpler: patterns and large enumerations cost most.";
+    "This node needs more time than the organization's share to check the organization's values against their schemas. Nothing was changed. Send fewer jobs and events at once, or make the schemas simpler: patterns and large enumerations cost most.";
   return new ServiceError("RateLimitError", message, { retryAfterSeconds: 1 });
 }
 

@@ -78,7 +78,7 @@ async function takeOver(options: LostTasksOptions, tasks: readonly FoundTask[]):
 
 function timeout({ step, isTask }: FoundTask) {
   const message = !isTask
-    ? `The job that ${step} began was not done within the step's \`timeoutSeconds\`, which count from when it was to begin. It is cancelled.`
-    : `No worker was done with ${step} within its \`timeoutSeconds\`, which count from when the task was due.`;
+    ? `The child job of ${step} did not end within the step's \`timeoutSeconds\`, which count from the time when the job should start. It is cancelled.`
+    : `No worker completed ${step} within its \`timeoutSeconds\`, which count from the time when the task was due.`;
   return { error: { code: "Timeout", message }, kind: "ordinary" } as const;
 }

@@ -114,7 +114,9 @@ const FactsSchema = Type.Object(
     maxCallsPerNode: count("The number of these calls that a node runs at once."),
     error: Type.Optional(JobErrorSchema),
     cancelledBy: Type.Optional(Type.Object({ ...ActorSchema.properties, name: Type.Optional(Type.String()) })),
-    operations: Type.Array(oneOf(helpfulOperations), { description: "The operations that help from here." }),
+    operations: Type.Array(oneOf(helpfulOperations), {
+      description: "The operations that can help the job to continue.",
+    }),
   },
   { description: "The facts from which the sentence was made. The state decides which fields there are." },
 );

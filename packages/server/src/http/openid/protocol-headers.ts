@@ -42,7 +42,7 @@ const ourFault: AnsweredProblem = {
 const cutOff: AnsweredProblem = {
   status: 400,
   error: "invalid_request",
-  detail: "The request ended before its body was whole.",
+  detail: "The request ended before its body was complete.",
 };
 
 const storeAway: AnsweredProblem = {

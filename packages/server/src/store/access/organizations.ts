@@ -152,7 +152,7 @@ export interface HeldOrganizations {
   readonly claimed: ReadonlySet<string>;
 }
 
-/** Holds organizations. It waits for no other transaction, like `lockJobs`. */
+/** Locks the rows of organizations until the transaction ends. It waits for no other transaction, like `lockJobs`. */
 export async function holdOrganizations(
   transaction: Transaction,
   organizationIds: readonly string[],
