@@ -98,7 +98,7 @@ const findSealNumberRows = statement<{ entryId: string; sealNumber: number }>(
   "each-time",
 );
 
-/** Finds the texts of those of these entries that exist. */
+/** Finds the texts of these entries. Entries that do not exist are left out. */
 export async function findEntryTexts(
   db: Queryable,
   organizationId: string,
