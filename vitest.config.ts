@@ -29,7 +29,7 @@ const poll = { timeout: 10_000 };
 
 /**
  * A test of the service, the command line or a page that fails is tried once more in `npm test`: it shares two processors with three others and a dozen
- * processes, and one that a starved process makes late says nothing about a change. Such tests are named at the end; the whole matrix tries nothing twice.
+ * processes, and a test that fails because its process got too little time says nothing about a change. Such tests are named at the end; the whole matrix tries nothing twice.
  */
 const retry = scope === "usual" ? 1 : 0;
 

@@ -41,7 +41,7 @@ export async function runChildrenBench(
 
 const warmUpJobs = 1_000;
 
-/** Submits the root of a tree, and answers in how many seconds all of it was over. */
+/** Submits the root of a tree, and returns in how many seconds all of it was over. */
 async function growTree({ api, organizationId }: Target, name: string, size: ChildrenSize): Promise<number> {
   const definitions = treeOf(name, size);
   let rootId = "";

@@ -37,7 +37,7 @@ export class CostMeter {
     this.#postmasterPid = postmasterPid;
   }
 
-  /** Answers what `work` costs, and what it answers. */
+  /** Returns what `work` costs, and what it returns. */
   async measure<Result>(work: () => Promise<Result>): Promise<{ readonly cost: Cost; readonly result: Result }> {
     const before = await this.#read();
     const result = await work();

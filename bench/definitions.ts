@@ -29,7 +29,7 @@ export interface DefinitionsResult {
     | "compiling a definition"
     | "check of the largest definition with expressions"
     | "compiling the largest definition with expressions";
-  /** The slowest one that was found (`packages/testing/src/costly.ts`). */
+  /** The slowest definition that was found (`packages/testing/src/costly.ts`). */
   readonly slowest: string;
   /** The processor time, which other work on the machine does not change. */
   readonly cpuMs: number;

@@ -91,7 +91,7 @@ async function measure(target: Target, size: DelaysSize, progress: (line: string
   };
 }
 
-/** Answers the request with which another organization submits a job and waits for its end. */
+/** Returns the request with which another organization submits a job and waits for its end. */
 async function neighbour({ api, port }: Target): Promise<Buffer> {
   const { organizationId } = await api.post<{ organizationId: string }>("/organizations", {
     name: "neighbour",
@@ -107,7 +107,7 @@ async function neighbour({ api, port }: Target): Promise<Buffer> {
   return Buffer.from(new RequestWriter(port, token).post(path, { workflowId, inputJson: smallInput }));
 }
 
-/** Answers the instant until which all jobs sleep, and their workflow. The instant is a part of the definition, so a trial first measures the submitting. */
+/** Returns the instant until which all jobs sleep, and their workflow. The instant is a part of the definition, so a trial first measures the submitting. */
 async function submitSleepers(
   target: Target,
   connections: readonly Connection[],

@@ -79,7 +79,7 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Answers the exit code: 1 when a bound is exceeded. */
+/** Returns the exit code: 1 when a bound is exceeded. */
 async function run(options: BenchOptions): Promise<number> {
   let exitCode = 0;
   const homes = await openStoreHomes(options.store);
@@ -156,7 +156,7 @@ function definitions(options: BenchOptions): void {
 }
 
 async function cost(homes: StoreHomes, options: BenchOptions) {
-  // The embedded store has no statements to count. "all" goes on without.
+  // The embedded store has no statements to count, so "all" skips this bench there.
   if (homes.kind === "postgres") return await runCostBench(homes, options.jobs ?? costRequests);
   progress("cost needs --store postgres");
   return [];

@@ -19,7 +19,7 @@ export interface MetricsResult {
   readonly hoursMs: number;
   readonly daysMs: number;
   readonly hoursOfWorkflowMs: number;
-  /** Jobs with a history that nobody has counted. */
+  /** Jobs whose history is not counted yet. */
   readonly jobs: number;
   readonly countedJobsPerSecond: number;
 }

@@ -27,7 +27,7 @@ export interface PlansResult {
   readonly leastMs?: number;
   readonly medianMs: number;
   readonly maxMs: number;
-  /** Pages that one time reads, most of them again and again. */
+  /** The pages that one run reads, most of them repeatedly. */
   readonly pages?: number;
   /** Tables that a plan reads from their beginning to their end, though more rows are in them than there are organizations. */
   readonly scanned?: readonly string[];

@@ -17,7 +17,7 @@ export interface SignInResult {
   readonly store: StoreKind;
   readonly concurrency: number;
   readonly reads: number;
-  /** GetJob while nobody signs in. */
+  /** The time of GetJob while nobody signs in. */
   readonly aloneP50Ms: number;
   readonly aloneP99Ms: number;
   /** GetJob while `concurrency` passwords are being checked. */

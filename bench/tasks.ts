@@ -76,7 +76,7 @@ interface Work {
   readonly concurrency: number;
 }
 
-/** Submits the tasks, and answers in how many seconds a worker that starts then has done them, and what that costs. */
+/** Submits the tasks, and returns in how many seconds a worker that starts then has done them, and what that costs. */
 async function drain(work: Work, count: number, meter: CostMeter) {
   const connections = await Connection.openMany(work.target.port, submitters);
   const submit = submission(work);
@@ -101,7 +101,7 @@ async function doAll(work: Work, count: number): Promise<number> {
   return (performance.now() - begunAt) / 1000;
 }
 
-/** Submits tasks one after the other, and answers how long after it was due the worker had each. */
+/** Submits tasks one after the other, and returns how long after it was due the worker had each. */
 async function handOutTimes(work: Work): Promise<Float64Array> {
   const count = pacedPerSecond * pacedSeconds;
   const times: number[] = [];

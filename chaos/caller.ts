@@ -2,7 +2,7 @@ import { type Answer, Connection } from "../bench/connection.ts";
 import type { Outcome } from "./operation.ts";
 import { pick } from "./random.ts";
 
-/** Sends one request after the other, over a new connection whenever the last one is lost, and says what is known afterwards. */
+/** Sends one request after the other, over a new connection whenever the last one is lost, and returns what is known about each. */
 export class Caller {
   readonly #ports: readonly number[];
   readonly #timeoutMs: number;

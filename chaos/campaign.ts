@@ -92,7 +92,7 @@ export class Campaign {
     this.#findings.push(finding);
   }
 
-  /** Concludes the campaign after the last fault: brings a sample of the waiting jobs to their end, then makes all checks. */
+  /** Ends the campaign after the last fault: lets a sample of the waiting jobs end, then makes all checks. */
   async conclude(port: number): Promise<void> {
     await this.#workload.calm();
     const caller = new Caller([port], this.#answerTimeoutMs);
@@ -114,7 +114,7 @@ export class Campaign {
     if (families.childCount === 0) this.#reasonsWhyVoid.push("no step began a job");
   }
 
-  /** The reasons why the run has not tested what its workload is for. Empty when it has. */
+  /** The reasons why this run is void: it did not test what its workload is for. The list is empty if the run is valid. */
   get reasonsWhyVoid(): readonly string[] {
     return [...this.#workload.reasonsWhyVoid, ...this.#reasonsWhyVoid];
   }

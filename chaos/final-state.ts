@@ -93,7 +93,7 @@ async function readJob(reader: Reader, organizationId: string, listed: ListedJob
     jobId,
     workflowId,
     status,
-    // A job that came to rest only after it was listed is not held against the list.
+    // A job that stopped only after the list was read does not count as missing from the list.
     listedStatus: isTerminal(listed.status) ? listed.status : status,
     input,
     steps: steps.map(({ name, branch = mainLine, visit, status }) => ({ name, branch, visit, status })),
@@ -104,7 +104,7 @@ async function readJob(reader: Reader, organizationId: string, listed: ListedJob
   };
 }
 
-/** Nothing takes long in a campaign, so each job soon ends or waits. One that does not is handed on as it is. */
+/** Nothing takes long in a campaign, so each job soon ends or waits. A job that does not is returned as it is. */
 async function readAtRest(reader: Reader, jobs: string, jobId: string, { shape, deadlineMs }: Rest) {
   const path = `${jobs}/${jobId}`;
   for (;;) {

@@ -34,7 +34,7 @@ export interface NeighbourResult {
   readonly tenant: string;
   readonly alone: Measurement;
   readonly beside: Measurement;
-  /** How often the hostile tenant was answered which status. */
+  /** For each status, how often the hostile tenant got it as an answer. */
   readonly hostileAnswers: Readonly<Record<string, number>>;
   readonly passes: boolean;
 }

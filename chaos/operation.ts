@@ -12,7 +12,7 @@ interface JobInput {
   readonly count: number;
 }
 
-/** One event that a client wants to be known. Its nonce is in the event's payload. */
+/** One event that a client wants to send. Its nonce is in the event's payload. */
 export interface EventSending {
   readonly nonce: string;
   readonly organizationId: string;

@@ -4,7 +4,7 @@ import { reasonsWhyVoid, tallyOf } from "./validity.ts";
 
 test("a campaign in which nothing of what it is for happened is void", () => {
   const reasons = reasonsWhyVoid(tallyOf(soundOperations()), 0);
-  expect(reasons).toEqual(["no key was replayed", "no event came early", "no fault met a request under way"]);
+  expect(reasons).toEqual(["no key was replayed", "no event came early", "no fault occurred during a request"]);
 });
 
 test("a campaign in which hardly anything succeeded is void", () => {

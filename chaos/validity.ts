@@ -25,13 +25,13 @@ export function tallyOf(operations: readonly Operation[]): Tally {
   };
 }
 
-/** Why a campaign proves nothing: what it was to provoke did not happen. Empty when it did. */
+/** The reasons why a campaign proves nothing: situations that it should have provoked did not occur. Empty if all of them occurred. */
 export function reasonsWhyVoid(tally: Tally, interruptionCount: number): string[] {
   const needed: readonly [number, string][] = [
     [tally.replayedKeyCount, "no key was replayed"],
     [tally.earlyEventCount, "no event came early"],
     [tally.duplicateEventCount, "no event came twice"],
-    [interruptionCount, "no fault met a request under way"],
+    [interruptionCount, "no fault occurred during a request"],
   ];
   const reasons = needed.filter(([count]) => count === 0).map(([, reason]) => reason);
   const okShare = tally.okCount / tally.operationCount;

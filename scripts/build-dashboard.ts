@@ -10,7 +10,7 @@ const target = "packages/server/dist/dashboard";
 /** Beside the built files, not among them: those are all served. */
 const stampFile = "packages/server/dist/dashboard.stamp";
 
-/** Builds the dashboard where anything of it changed since the last time. Answers an exit code. */
+/** Builds the dashboard where anything of it changed since the last time. Returns an exit code. */
 export async function buildDashboard(): Promise<number> {
   const stamp = stampOfInputs();
   if (existsSync(join(target, "index.html")) && stampOfLastBuild() === stamp) return 0;

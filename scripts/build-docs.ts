@@ -88,7 +88,7 @@ function foundAt({ address, title }: Pick<Page, "address" | "title">, { id, head
   return [id === undefined ? below : `${below}#${id}`, title, heading, text];
 }
 
-/** Answers its address, which changes with its content. */
+/** Returns its address, which changes with its content. */
 function writeIndex(rows: readonly Row[]): string {
   const text = JSON.stringify(rows);
   const name = `search-${createHash("sha256").update(text).digest("base64url").slice(0, 8)}.json`;

@@ -10,9 +10,8 @@ const rows = Object.values(settings).map(({ variable, fileVariable, fallback, me
 });
 const text = `# Configuration
 
-Settings come from the environment, are read once at start, and stop the start when one is wrong. Secrets may also come from files: \`DATABASE_URL_FILE=/run/secrets/database_url\`
-names a file that holds the value alone. A setting that has both a value and a file stops the start. This page is generated from
-\`packages/server/src/config.ts\` by \`node scripts/configuration-doc.ts\`.
+Stepwell reads its settings from environment variables, once at start. A wrong value stops the start, and the error names every wrong setting. A secret may also come from a file: \`DATABASE_URL_FILE=/run/secrets/database_url\`
+names a file that contains only the value. Do not set both the variable and its file; that stops the start, too. \`node scripts/configuration-doc.ts\` generates this page from \`packages/server/src/config.ts\`.
 
 | variable | default | meaning and reason |
 |---|---|---|

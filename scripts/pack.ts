@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 const names = ["client", "server", "cli"] as const;
 
-/** Packs the built packages into a directory. Answers their files. */
+/** Packs the built packages into a directory. Returns their files. */
 export function pack(directory: string, root = "."): Record<(typeof names)[number], string> {
   // The packages were just built, so their `prepack` need not run.
   const words = ["pack", "--silent", "--ignore-scripts", "--pack-destination", directory];

@@ -69,7 +69,7 @@ async function checkAll(): Promise<void> {
   }
 }
 
-/** Answers what the reader of the last lines should know. */
+/** Returns what the reader of the last lines should know. */
 function testing(
   name: string,
   options: readonly string[],

@@ -69,7 +69,7 @@ const forked = [
 const inLeft = { ...entered, branch: left } as const;
 const joined = { ...succeeded, ...split } as const;
 
-test("branches go their ways beside each other, and a resume lets those go on that had not ended", () => {
+test("branches run independently, and a resume continues the branches that had not ended", () => {
   const inRight = { ...step, branch: "split:1[right]" } as const;
   const { steps } = fold(
     ...forked,

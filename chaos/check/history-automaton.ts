@@ -129,7 +129,7 @@ function next(fold: Fold, entry: Entry, addresses: Addresses): Fold {
         `follows attempt ${step.attempt}`,
       );
       const { isCut: _, ...uncut } = step;
-      // A fork goes on with the branches that it has.
+      // A fork continues with the branches that it has.
       const phase = step.branchCount === undefined ? "running" : "forked";
       const entered = withStep(fold, { ...uncut, attempt: entry.attempt, phase });
       return { ...leavingResume(entered, step.branch), status: "RUNNING" };

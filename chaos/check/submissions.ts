@@ -3,7 +3,7 @@ import type { FinalJob } from "./final-job.ts";
 import { type Finding, violation } from "./finding.ts";
 import type { Ledger, SubmissionRecord } from "./ledger.ts";
 
-/** A job that is there was asked for, and is what was asked for. */
+/** Every existing job was requested by a client, and is as it was requested. */
 export function checkOrigin(job: FinalJob, { submissions }: Ledger): Finding[] {
   const nonce = nonceOf(job);
   const record = nonce === undefined ? undefined : submissions.get(nonce);

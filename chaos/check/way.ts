@@ -20,7 +20,7 @@ import { type Fold, isFor, isWaiting, type StepFold } from "./history-automaton.
  */
 export type LineState = "done" | "failed" | "cut" | "resting" | "moving";
 
-/** The way that a job took, held against its workflow. */
+/** The path of a job, compared with its workflow. */
 export interface Way {
   readonly state: LineState;
   readonly complaints: readonly string[];
@@ -123,7 +123,7 @@ class Walk {
     this.complaints.push(`Its events of ${name}${inBranch(branch)} are ${events}.`);
   }
 
-  /** A wait rests only for what has not come. */
+  /** A branch may rest in a wait only while events are missing. */
   #wait(run: StepFold): LineState {
     if (missingEventIds(this.#fold, run).length > 0) return "resting";
     this.complaints.push(`It waits in ${run.name}${inBranch(run.branch)}, though all its events have come.`);

@@ -13,7 +13,7 @@ export interface HostileTenant {
   prepare(ground: Ground): Promise<Attack>;
 }
 
-/** Goes on until `end`, and counts what it asked for in `traffic`. */
+/** Runs until `end`, and counts its requests in `traffic`. */
 export type Attack = (traffic: Traffic, end: AbortSignal) => Promise<void>;
 
 export interface Traffic {
@@ -30,7 +30,7 @@ export interface Ground {
   /** Calls the API as a user who may do everything in the organization. */
   readonly api: Api;
   readonly requests: RequestWriter;
-  /** Answers the calls of `large` with 1 MB, and of `slow` after 30 s. */
+  /** Returns the calls of `large` with 1 MB, and of `slow` after 30 s. */
   readonly functions: FunctionServer;
   /** How many jobs the tenant that has too many of them makes. */
   readonly jobs: number;
@@ -51,7 +51,7 @@ export function inTurn<Item>(items: readonly Item[]): () => Item {
   };
 }
 
-/** Submits this many jobs. Answers their ids. */
+/** Submits this many jobs. Returns their ids. */
 export async function submitJobs(
   { api, organizationId }: Ground,
   workflowId: string,

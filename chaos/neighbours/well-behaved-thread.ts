@@ -58,7 +58,7 @@ class Load {
 
   async #measured(kind: RequestKind, dueAt: number): Promise<void> {
     await this.#counted(kind);
-    // The second for which the timer waits is no delay.
+    // The second for which the timer waits is not part of the delay.
     this.#latenciesMs[kind].push(performance.now() - dueAt - (kind === "timer" ? timerMs : 0));
   }
 

@@ -21,7 +21,7 @@ export interface Pages {
   readonly sections: readonly { readonly title: string; readonly pages: readonly Page[] }[];
 }
 
-/** Where the reference of the API stands. The page about the HTTP interface, `api.md`, therefore has another address than its name. */
+/** The address of the reference of the API. The page about the HTTP interface, `api.md`, therefore has another address than its name. */
 export const referenceAddress = "/docs/api";
 const otherAddresses: Readonly<Record<string, string>> = { "README.md": "/docs", "api.md": "/docs/http-api" };
 

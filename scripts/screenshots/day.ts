@@ -20,7 +20,7 @@ const turnMs = 30 * minuteMs;
 /** How much of the day is kept for the jobs that are left open. */
 const evening = 125 * minuteMs;
 
-/** A day of orders, with a quiet night, a report that breaks, and jobs that are left in every state. Answers the paths of those. */
+/** A day of orders, with a quiet night, a report that breaks, and jobs that are left in every state. Returns the paths of those. */
 export async function liveADay(parts: DayParts): Promise<Readonly<Record<JobName, string>>> {
   const { clock, owner } = parts;
   const day = new Day(parts);
@@ -49,7 +49,7 @@ class Day {
     this.#parts = parts;
   }
 
-  /** Submits, and answers the job's path when it has ended or waits. */
+  /** Submits, and returns the job's path when it has ended or waits. */
   async submit(name: WorkflowName, inputJson: object, by = this.#parts.shop, waitSeconds = 20): Promise<string> {
     const { organization, workflows } = this.#parts;
     const body = { workflowId: workflows[name], inputJson };

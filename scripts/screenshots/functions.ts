@@ -11,7 +11,7 @@ export interface FunctionAnswer {
 
 export type FunctionBody = (input: Record<string, unknown>, attempt: number) => FunctionAnswer | undefined;
 
-/** Plays the cloud functions that the workflows of the pictures call. Answers its address. */
+/** Serves the cloud functions that the workflows of the screenshots call. Returns its address. */
 export async function startFunctions(
   clock: MovingClock,
   bodies: Readonly<Record<string, FunctionBody>>,

@@ -12,7 +12,7 @@ import type { Api } from "./api.ts";
 /** The password of everybody in the pictures. */
 export const password = "seven green bicycles";
 
-/** Lets somebody in by an invitation, as they would come in themselves. */
+/** Makes somebody a member through an invitation, with the same requests that they would send. */
 export async function join(baseUrl: string, organization: string, owner: Api, { email, displayName, role }: Newcomer) {
   const { link = "" } = await owner.post(`${organization}/invitations`, { roles: [role], email });
   const path = new URL(link).pathname;
@@ -50,7 +50,7 @@ export function signInAddress(baseUrl: string, clientId = "stepwell-dashboard"):
   return `${baseUrl}/oidc/auth?${query}`;
 }
 
-/** Puts a second factor in force, and answers the recovery codes. */
+/** Puts a second factor in force, and returns the recovery codes. */
 export async function giveSecondFactor(
   { database, engine }: RunningService,
   config: Config,

@@ -97,7 +97,7 @@ async function takePage(camera: Camera, page: Page, baseUrl: string, shown: Dash
   try {
     await open(page, baseUrl, shown);
   } catch (cause) {
-    throw new Error(`The page ${shown.name} did not become whole (${look.name}).`, { cause });
+    throw new Error(`The page ${shown.name} did not load completely (${look.name}).`, { cause });
   }
   await camera.take(page, `${shown.name}.${look.name}`, shown.isWindow === true ? "window" : "whole");
 }

@@ -10,21 +10,21 @@ import { show, write } from "./terminal.ts";
 export function declareAudit(program: Command): void {
   const audit = program.command("audit").description("the audit trail: who changed what, and what was denied");
   withLimit(withFilter(audit.command("list").description("list the newest entries first"))).action(listEntries);
-  withFilter(audit.command("export").description("print all entries, for another system to keep"))
+  withFilter(audit.command("export").description("print all entries, to store them in another system"))
     .addOption(new Option("--format <format>", "how").choices(["jsonl", "csv"]).default("jsonl"))
     .action(exportEntries);
   audit
     .command("verify")
-    .option("--organization <id>", "verify this organization's trail; left out: those of all there are in the store")
-    .option("--expect <number:hash>", "a seal that must be there: the newest one that an earlier verification printed")
-    .description("hold the audit trail against its seals; ends with 1 when a row was changed, removed or inserted")
+    .option("--organization <id>", "verify only the trail of this organization; by default all trails in the store")
+    .option("--expect <number:hash>", "a seal that must exist: the newest one that an earlier verification printed")
+    .description("compare the audit trail with its seals; exits with 1 if a row was changed, removed or inserted")
     .action(async (options) => (await import("./audit.ts")).verify(options));
 }
 
 function withFilter(command: Command): Command {
   return command
     .option("--action <action>", "only this action, such as role.update")
-    .option("--after <time>", "only later ones, such as 2026-11-01T00:00:00Z")
+    .option("--after <time>", "only later entries, such as 2026-11-01T00:00:00Z")
     .option("--before <time>", "only earlier ones")
     .addOption(new Option("--outcome <outcome>", "only those").choices(["accepted", "denied"]));
 }
@@ -70,7 +70,7 @@ async function exportEntries(options: Place & Filter & { readonly format: "jsonl
   try {
     for await (const chunk of response.body ?? []) await write(chunk);
   } catch (error) {
-    throw new CommandError("unreachable", "The export broke off: entries are missing at its end. Export again.", {
+    throw new CommandError("unreachable", "The export was interrupted: entries are missing at its end. Export again.", {
       cause: error,
     });
   }

@@ -68,7 +68,7 @@ function tokenHere(): string | undefined {
   if (/^[!-~]+$/.test(token)) return token;
   throw new CommandError(
     "notAllowed",
-    "STEPWELL_TOKEN holds spaces, line breaks or other characters that no token has.",
+    "STEPWELL_TOKEN contains spaces, line breaks or other characters that no token has.",
   );
 }
 

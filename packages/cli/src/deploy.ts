@@ -12,8 +12,8 @@ export function declareDeploy(program: Command): void {
     .command("deploy")
     .argument("<file>", "a workflow definition, as JSON; - for standard input")
     .option("--tag <tag>", "the tag to point at the version", "$LIVE")
-    .option("--dry-run", "check it and say what would happen; change nothing")
-    .option("--strict", "deploy nothing that has a warning")
+    .option("--dry-run", "check the definition and say what would happen; change nothing")
+    .option("--strict", "treat a warning as an error, and do not deploy")
     .description("register a definition as a new version of its workflow, unless it is unchanged, and tag it")
     .action(deploy);
 }

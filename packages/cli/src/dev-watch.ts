@@ -16,7 +16,7 @@ export async function watchDefinitions(place: Place, paths: readonly string[]): 
   const deploy = async (file: string) => {
     try {
       const text = readText(file);
-      // One change is often told twice.
+      // The file system often reports one change twice.
       if (deployed.get(file) === text) return;
       deployed.set(file, text);
       print(`${file}: ${outcomeOf(await deployText(place, { file, text }, "$LIVE"))}`);
@@ -47,7 +47,7 @@ function watched(path: string): Watched {
   return { directory: dirname(path), holds: (name) => name === basename(path) };
 }
 
-/** A change is told while an editor still writes. */
+/** The file system reports a change while an editor is still writing. */
 async function settled(): Promise<void> {
   await sleep(50);
 }

@@ -22,7 +22,7 @@ import { explain, print, show } from "./terminal.ts";
 const email = "owner@localhost";
 const passwordLength = 24;
 
-/** Starts the service with all that a newcomer needs to see a job run; started again, goes on with the same data. */
+/** Starts the service with everything that a newcomer needs to see a job run. The next start continues with the same data. */
 export async function dev({ definitions = [], open }: DevOptions = {}): Promise<void> {
   const config = readConfig({ ...devSettings, ...process.env });
   const service = await startUntilSignal(config, open);
@@ -47,7 +47,7 @@ interface DevOptions extends Pick<StartOptions, "open"> {
 async function follow({ baseUrl, token, organizationId }: DevFile, definitions: readonly string[]): Promise<void> {
   const place = { client: createClient({ baseUrl, token }), organizationId };
   await watchDefinitions(place, definitions);
-  print("Changes of these definitions are deployed, and jobs are shown as they move on.");
+  print("Changes of these definitions are deployed, and the progress of jobs is shown.");
   void showJobsLive(place).catch(explain);
 }
 
@@ -163,7 +163,7 @@ function welcome(config: Config, { file, job }: Seeded, link: string): readonly 
   return [
     `Stepwell is ready at ${baseUrl}`,
     "",
-    "Open it signed in, by a link that works once and for ten minutes:",
+    "Open it with this link, which signs you in. It works once, for ten minutes:",
     `  ${link}`,
     "",
     `  API document   ${baseUrl}/openapi.json`,

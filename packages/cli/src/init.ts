@@ -11,7 +11,7 @@ export async function init(options: { email: string; organization: string }): Pr
     const owner = await initializeOwner(database, request);
     if (owner === undefined) {
       throw new Error(
-        "This store has an owner already, and nothing was changed. Start the service with `stepwell serve`. An owner lets others in with an invitation; an owner who lost the password gets another one by `stepwell user reset-link EMAIL`.",
+        "This store has an owner already, and nothing was changed. Start the service with `stepwell serve`. An owner invites others; an owner who lost the password sets a new one with a link from `stepwell user reset-link EMAIL`.",
       );
     }
     const { organizationId, token, passwordLink } = owner;

@@ -4,7 +4,7 @@ import { list, table } from "./table.ts";
 
 type Step = Job["steps"][number];
 
-/** A job for people: where it is, what it was given, what came out, and its steps. */
+/** A job as text for people: its state, its input, its output and its steps. */
 export function describeJob(job: Job): string {
   const { workflowName, workflowVersion, input, output, error } = job;
   const version = `${workflowName} version ${workflowVersion.versionNumber}`;

@@ -13,7 +13,7 @@ import { table } from "./table.ts";
 import { show, showNext } from "./terminal.ts";
 
 export function declareJob(program: Command): void {
-  const job = program.command("job").description("list, follow and steer jobs");
+  const job = program.command("job").description("list, follow, cancel and resume jobs");
   withLimit(job.command("list").description("list jobs, the newest first"))
     .addOption(new Option("--status <status>", "only those with this status").choices(statuses).argParser(status))
     .option("--workflow <workflow>", "only those of this workflow: its name or its id")
@@ -23,7 +23,7 @@ export function declareJob(program: Command): void {
   job
     .command("watch")
     .argument("<jobId>")
-    .description("follow a job until it has ended: each entry of its history as it comes; ends with 1 when it failed")
+    .description("follow a job until it has ended, and print each entry of its history; exits with 1 if the job failed")
     .action(watch);
   job
     .command("explain")
@@ -34,7 +34,7 @@ export function declareJob(program: Command): void {
   job
     .command("resume")
     .argument("<jobId>")
-    .description("let a failed or cancelled job go on from the step that it ended in")
+    .description("resume a failed or cancelled job at the step where it ended")
     .action(resume);
   withLimit(job.command("history").argument("<jobId>"), 1_000)
     .description("list what happened to a job, entry by entry")

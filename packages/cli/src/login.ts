@@ -47,7 +47,7 @@ async function letIn(provider: Provider, baseUrl: string): Promise<IssuedTokens>
   if (code.verification_uri_complete !== undefined) {
     ask(`or open  ${addressIn(code.verification_uri_complete)}  and compare the code.`);
   }
-  ask(`Waiting until you let this command line in, for ${Math.floor(code.expires_in / 60)} minutes …`);
+  ask(`Waiting for you to authorize this command line, for up to ${Math.floor(code.expires_in / 60)} minutes …`);
   const signal = AbortSignal.timeout(code.expires_in * 1_000);
   for (;;) {
     try {
@@ -62,10 +62,9 @@ async function letIn(provider: Provider, baseUrl: string): Promise<IssuedTokens>
 
 function refusal(error: unknown, { aborted }: AbortSignal): Error | undefined {
   const reason = error instanceof openid.ResponseBodyError ? error.error : undefined;
-  if (reason === "access_denied")
-    return new Error("It was declined in the browser. Nothing was given to this machine.");
+  if (reason === "access_denied") return new Error("It was declined in the browser. This machine got no access.");
   if (aborted || reason === "expired_token" || reason === "invalid_grant") {
-    return new Error("The code is too old, and nobody let this command line in. Run `stepwell login` again.");
+    return new Error("The code has expired, and nobody authorized this command line. Run `stepwell login` again.");
   }
   return undefined;
 }

@@ -17,7 +17,7 @@ export function declareMember(program: Command): void {
     .action(listMembers);
   member
     .command("invite")
-    .argument("[email]", "who may accept; left out: whoever has the link")
+    .argument("[email]", "the only person who may accept; by default anybody who has the link")
     .requiredOption("--role <role>", "a role of the new member; several with commas", each)
     .description("invite somebody, and print the link, once")
     .action(invite);
@@ -30,7 +30,7 @@ export function declareMember(program: Command): void {
   member
     .command("remove")
     .argument("<member>", "e-mail address or user id")
-    .option("--revoke-api-tokens", "also end the API tokens that the member made")
+    .option("--revoke-api-tokens", "also revoke the API tokens that the member created")
     .description("remove a member from the organization")
     .action(remove);
 }

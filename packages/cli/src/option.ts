@@ -35,7 +35,7 @@ const maxWaitSeconds = 86_400;
 export function withWait(command: Command): Command {
   return command.option(
     "--wait <seconds>",
-    "wait until the job has ended or waits for events; ends with 1 when the job failed",
+    "wait until the job has ended or waits for events; exits with 1 if the job failed",
     wholeNumber(0, maxWaitSeconds),
     0,
   );

@@ -13,7 +13,7 @@ export function declareOrg(program: Command): void {
   org
     .command("create")
     .argument("<name>")
-    .option("--display-name <text>", "how pages call it; left out: its name")
+    .option("--display-name <text>", "the name that pages show; by default the name")
     .description("make an organization, whose owner you are")
     .action(create);
   org
@@ -29,7 +29,7 @@ export function declareOrg(program: Command): void {
       'how many of one thing it may have, such as apiTokens=50; "apiTokens=default": as configured',
       each,
     )
-    .description("for the operator: show an organization's limits, or set them, in the store itself")
+    .description("for the operator: show or set the limits of an organization, directly in the store")
     .action(async (id, options) => (await import("./organization-limits.ts")).organizationLimits(id, options));
 }
 
@@ -64,7 +64,7 @@ function showOne(organization: components["schemas"]["Organization"]): void {
     key,
     "display name": displayName,
     created: createdAt,
-    "second factor": requiresSecondFactor ? "demanded" : "not demanded",
+    "second factor": requiresSecondFactor ? "required" : "not required",
   });
   show({ value: organization, text: `Organization ${name}\n${facts}`, quiet: organizationId });
 }

@@ -63,7 +63,7 @@ function parseMaximum(text: string): [MaximumName, number | null] {
     return [name, settings[maximumSettings[name]].parse(value || "none")];
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`--max ${name} ${reason}. To have the configuration's again, write ${name}=default.`);
+    throw new Error(`--max ${name} ${reason}. To use the configured value again, write ${name}=default.`);
   }
 }
 

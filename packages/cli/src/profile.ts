@@ -6,21 +6,21 @@ import { table } from "./table.ts";
 import { show } from "./terminal.ts";
 
 export function declareProfile(program: Command): void {
-  const profile = program.command("profile").description("services and organizations to work in, under names");
+  const profile = program.command("profile").description("named services and organizations to work in");
   profile.command("list").description("list the profiles").action(listProfiles);
   profile
     .command("set")
     .argument("<name>")
     .requiredOption("--url <address>", "the service")
-    .option("--organization <name>", "name or id of the organization; left out: that of the token or the sign-in")
+    .option("--organization <name>", "name or id of the organization; by default that of the token or the sign-in")
     .description("make a profile, or change it; --profile NAME or STEPWELL_PROFILE chooses it")
     .action(set);
   profile
     .command("use")
     .argument("<name>")
-    .description("work in it wherever neither the environment nor `stepwell dev` names a service")
+    .description("use this profile if neither the environment nor `stepwell dev` names a service")
     .action(use);
-  profile.command("remove").argument("<name>").description("remove a profile; a sign-in stays").action(remove);
+  profile.command("remove").argument("<name>").description("remove a profile, but not its sign-in").action(remove);
 }
 
 function listProfiles(): void {

@@ -69,17 +69,17 @@ function declareThisMachine(program: Command): void {
     .command("login")
     .option(
       "--url <address>",
-      "the service; left out: that of the profile, STEPWELL_URL, or the one that `stepwell dev` started here",
+      "the address of the service; by default that of the profile, STEPWELL_URL, or the one that `stepwell dev` started here",
     )
-    .option("--organization <name>", "name or id of the organization to work in, where there are several")
+    .option("--organization <name>", "name or id of the organization to work in, if there are several")
     .option("--profile <name>", "sign in at the service of this profile")
-    .option("--insecure", "also where http to another machine lets everybody on the way read the tokens")
-    .description("sign in by a browser, here or on another machine, and keep the sign-in for later commands")
+    .option("--insecure", "also over http to another machine, although others in the network can read the tokens")
+    .description("sign in with a browser, here or on another machine, and store the sign-in for later commands")
     .action(login);
   program
     .command("logout")
-    .option("--url <address>", "where; left out: where commands go")
-    .description("end the session at the service, and forget it here")
+    .option("--url <address>", "the address of the service; by default the one to which commands go")
+    .description("end the session at the service, and remove the sign-in here")
     .action(logout);
   program.commandsGroup("On this machine:");
   declareProfile(program);
@@ -87,22 +87,22 @@ function declareThisMachine(program: Command): void {
     .command("dev")
     .argument(
       "[definitions...]",
-      "files, or directories of them, to deploy now and whenever they change; jobs are then shown live",
+      "files, or directories with them, to deploy now and whenever they change; jobs are then shown live",
     )
-    .description("start the service for trying it out: with a user, an organization, a token and a sample job")
+    .description("start a service to try it out, with a user, an organization, a token and a sample job")
     .action(async (definitions) => (await import("./dev.ts")).dev({ definitions }));
   program
     .command("validate")
     .argument("<files...>", "workflow definitions, as JSON; - for standard input")
-    .option("--strict", "a warning is as bad as an error")
-    .description("say what is wrong with a definition, without a service; ends with 1 when it is not valid")
+    .option("--strict", "treat a warning as an error")
+    .description("check definitions without a service; exits with 1 if one is not valid")
     .action(async (files, options) => (await import("./validate.ts")).validate(files, options));
   program
     .command("sample")
     .addArgument(new Argument("[example]", "which one").choices([...sampleNames, ...workerNames]).default(sampleName))
-    .option("--name <name>", "the name of the workflow in it; left out: the example's")
+    .option("--name <name>", "the name of the workflow in it; by default that of the example")
     .description(
-      "print the definition of an example, to change and deploy: by default of the one that `dev` deploys; or a worker's program",
+      "print the definition of an example, by default of the one that `dev` deploys, or the program of a worker",
     )
     .action(sample);
 }
@@ -122,27 +122,27 @@ function declareOperation(program: Command): void {
   program
     .command("doctor")
     .description(
-      "check the database, the secret key, the disk, the clock and the settings; changes nothing, and ends with 1 on a problem",
+      "check the database, the secret key, the disk, the clock and the settings; changes nothing, and exits with 1 if there is a problem",
     )
     .action(async () => (await import("./doctor.ts")).doctor());
   const user = program
     .command("user")
-    .description("people's accounts, for the operator of the service: works on the store itself");
+    .description("accounts of people, for the operator of the service; works directly on the store");
   user
     .command("reset-link")
     .argument("<email>")
     .option("--remove-second-factor", "also remove the second factor, if the user lost the app and the recovery codes")
-    .description("print a link that sets another password, once")
+    .description("print a link to set another password; it works once")
     .action(async (email, options) => (await import("./users.ts")).resetLink(email, options));
   user
     .command("disable")
     .argument("<email>")
-    .description("lock a user out: no sign-in and no token of theirs works any more")
+    .description("disable a user: no sign-in and no token of theirs works any more")
     .action(async (email) => (await import("./users.ts")).disable(email));
   user
     .command("enable")
     .argument("<email>")
-    .description("let a disabled user in again")
+    .description("enable a disabled user again")
     .action(async (email) => (await import("./users.ts")).enable(email));
   user
     .command("organizations")
@@ -179,13 +179,13 @@ const wrongUsage = { code: "stepwell.emptyValue" };
 function addPlace(command: Command): void {
   // A command that uses `--organization` in another sense has declared the option itself.
   if (!command.options.some(({ long }) => long === "--organization")) {
-    command.option("--organization <name>", "name or id; left out: that of the token, the profile or the sign-in");
+    command.option("--organization <name>", "name or id; by default that of the token, the profile or the sign-in");
   }
-  command.option("--profile <name>", "where to work, as `stepwell profile set` keeps it; left out: STEPWELL_PROFILE");
+  command.option("--profile <name>", "the profile to use, see `stepwell profile set`; by default STEPWELL_PROFILE");
 }
 
 function addOutput(command: Command): void {
-  command.option("--json", "print the result as JSON").option("--quiet", "print ids alone, and no warning");
+  command.option("--json", "print the result as JSON").option("--quiet", "print only ids, and no warnings");
 }
 
 /** One line instead of the whole help, which `--help` prints. */

@@ -8,7 +8,7 @@ import { list, table } from "./table.ts";
 import { show } from "./terminal.ts";
 
 export function declareQueue(program: Command): void {
-  const queue = program.command("queue").description("queues of tasks, from which workers take them");
+  const queue = program.command("queue").description("queues from which workers take tasks");
   queue
     .command("list")
     .description("list the queues: how many tasks wait, for how long, and how many workers ask")
@@ -30,7 +30,7 @@ export function declareQueue(program: Command): void {
     .option("--input <json>", "what the worker receives: JSON, @FILE, or - for standard input", parseJson, {})
     .option(
       "--priority <number>",
-      "from -100 to 100; tasks with a higher one are handed out first",
+      "from -100 to 100; tasks with a higher priority are handed out first",
       wholeNumber(-100, 100),
       0,
     )

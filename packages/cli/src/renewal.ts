@@ -22,7 +22,7 @@ export async function renewed(signIn: SignIn): Promise<SignIn> {
 /** A lost answer can be asked for again: the service gives the same tokens. */
 const maxAttempts = 4;
 
-/** Exchanges the refresh token for new tokens. Answers undefined when it holds no more. */
+/** Exchanges the refresh token for new tokens. Returns undefined when it holds no more. */
 async function exchange({ baseUrl, isInsecure, refreshToken }: SignIn): Promise<IssuedTokens | undefined> {
   const provider = await discover(baseUrl, isInsecure);
   for (let attempt = 1; ; attempt += 1) {

@@ -30,7 +30,7 @@ export function declareRole(program: Command): void {
     .option("--name <name>", "another name")
     .option("--permission <permission>", "the permissions that it has from now on; several with commas", each)
     .option("--description <text>", "what it is for")
-    .description("change a role; who has it has the change within a second")
+    .description("change a role; the change takes effect within a second")
     .action(update);
   role.command("delete").argument("<role>", "name or id").description("delete a role that nobody has").action(remove);
 }

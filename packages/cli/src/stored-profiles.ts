@@ -39,7 +39,9 @@ export function readProfiles(): StoredProfiles {
     return storedIn(readKept(path()) ?? "{}");
   } catch (error) {
     if (error instanceof CommandError) throw error;
-    throw new Error(`${path()} cannot be read: ${error instanceof Error ? error.message : error}. Mend or delete it.`);
+    throw new Error(
+      `${path()} cannot be read: ${error instanceof Error ? error.message : error}. Correct or delete it.`,
+    );
   }
 }
 

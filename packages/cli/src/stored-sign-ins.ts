@@ -34,7 +34,7 @@ export async function storeSignIn(signIn: SignIn): Promise<void> {
 
 /**
  * Puts `renewed` in the place of `used`, unless another command renewed it, signed in anew or signed out in between: what is newest stays.
- * Answers what is stored then.
+ * Returns what is stored then.
  */
 export async function replaceSignIn(used: SignIn, renewed: SignIn): Promise<SignIn | undefined> {
   const { baseUrl, refreshToken } = used;
@@ -76,7 +76,7 @@ function read(): Content {
   }
 }
 
-/** Two commands at once change it one after the other; nothing is waited for while the lock is held. */
+/** Two commands at once change it one after the other; no command waits for anything else while it has the lock. */
 async function change(next: (content: Content) => Content): Promise<Content> {
   const lock = `${path()}.lock`;
   while (!keep(lock, () => takes(lock))) await new Promise((done) => setTimeout(done, 20));

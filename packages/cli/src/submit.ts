@@ -12,7 +12,7 @@ export function declareSubmit(program: Command): void {
     .argument("<workflow>", "a workflow's name or id")
     .option("--input <json>", "the job's input: JSON, @FILE, or - for standard input", parseJson, {})
     .option("--tag <tag>", "which version to run", "$LIVE")
-    .option("--idempotency-key <key>", "submitted again under the same key, it is the same job")
+    .option("--idempotency-key <key>", "a repetition with the same key gets the same job")
     .description("submit a job; without --wait its status is PENDING, and `stepwell job watch` follows it");
   withWait(command).action(submit);
 }
@@ -48,7 +48,7 @@ interface Submitted {
   readonly status: string;
 }
 
-/** A job that was just submitted, or, with `--wait`, how far it has come by then. */
+/** A job that was just submitted, or, with `--wait`, its state after the wait. */
 export async function showSubmitted(connection: Connection, submitted: Submitted, wait: number): Promise<void> {
   const { jobId, status } = submitted;
   if (wait === 0) {

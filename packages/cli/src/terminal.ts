@@ -86,7 +86,7 @@ export function hasLiveTerminal(): boolean {
 export function explain(error: unknown): void {
   process.stderr.write(`stepwell: ${withoutControls(error instanceof Error ? error.message : String(error))}\n`);
   const isUnknown = error instanceof StepwellError && error.code === "AuthenticationError";
-  if (isUnknown) process.stderr.write("Sign in with `stepwell login`, or set STEPWELL_TOKEN to a token that holds.\n");
+  if (isUnknown) process.stderr.write("Sign in with `stepwell login`, or set STEPWELL_TOKEN to a valid token.\n");
 }
 
 function printJson(value: unknown): void {

@@ -17,16 +17,20 @@ export function declareToken(program: Command): void {
     .command("create")
     .argument("<name>")
     .requiredOption("--permission <permission>", "what it may do, such as job:submit; several with commas", each)
-    .option("--expires-in-days <number>", "when it ends; left out: as the service is configured", wholeNumber(1, 3_650))
+    .option(
+      "--expires-in-days <number>",
+      "after how many days it expires; the service has a default",
+      wholeNumber(1, 3_650),
+    )
     .option("--workflow <workflow>", "bind it to this workflow (name or id); several with commas", each)
     .option("--tag <tag>", "bind it to versions with this tag; several with commas", each)
-    .description("make an API token, and print it, once")
+    .description("create an API token, and print it, once")
     .action(create);
   token
     .command("rotate")
     .argument("<tokenId>")
-    .option("--overlap <seconds>", "for how long the token so far holds too", wholeNumber(0, 604_800))
-    .description("replace an API token by another one, and print it, once")
+    .option("--overlap <seconds>", "how long the former secret stays valid, too", wholeNumber(0, 604_800))
+    .description("give an API token a new secret, and print it, once")
     .action(rotate);
   token.command("revoke").argument("<tokenId>").description("end an API token").action(revoke);
 }
@@ -84,12 +88,12 @@ function showOnce(made: { readonly token: string; readonly tokenId: string; read
   const { token, tokenId, expiresAt } = made;
   show({ value: made, text: token, quiet: token });
   warn(
-    `Its id is ${tokenId}, and it holds ${expiresAt === undefined ? "for ever" : `until ${expiresAt}`}. It is shown only now.`,
+    `Its id is ${tokenId}, and it is valid ${expiresAt === undefined ? "for ever" : `until ${expiresAt}`}. It is shown only now.`,
   );
 }
 
 async function revoke(tokenId: string, place: Place): Promise<void> {
   const { client, organizationId } = await connect(place);
   await client.call("RevokeApiToken", { path: { organizationId, tokenId } });
-  show({ value: { tokenId, revoked: true }, text: `The token ${tokenId} holds no more.`, quiet: tokenId });
+  show({ value: { tokenId, revoked: true }, text: `The token ${tokenId} is revoked.`, quiet: tokenId });
 }

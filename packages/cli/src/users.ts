@@ -23,7 +23,7 @@ export async function resetLink(email: string, options: { removeSecondFactor?: b
     if (link === undefined) return undefined;
     const url = passwordLinkUrl(clientUrl(config), link.secret);
     const expiresAt = new Date(link.expiresAt).toISOString();
-    const text = `${url}\nIt sets another password, once, until ${expiresAt}.`;
+    const text = `${url}\nWith this link the user sets another password. It works once, until ${expiresAt}.`;
     return { value: { email, link: url, expiresAt }, text, quiet: url };
   });
 }
@@ -39,7 +39,7 @@ export async function disable(email: string): Promise<void> {
 export async function enable(email: string): Promise<void> {
   await withUser(email, async (database) => {
     if ((await enableUser(database, email)) === undefined) return undefined;
-    const text = `${email} is enabled: the user tokens hold again, and signing in works.`;
+    const text = `${email} is enabled: the user tokens are valid again, and signing in works.`;
     return { value: { email, isDisabled: false }, text };
   });
 }
@@ -63,7 +63,7 @@ function parseMaximum(text: string): number | null {
     return settings.maxOrganizationsPerAccount.parse(text);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`--max ${reason}. To have the configuration's again, write "default".`);
+    throw new Error(`--max ${reason}. To use the configured value again, write "default".`);
   }
 }
 

@@ -15,7 +15,7 @@ export function declareWorkflow(program: Command): void {
     .command("show")
     .argument("<workflow>", "its name or its id")
     .option("--tag <tag>", "which version's definition", "$LIVE")
-    .option("--definition", "print the definition and nothing else, as it was deployed")
+    .option("--definition", "print only the definition, as it was deployed")
     .description("show a workflow and where its tags point")
     .action(showWorkflow);
   withLimit(workflow.command("versions").argument("<workflow>", "its name or its id"))

@@ -218,7 +218,7 @@ test("who lost dev.json gets a new token for the same data", async () => {
   await stop(service, "SIGTERM");
 });
 
-test("a store that an earlier version seeded gets a password, which ends its token, and keeps all else; where its job is gone, one that is there is shown", async () => {
+test("a store that an earlier version seeded gets a password, which ends its token, and keeps everything else; if its job is gone, an existing job is shown", async () => {
   const { email, password, ...earlier } = devFile();
   const goneId = crypto.randomUUID();
   const left = JSON.stringify({ ...earlier, jobId: goneId });

@@ -67,7 +67,7 @@ test("an empty variable of the environment counts as not set", async () => {
   });
 });
 
-test("an address in the environment that is none is named with its variable", async () => {
+test("an invalid address in the environment is named with its variable", async () => {
   expect(await run({ ...nowhere, STEPWELL_URL: "example" }, "whoami")).toMatchObject({
     code: 2,
     complaint: expect.stringMatching(/^stepwell: "example" \(STEPWELL_URL\) is not the address of a service\./),
@@ -78,7 +78,7 @@ test.each(["stw_a\nb", "stw_\u2713"])("a token that cannot be one is refused, an
   const { code, complaint } = await run({ ...nowhere, STEPWELL_TOKEN: token }, "whoami");
   expect({ code, complaint }).toEqual({
     code: 4,
-    complaint: "stepwell: STEPWELL_TOKEN holds spaces, line breaks or other characters that no token has.\n",
+    complaint: "stepwell: STEPWELL_TOKEN contains spaces, line breaks or other characters that no token has.\n",
   });
 });
 
@@ -114,12 +114,12 @@ test("a profile has a name that can be written in a command, and a file of profi
   expect(await run(home, "profile", "list")).toMatchObject({
     code: 1,
     complaint: expect.stringMatching(
-      /profiles\.json cannot be read: the profile x has no address\. Mend or delete it\.\n$/,
+      /profiles\.json cannot be read: the profile x has no address\. Correct or delete it\.\n$/,
     ),
   });
 });
 
-test("a home directory that is none keeps nothing, and says so only where something is kept", async () => {
+test("an invalid home directory stores nothing, and the command says so only when it needs to store something", async () => {
   const home = { ...nowhere, XDG_CONFIG_HOME: "", HOME: "/dev/null" };
   expect((await run(home, "profile", "list")).output).toBe("There is no profile yet.\n");
   // The command asks the service, although nothing can be kept in this home directory.
@@ -175,7 +175,7 @@ test("an export that breaks off ends with 5, and says that entries are missing",
   expect(await run({ ...nowhere, STEPWELL_URL: url }, "audit", "export")).toEqual({
     code: 5,
     output: '{"entryId":"1"}\n',
-    complaint: "stepwell: The export broke off: entries are missing at its end. Export again.\n",
+    complaint: "stepwell: The export was interrupted: entries are missing at its end. Export again.\n",
   });
 });
 

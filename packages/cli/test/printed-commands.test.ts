@@ -31,7 +31,7 @@ test("every command that is shown to somebody is one that the command line takes
   expect(wrong).toEqual([]);
 });
 
-test("a command that there is not, an option that it does not take and a missing argument are noticed", async () => {
+test("an unknown command, an unknown option and a missing argument are noticed", async () => {
   expect(await complaintOf(wordsIn("submit-task mails"))).toMatch(/unknown command/);
   expect(await complaintOf(wordsIn("job lst"))).toMatch(/unknown command/);
   expect(await complaintOf(wordsIn("job list --limt 3"))).toMatch(/unknown option/);
@@ -58,7 +58,7 @@ function wordsIn(command: string): readonly string[] {
   return words;
 }
 
-/** Answers what the parser says against these words. A command alone, which a text names without its arguments, only has to be there. */
+/** Returns what the parser says against these words. A command alone, which a text names without its arguments, only has to be there. */
 async function complaintOf(words: readonly string[]): Promise<string | undefined> {
   const program = declareProgram();
   const isNamedOnly = words.every((word) => /^[a-z-]+$/.test(word) && !word.startsWith("-"));

@@ -10,16 +10,16 @@ export interface Ended {
   readonly complaint: string;
 }
 
-/** Runs the built command line as its users do, and answers when it has ended. */
+/** Runs the built command line as its users do, and returns when it has ended. */
 export async function run(environment: Record<string, string>, ...words: string[]): Promise<Ended> {
   return await converse(environment, words).ended;
 }
 
 export interface Conversation {
   readonly ended: Promise<Ended>;
-  /** Answers with all that was printed once `wanted` is in it; the command goes on. */
+  /** Returns everything that was printed as soon as `wanted` is in it; the command continues. */
   said(wanted: string | RegExp): Promise<string>;
-  /** Answers the standard error so far, once `wanted` is in it. */
+  /** Returns the standard error so far, once `wanted` is in it. */
   complained(wanted: RegExp): Promise<string>;
   /** Reads nothing more of what it prints, as `head` does. */
   stopReading(): void;
@@ -81,7 +81,7 @@ export function start(environment: Record<string, string>, ...words: string[]): 
   return child;
 }
 
-/** Answers with all that was printed once `text` is in it; throws when the process ends before. */
+/** Returns everything that was printed as soon as `text` is in it; throws when the process ends before. */
 export async function printed(child: ChildProcess, text: string): Promise<string> {
   let output = "";
   const complaints = textOf(child.stderr);

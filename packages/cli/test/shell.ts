@@ -18,7 +18,7 @@ export class Shell {
     return new Shell(this.#directory, { ...this.#environment, ...environment, PATH: path });
   }
 
-  /** Runs a line and answers when it has ended. */
+  /** Runs a line and returns when it has ended. */
   async run(line: string): Promise<Ended> {
     return await new Promise((resolve) => {
       const options = { cwd: this.#directory, env: this.#environment, maxBuffer: 2 ** 26 };
@@ -28,7 +28,7 @@ export class Shell {
     });
   }
 
-  /** Runs a line that must succeed, and answers what it printed. */
+  /** Runs a line that must succeed, and returns what it printed. */
   async succeed(line: string): Promise<string> {
     const { code, output, complaint } = await this.run(line);
     if (code !== 0) throw new Error(`\`${line}\` ended with ${code}: ${output} ${complaint}`);
@@ -68,7 +68,7 @@ export class Running {
     );
   }
 
-  /** Answers with all that was printed once `wanted` is in it; throws when the program ends before. */
+  /** Returns everything that was printed as soon as `wanted` is in it; throws when the program ends before. */
   async printed(wanted: string): Promise<string> {
     const over = this.ended.then(({ output, complaint }) => {
       throw new Error(`It ended without printing "${wanted}": ${output} ${complaint}`);

@@ -215,7 +215,7 @@ test.concurrent.each([
     { STEPWELL_PORT: "tcp://10.0.0.1:8080" },
     /STEPWELL_PORT .*`enableServiceLinks: false`/,
   ],
-  ["a port that is none", { STEPWELL_PORT: "http" }, /STEPWELL_PORT must be a whole number from 0 to 65535/],
+  ["an invalid port", { STEPWELL_PORT: "http" }, /STEPWELL_PORT must be a whole number from 0 to 65535/],
   ["a weak secret key", { STEPWELL_SECRET_KEY: "secret" }, /STEPWELL_SECRET_KEY must be at least 32 random bytes/],
   [
     "a file of providers that is not there",

@@ -78,7 +78,7 @@ export class StepwellClient {
     this.api = byPath(this.#transport);
   }
 
-  /** Calls an operation: `call("GetJob", { path: { organizationId, jobId }, query: { waitSeconds: 30 } })`. Answers the body, or undefined where there is none (204). */
+  /** Calls an operation: `call("GetJob", { path: { organizationId, jobId }, query: { waitSeconds: 30 } })`. Returns the body, or undefined where there is none (204). */
   async call<Name extends CallName>(
     name: Name,
     ...[input, options]: CallArguments<Name, CallOptions>
@@ -88,7 +88,7 @@ export class StepwellClient {
     ) as Answer<Name>;
   }
 
-  /** Calls an operation as `call` does, and answers the status and the headers, too. */
+  /** Calls an operation as `call` does, and returns the status and the headers, too. */
   async request<Name extends CallName>(
     name: Name,
     ...[input, options]: CallArguments<Name, CallOptions>
@@ -111,7 +111,7 @@ export class StepwellClient {
     return new Pages(read, (query ?? {}) as PageQuery, operationTable[name].items);
   }
 
-  /** Calls an operation that answers a long text or a stream, such as ExportAudit, and answers once it begins: read its `body` or its `text()`. The signal ends the reading, too. */
+  /** Calls an operation that answers a long text or a stream, such as ExportAudit, and returns once it begins: read its `body` or its `text()`. The signal ends the reading, too. */
   async open<Name extends StreamName>(
     name: Name,
     ...[input, options]: CallArguments<Name, CallOptions>
@@ -208,7 +208,7 @@ export class StepwellClient {
   }
 
   /**
-   * Submits a job and waits until it has ended, however long that takes. Answers the whole job, whether it has SUCCEEDED, FAILED or was CANCELLED. Goes
+   * Submits a job and waits until it has ended, however long that takes. Returns the whole job, whether it has SUCCEEDED, FAILED or was CANCELLED. Goes
    * on by itself after the service was out of reach: under its idempotency key only one job is made.
    */
   async submitAndWait(

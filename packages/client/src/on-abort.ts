@@ -1,7 +1,7 @@
 /** The calls that each signal ends. Node.js takes more than ten listeners of one signal for a leak, and a program may give hundreds of calls the same signal. */
 const endings = new WeakMap<AbortSignal, { readonly ends: Set<() => void>; readonly listen: () => void }>();
 
-/** Calls `end` when the signal is aborted. Answers a function that undoes this. */
+/** Calls `end` when the signal is aborted. Returns a function that undoes this. */
 export function onAbort(signal: AbortSignal | undefined, end: () => void): () => void {
   if (signal === undefined) return () => {};
   const { ends, listen } = endings.get(signal) ?? begin(signal);

@@ -7,9 +7,9 @@ import { withinTime } from "./time-limit.ts";
 export interface ClientOptions {
   /** The address of the service, such as `http://localhost:8080`; it may carry a path prefix. */
   readonly baseUrl: string;
-  /** An API token (`stw_…`), a user token (`stu_…`) or an id token. A function is asked before each attempt, for credentials that are renewed. Empty: none is sent. */
+  /** An API token (`stw_…`), a user token (`stu_…`) or an id token. A function is asked before each attempt, for credentials that are renewed. With an empty string no token is sent. */
   readonly token: string | (() => string | Promise<string>);
-  /** How often a request is sent at most, the first time included. Default 5. */
+  /** The maximum number of attempts to send a request, including the first. Default 5. */
   readonly maxAttempts?: number;
   /** How long one attempt may take before it counts as failed, in milliseconds, besides the `waitSeconds` for which the service was asked to hold its answer. Default 30,000. */
   readonly attemptTimeoutMs?: number;
@@ -74,12 +74,12 @@ export class Transport {
     this.#chance = chance;
   }
 
-  /** Answers with the last answer of the service, which may be a refusal. Rejects when there was none. */
+  /** Returns the last answer of the service, which may be a refusal. Rejects when there was none. */
   async send(route: Route, input: AnyInput, options: CallOptions = {}): Promise<Reply> {
     return await this.#repeat(route, input, options, (signal) => ({ signal, take: read }));
   }
 
-  /** Answers once the service has begun to answer, so that a long text can be read as it comes; the signal of the call also ends the reading. A refusal is read whole. */
+  /** Returns as soon as the service begins to answer, so that a long text can be read while it arrives; the signal of the call also ends the reading. A refusal is read whole. */
   async open(route: Route, input: AnyInput, options: CallOptions = {}): Promise<Reply> {
     return await this.#repeat(route, input, options, (signal) => {
       const lasting = new AbortController();

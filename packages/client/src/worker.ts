@@ -19,7 +19,7 @@ export interface WorkerOptions {
   readonly name?: string;
   /** Stops the worker, as `stop()` does. */
   readonly signal?: AbortSignal;
-  /** Told of what went wrong while the worker goes on: a poll that failed, a task that was lost. */
+  /** Called with errors after which the worker continues: a poll that failed, a task that was lost. */
   readonly onError?: (error: unknown, task?: Task) => void;
 }
 
@@ -257,7 +257,7 @@ function insteadOf(outcome: Outcome, error: unknown): Outcome | undefined {
 }
 
 const untold =
-  "The work failed, and the service does not take what it said of that: its type, its message or its time is none that FailTask allows.";
+  "The work failed, and the service refused its failure: FailTask does not allow the type, the message or the time.";
 
 /** The service takes no failure without a message, and none with a longer one. */
 function bounded(message: string): string {
@@ -269,7 +269,7 @@ function isOver(error: unknown): boolean {
   return error instanceof StepwellError && (error.status === 404 || error.status === 409);
 }
 
-/** The service does not let the worker in. */
+/** The service refuses the worker. */
 function isClosed(error: unknown): boolean {
   return error instanceof StepwellError && [400, 401, 403, 404].includes(error.status);
 }

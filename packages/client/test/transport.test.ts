@@ -255,7 +255,7 @@ test("a token that is renewed is asked for with each attempt", async () => {
   expect(server.received.map(({ authorization }) => authorization)).toEqual(["Bearer old", "Bearer new"]);
 });
 
-test("an address that is none is told at once", () => {
+test("an invalid address is reported at once", () => {
   expect(() => new Transport({ baseUrl: "localhost:8080", token: "" })).toThrow("http://");
 });
 

@@ -41,77 +41,77 @@ export {
 
 export const settings = {
   // The addresses to listen on.
-  host: text("STEPWELL_HOST", "127.0.0.1", "Address to listen on. The default is reachable from this machine only."),
-  port: port("STEPWELL_PORT", 8080, "Port of the HTTP API. 0 takes any free one."),
+  host: text("STEPWELL_HOST", "127.0.0.1", "The address to listen on. Only this machine can reach the default."),
+  port: port("STEPWELL_PORT", 8080, "The port of the HTTP API. With 0, the system chooses a free port."),
   baseUrl: optionalUrl(
     "STEPWELL_BASE_URL",
-    "The address by which clients reach the service. A path in it prefixes every route. Default: http://localhost:PORT.",
+    "The address at which clients reach the service. If it has a path, the path comes before every route. Default: http://localhost:PORT.",
   ),
   trustedProxies: networks(
     "STEPWELL_TRUSTED_PROXIES",
-    "Addresses and networks of the proxies before the service, separated by commas. What they write into X-Forwarded-For counts as the client's address, for limits, lists and the audit trail; nobody else's does. Default: none, so that behind a proxy all clients have one address.",
+    "The addresses and networks of the proxies in front of the service, separated by commas. The service takes the client's address from the X-Forwarded-For header of these proxies only, and uses it for limits, lists and the audit trail. Default: none; then all clients behind a proxy have the proxy's address.",
   ),
   metricsHost: text(
     "STEPWELL_METRICS_HOST",
     "127.0.0.1",
-    "Address of the Prometheus metrics, kept off the public one.",
+    "The address of the Prometheus metrics. They have an address of their own, so that they are not public.",
   ),
   metricsPort: optionalPort(
     "STEPWELL_METRICS_PORT",
-    "Port of the Prometheus metrics. Default: the next free one after PORT.",
+    "The port of the Prometheus metrics. Default: STEPWELL_PORT + 1, or any free port if that one is taken.",
   ),
   metricsMaxQueues: integer(
     "STEPWELL_METRICS_MAX_QUEUES",
     100,
     0,
     1_000,
-    "Task queues that have Prometheus series of their own on a node; all others are summed up in one more. Expressions may name any number of queues, and each costs Prometheus five series.",
+    "How many task queues have Prometheus series of their own on a node. All other queues are added up in one more set of series. Each queue costs five series, and an expression in a definition can name any number of queues.",
   ),
   corsOrigins: list(
     "STEPWELL_CORS_ORIGINS",
-    "Origins whose pages may call the API, separated by commas. Default: none.",
+    "The origins whose web pages may call the API, separated by commas. Default: none.",
   ),
 
   // The store.
   databaseUrl: orFile(
     optionalPostgresUrl(
       "DATABASE_URL",
-      "A PostgreSQL server (15 or newer): postgres://USER:PASSWORD@HOST:5432/DATABASE, with sslmode=verify-full for TLS (the weaker modes that ask for TLS count as that one). Without it the service keeps its data in an embedded PostgreSQL in the data directory.",
+      "The address of a PostgreSQL server (version 15 or newer): postgres://USER:PASSWORD@HOST:5432/DATABASE. Add sslmode=verify-full for TLS; the service treats the weaker modes prefer, require and verify-ca as verify-full. Without this variable, the service keeps its data in an embedded PostgreSQL in the data directory.",
     ),
   ),
-  dataDir: directory("STEPWELL_DATA_DIR", "./.stepwell", "Directory of the embedded store and of dev.json."),
+  dataDir: directory("STEPWELL_DATA_DIR", "./.stepwell", "The directory of the embedded store and of dev.json."),
   databasePoolSize: integer(
     "STEPWELL_DATABASE_POOL_SIZE",
     12,
     3,
     200,
-    "Connections to the PostgreSQL server. A third belongs to the engine (commits, heartbeat, duties), a quarter to lists, histories and metrics, of which one organization uses half at most; the others serve requests. More help only when many clients list and search.",
+    "The number of connections to the PostgreSQL server. A third is for the engine (commits, heartbeat, maintenance). A quarter is for lists, histories and metrics, and one organization uses at most half of that quarter. The rest is for all other requests. More connections help only when many clients list and search.",
   ),
   databaseStartSeconds: integer(
     "STEPWELL_DATABASE_START_SECONDS",
     15,
     0,
     3_600,
-    "How long a start waits for a PostgreSQL server that refuses connections, is not known by name yet or is itself starting, as when all containers start together. Then it ends with an error, for its supervisor to start it again. A wrong password or an unknown database ends it at once.",
+    "How long a start waits for a PostgreSQL server that refuses connections, is itself starting, or has a name that cannot be resolved yet. This happens when all containers start together. After this time the service exits with an error, so that its supervisor can start it again. With a wrong password or an unknown database it exits at once.",
   ),
   preparedStatements: boolean(
     "STEPWELL_PREPARED_STATEMENTS",
     true,
-    "Named statements. Turn off behind PgBouncer before 1.21 in transaction mode, which breaks them.",
+    "Whether the service uses prepared statements. Set it to false if you use PgBouncer before version 1.21 in transaction mode, which does not support them.",
   ),
   databaseTimeoutMs: integer(
     "STEPWELL_DATABASE_TIMEOUT_MS",
     5_000,
     100,
     600_000,
-    "A statement that takes longer is given up: a half-open connection must not hold a caller for ever.",
+    "The service cancels a statement that takes longer. Without a limit, a broken connection could make a caller wait for ever.",
   ),
   readTimeoutMs: integer(
     "STEPWELL_READ_TIMEOUT_MS",
     5_000,
     100,
     600_000,
-    "How long a read of a list, a history, a large job or a metric may take, the wait for its turn included. A read that takes longer gets 503.",
+    "How long a read of a list, a history, a large job or a metric may take, including the time in which it waits for a connection. A read that takes longer is answered with 503.",
   ),
   commitTimeoutMs: formerly(
     "STEPWELL_STORE_PATIENCE_MS",
@@ -120,7 +120,7 @@ export const settings = {
       4_000,
       0,
       600_000,
-      "How long a caller waits for a store that is out of reach before it gets 503. Short enough for a load balancer.",
+      "How long a caller waits when the store cannot be reached. After this time the caller gets 503. The default is shorter than the timeouts of load balancers.",
     ),
   ),
   embeddedBufferMb: integer(
@@ -128,20 +128,20 @@ export const settings = {
     16,
     1,
     1_024,
-    "shared_buffers of the embedded store. Small, since the operating system caches the same pages.",
+    "The value of shared_buffers in the embedded store. It is small because the operating system caches the same pages.",
   ),
 
   // Secrets.
   secretKey: orFile(
     optionalText(
       "STEPWELL_SECRET_KEY",
-      "The key under which signing keys and second factors are encrypted in the store: 32 random bytes or more, in base64 (`openssl rand -base64 32`). The same on every node; needed with DATABASE_URL. Without it the embedded store makes one, in the file secret.key of the data directory.",
+      "The key that encrypts signing keys and second factors in the store: at least 32 random bytes in base64 (`openssl rand -base64 32`). All nodes need the same key. It is required with DATABASE_URL. Without it, a service with the embedded store creates a key in the file secret.key of the data directory.",
     ),
   ),
   otherSecretKeys: orFile(
     list(
       "STEPWELL_OTHER_SECRET_KEYS",
-      "Secret keys besides STEPWELL_SECRET_KEY, separated by commas, while it is being changed (docs/operations.md says how): they open what was sealed under them and seal nothing. A key that was replaced stays here for as long as the seals of the audit trail from its time are to be checked.",
+      "More secret keys, separated by commas, for the time in which STEPWELL_SECRET_KEY is changed (docs/operations.md describes the steps). The service uses them to decrypt, never to encrypt. Keep a replaced key here for as long as you want to check the seals of the audit trail that were made with it.",
     ),
   ),
 
@@ -151,133 +151,133 @@ export const settings = {
     14 * 24,
     1,
     365 * 24,
-    "A sign-in holds this long at most, however much it is used; then the password is asked for again.",
+    "How long a session lasts at most, even if it is in use. Then the user signs in again.",
   ),
   sessionIdleHours: integer(
     "STEPWELL_SESSION_IDLE_HOURS",
     3 * 24,
     1,
     365 * 24,
-    "A sign-in that nobody uses ends after this long: a weekend away is no reason to sign in again, a forgotten browser is.",
+    "A session that is not used for this long ends. The default lasts over a weekend, but ends a session in a forgotten browser.",
   ),
   dashboardRedirectUris: urls(
     "STEPWELL_DASHBOARD_REDIRECT_URIS",
-    "Addresses to which a sign-in of the dashboard may lead back beside the service's own, separated by commas: where a dashboard under development is served. Default: none.",
+    "More addresses to which the sign-in may send the browser back, separated by commas. Set it to the address of a dashboard under development. Default: none, so that the sign-in leads to the service's own dashboard only.",
   ),
   signInProvidersFile: optionalText(
     "STEPWELL_SIGN_IN_PROVIDERS_FILE",
-    "A JSON file of issuers outside with which people sign in (docs/single-sign-on.md). Read once at start, which stops when something in it is wrong. A file and no variables: there may be many. Default: none.",
+    "A JSON file that lists the external identity providers with which people may sign in (docs/single-sign-on.md). It is read once at start; a mistake in it stops the start. It is a file because there may be many providers. Default: none.",
   ),
 
   // The engine.
   nodeName: machineName(
     "STEPWELL_NODE_NAME",
-    "This node's name for people, in logs and metrics. Default: the machine's name.",
+    "The name of this node in logs and metrics. Default: the machine's name.",
   ),
   heartbeatMs: integer(
     "STEPWELL_HEARTBEAT_MS",
     1_000,
     50,
     60_000,
-    "How often a node renews its one heartbeat row. A third of the lease or less.",
+    "How often a node renews its heartbeat. Set it to a third of STEPWELL_LEASE_MS or less.",
   ),
   leaseMs: integer(
     "STEPWELL_LEASE_MS",
     10_000,
     200,
     600_000,
-    "A node whose heartbeat another one has seen unchanged for so long, while the database answered, is dead, and others take its jobs. Long enough for a garbage collection or a slow disk.",
+    "How long a heartbeat may stay unchanged, while the database answers, before the other nodes treat the node as dead and take over its jobs. The default is longer than the pauses of a garbage collection or a slow disk.",
   ),
   pollMs: integer(
     "STEPWELL_POLL_MS",
     500,
     10,
     60_000,
-    "How often due timers are looked for. Timers that this node set itself fire on time; this bounds the delay of the others.",
+    "How often a node looks for due timers in the store. The timers that the node set itself fire on time; this setting bounds the delay of all others.",
   ),
   maxBatchSize: integer(
     "STEPWELL_MAX_BATCH_SIZE",
     400,
     1,
     10_000,
-    "Facts in one transaction. Beyond some hundreds throughput no longer grows and only the wait does.",
+    "The maximum number of facts in one transaction. Beyond a few hundred, throughput does not grow any more, but callers wait longer.",
   ),
   maxBatchBytes: integer(
     "STEPWELL_MAX_BATCH_BYTES",
     8 * 1024 * 1024,
     1,
     256 * 1024 * 1024,
-    "Payload bytes in one transaction, so that a batch of large inputs stays a moment's work.",
+    "The maximum payload of one transaction, in bytes, so that a batch of large inputs does not take long.",
   ),
   maxQueuedFacts: integer(
     "STEPWELL_MAX_QUEUED_FACTS",
     20_000,
     1,
     10_000_000,
-    "Facts waiting for a transaction. Beyond it callers get 503 with Retry-After instead of memory running out.",
+    "The maximum number of facts that wait for a transaction. Beyond it, callers get 503 with Retry-After. The limit keeps the node from running out of memory.",
   ),
   maxQueuedFactsPerOrganization: integer(
     "STEPWELL_MAX_QUEUED_FACTS_PER_ORGANIZATION",
     10_000,
     1,
     10_000_000,
-    "Facts of one organization waiting for a transaction. Beyond it its callers get 429 with Retry-After. Half of the queue, so that one organization's burst leaves room for the others.",
+    "The maximum number of facts of one organization that wait for a transaction. Beyond it, its callers get 429 with Retry-After. The default is half of STEPWELL_MAX_QUEUED_FACTS, so that one organization cannot fill the queue.",
   ),
   maxCalls: integer(
     "STEPWELL_MAX_CALLS",
     1_000,
     1,
     100_000,
-    "Executor calls under way on this node. More jobs wait in the store, not in memory.",
+    "The maximum number of executor calls that run at once on this node. Further jobs wait in the store, not in memory.",
   ),
   maxCallsPerOrganization: integer(
     "STEPWELL_MAX_CALLS_PER_ORGANIZATION",
     200,
     1,
     100_000,
-    "Executor calls under way per organization on this node, so that one organization's slow function blocks no other.",
+    "The maximum number of executor calls that run at once on this node for one organization, so that the slow functions of one organization do not block the others.",
   ),
   maxQueuedCalls: integer(
     "STEPWELL_MAX_QUEUED_CALLS",
     5_000,
     1,
     1_000_000,
-    "Calls this node owns but has not begun. Beyond it new jobs stay PENDING in the store until there is room.",
+    "The maximum number of calls that wait on this node for their turn. Beyond it, new jobs stay PENDING in the store until there is room.",
   ),
   defaultCallTimeoutSeconds: integer(
     "STEPWELL_DEFAULT_CALL_TIMEOUT_SECONDS",
     900,
     1,
     86_400,
-    "Timeout of an attempt whose step sets no timeoutSeconds. 15 minutes is the longest a cloud function runs.",
+    "The timeout of an attempt whose step has no timeoutSeconds. The default, 15 minutes, is the longest time that a cloud function runs.",
   ),
   drainSeconds: integer(
     "STEPWELL_DRAIN_SECONDS",
     20,
     0,
     3_600,
-    "On SIGTERM calls under way get this long; then they are handed back. Below the usual 30 s grace of a container.",
+    "How long calls that are running may continue after SIGTERM. After this time the node gives them up, and another node makes them again. The default is shorter than the 30 seconds that most container platforms allow.",
   ),
   idempotencyHours: integer(
     "STEPWELL_IDEMPOTENCY_HOURS",
     24,
     1,
     8_760,
-    "How long an Idempotency-Key keeps its answer.",
+    "How long the service keeps the answer of a request with an Idempotency-Key.",
   ),
   accountActivityDays: integer(
     "STEPWELL_ACCOUNT_ACTIVITY_DAYS",
     400,
     1,
     36_500,
-    "How long people see what happened to their account. Then it is deleted: strangers who guess at a password write into it, too.",
+    "How long people see the activity of their account. Older entries are deleted, because strangers who guess passwords add entries, too.",
   ),
   invitationDays: integer(
     "STEPWELL_INVITATION_DAYS",
     90,
     1,
     36_500,
-    "How long an invitation is listed after its last day, whether it was accepted or not. Then it is deleted; the audit trail keeps who invited whom.",
+    "How long an invitation stays in the list after it has expired, whether it was accepted or not. Then it is deleted. The audit trail still says who invited whom.",
   ),
 
   // Limits of one request or one job.
@@ -288,29 +288,35 @@ export const settings = {
     30,
     7,
     365,
-    "The longest life of an invitation. Whoever finds its link later shall find it dead.",
+    "The longest time for which an invitation may be valid. An old link that somebody finds later must not work.",
   ),
-  maxConnections: integer("STEPWELL_MAX_CONNECTIONS", 20_000, 1, 1_000_000, "Open client connections."),
+  maxConnections: integer(
+    "STEPWELL_MAX_CONNECTIONS",
+    20_000,
+    1,
+    1_000_000,
+    "The maximum number of open client connections.",
+  ),
   maxUnreadAnswersMb: integer(
     "STEPWELL_MAX_UNREAD_ANSWERS_MB",
     512,
     40,
     1_000_000,
-    "Large answers that clients have not read yet; one organization has half of it. They stand in memory, twice over at times.",
+    "The maximum size of all large answers together that clients have not read yet, in MB. One organization may have half of it. The answers are in memory, at times in two copies.",
   ),
   headersTimeoutMs: integer(
     "STEPWELL_HEADERS_TIMEOUT_MS",
     10_000,
     100,
     600_000,
-    "A client that sends headers slower is cut off.",
+    "How long a client may take to send the headers of a request. After this time the connection is closed.",
   ),
   requestTimeoutMs: integer(
     "STEPWELL_REQUEST_TIMEOUT_MS",
     30_000,
     100,
     600_000,
-    "A client that sends its body slower is cut off, and one that reads nothing of a large answer for as long.",
+    "How long a client may take to send a whole request, and how long it may read nothing of a large answer. After this time the connection is closed.",
   ),
 
   // Rates: how much one organization or one credential may ask for in a minute, over all nodes.
@@ -319,61 +325,61 @@ export const settings = {
     1_500_000,
     0,
     maxPerMinute,
-    "Requests of one organization, all its callers together; 0: no limit. More than one node answers: by default it stops what has run wild and no honest load. `stepwell org limits` sets another for one organization.",
+    "How many requests all callers of one organization together may send in a minute. 0 means no limit. The default is more than one node can answer: it stops a program that has run out of control, and never a normal load. `stepwell org limits` sets another limit for one organization.",
   ),
   organizationSubmitsPerMinute: integer(
     "STEPWELL_ORGANIZATION_SUBMITS_PER_MINUTE",
     750_000,
     0,
     maxPerMinute,
-    "Jobs that one organization submits; 0: no limit. About what one node can write, which is more than half of its requests.",
+    "How many jobs one organization may submit in a minute. 0 means no limit. The default is about what one node can write.",
   ),
   tokenRequestsPerMinute: integer(
     "STEPWELL_TOKEN_REQUESTS_PER_MINUTE",
     1_500_000,
     0,
     maxPerMinute,
-    "Requests of one API token, or of one user within one organization; 0: no limit. As for the organization, since many have one token only; lower it so that one runaway program leaves room for the others.",
+    "How many requests one API token, or one user within one organization, may send in a minute. 0 means no limit. The default is the organization's limit, since many organizations have only one token. Lower it so that one program cannot use up the limit of its organization.",
   ),
   tokenSubmitsPerMinute: integer(
     "STEPWELL_TOKEN_SUBMITS_PER_MINUTE",
     750_000,
     0,
     maxPerMinute,
-    "Jobs that one API token, or one user within one organization, submits; 0: no limit. As for the organization.",
+    "How many jobs one API token, or one user within one organization, may submit in a minute. 0 means no limit. The default is the organization's limit.",
   ),
   maxRefusalsPerMinute: integer(
     "STEPWELL_MAX_REFUSALS_PER_MINUTE",
     6_000,
     0,
     maxPerMinute,
-    "Requests of one address (of IPv6: one /64) that carry no valid credential, and of one caller for what it may not reach, on one node; 0: no limit. Beyond it they get 429 without a look-up, so that guessing costs the store nothing. A token that is in use is let through. It also bounds the look-ups that one address causes by naming origins of pages that no OAuth client has. Far more than a client with an old token sends.",
+    "How many requests without a valid credential one address (for IPv6, one /64 network) may send in a minute to one node, and how many requests one caller may send for things that it has no access to. 0 means no limit. Beyond it, such requests get 429 without a look-up in the store, so that guessing costs the store nothing. Requests with a token that is in use still pass. The setting also bounds how many look-ups one address causes with origins that belong to no OAuth client. The default is far more than a client with an old token sends.",
   ),
 
   // Cloud functions.
   cloudFunctionEndpoint: optionalUrl(
     "STEPWELL_CLOUD_FUNCTION_ENDPOINT",
-    "Where /service/cloud/function is called instead of the region's own endpoint: a local emulator, a private endpoint.",
+    "The address at which /service/cloud/function calls functions, instead of the endpoint of the region. Set it for a local emulator or a private endpoint.",
   ),
   allowFunctionEndpoints: boolean(
     "STEPWELL_ALLOW_FUNCTION_ENDPOINTS",
     false,
-    "Let definitions name an `endpoint` of their own. Off: a definition comes from a stranger and could reach into your network.",
+    "Whether definitions may name an `endpoint` of their own. It is off by default, because the author of a definition could reach into your network.",
   ),
   cloudFunctionRoleName: optionalText(
     "STEPWELL_CLOUD_FUNCTION_ROLE_NAME",
-    "Name of the role to assume in a function's account (arn:aws:iam::ACCOUNT:role/NAME). Without it the service's own credentials are used.",
+    "The name of the role that the service assumes in the account of a function (arn:aws:iam::ACCOUNT:role/NAME). Without it, the service uses its own credentials.",
   ),
   allowFunctionRoles: boolean(
     "STEPWELL_ALLOW_FUNCTION_ROLES",
     false,
-    "Let definitions name a `roleArn` of their own, to be assumed with the service's credentials.",
+    "Whether definitions may name a `roleArn` of their own. The service assumes that role with its own credentials. It is off by default, because the author of a definition could use any role that trusts the service.",
   ),
 
   // HTTP steps.
   httpStepAllowedAddresses: networksAndHosts(
     "STEPWELL_HTTP_STEP_ALLOWED_ADDRESSES",
-    "Addresses, networks and names of hosts inside your network that /service/http may call, separated by commas, such as 10.20.0.0/16, billing.internal. Public addresses may be called without it. Default: none, because a definition comes from a stranger and could reach into your network; `stepwell dev` sets localhost, 127.0.0.0/8, ::1.",
+    "The addresses, networks and host names inside your network that /service/http may call, separated by commas, such as 10.20.0.0/16, billing.internal. Public addresses need no entry. Default: none, because the author of a definition could reach into your network. `stepwell dev` sets localhost, 127.0.0.0/8, ::1.",
   ),
 
   // Observation.
@@ -381,7 +387,7 @@ export const settings = {
     "STEPWELL_LOG_LEVEL",
     "info",
     ["trace", "debug", "info", "warn", "error", "fatal", "silent"],
-    "Least level that is logged, as JSON lines.",
+    "The lowest level that is logged. The log consists of JSON lines.",
   ),
 } as const;
 

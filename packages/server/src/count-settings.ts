@@ -7,84 +7,84 @@ export const countSettings = {
     1_000,
     0,
     1_000_000,
-    "API tokens of one organization, except revoked ones. Expired tokens count, since their expiry can be moved. Programs that make a token for each run reach it within days.",
+    "The maximum number of API tokens in one organization. Revoked tokens do not count. Expired tokens count, since their end can be moved. A program that creates a token for each run reaches the default within days.",
   ),
   maxOAuthClients: integer(
     "STEPWELL_MAX_OAUTH_CLIENTS",
     50,
     0,
     10_000,
-    "OAuth clients of one organization: more applications than people can tell apart, and a list that stays short.",
+    "The maximum number of OAuth clients in one organization. The default is more than people can keep apart.",
   ),
   maxMembers: integer(
     "STEPWELL_MAX_MEMBERS",
     5_000,
     1,
     1_000_000,
-    "Members of one organization, together with the invitations that can still be accepted: whoever is invited finds a place.",
+    "The maximum number of members in one organization. Invitations that can still be accepted count, so that everybody who is invited can join.",
   ),
   maxOpenInvitations: integer(
     "STEPWELL_MAX_OPEN_INVITATIONS",
     1_000,
     1,
     1_000_000,
-    "Invitations of one organization that can still be accepted: each is a key to it, and nobody watches over more.",
+    "The maximum number of invitations of one organization that can still be accepted. Each of them gives access to the organization, and nobody can keep track of more.",
   ),
   maxRoles: integer(
     "STEPWELL_MAX_ROLES",
     100,
     0,
     10_000,
-    "Roles that one organization makes itself: more than people can tell apart, and a list that stays short.",
+    "The maximum number of roles that one organization creates itself. The default is more than people can keep apart.",
   ),
   maxWorkflows: integer(
     "STEPWELL_MAX_WORKFLOWS",
     5_000,
     0,
     1_000_000,
-    "Workflows of one organization, except deleted ones. A program that registers a workflow for each job reaches it.",
+    "The maximum number of workflows in one organization. Deleted workflows do not count. A program that registers a workflow for each job reaches the default.",
   ),
   maxVersionsPerWorkflow: integer(
     "STEPWELL_MAX_VERSIONS_PER_WORKFLOW",
     10_000,
     1,
     1_000_000,
-    "Versions of one workflow, none of which is ever deleted. Ten new ones a day reach it after three years; a deployment that changes nothing registers none (`ifChanged`).",
+    "The maximum number of versions of one workflow. Versions are never deleted. Ten new versions a day reach the default after almost three years. A deployment that changes nothing registers no version (`ifChanged`).",
   ),
   maxTagsPerWorkflow: integer(
     "STEPWELL_MAX_TAGS_PER_WORKFLOW",
     1_000,
     1,
     1_000_000,
-    "Tags of one workflow: a list answers as many at once.",
+    "The maximum number of tags of one workflow. The default is the number of tags that ListTags returns at once.",
   ),
   maxWaitingRequestsPerOrganization: integer(
     "STEPWELL_MAX_WAITING_REQUESTS_PER_ORGANIZATION",
     5_000,
     1,
     1_000_000,
-    "Requests and streams of one organization that wait on this node at once.",
+    "The maximum number of requests and streams of one organization that wait on this node at once.",
   ),
   maxStoredMb: integer(
     "STEPWELL_MAX_STORED_MB",
     100_000,
     1,
     1_000_000_000,
-    "Megabytes that the jobs and the versions of one organization store, about: inputs, events, outputs, histories and definitions, counted as they are written, without indexes. Beyond it new jobs and versions are rejected, and jobs under way go on. An organization may go beyond it for some seconds.",
+    "How much the jobs and versions of one organization may store, in MB: inputs, events, outputs, histories and definitions. The number is approximate: it is counted while data is written, without indexes, and an organization may exceed it for some seconds. Beyond it, new jobs and versions are rejected, and running jobs continue.",
   ),
   maxOrganizationsPerAccount: integer(
     "STEPWELL_MAX_ORGANIZATIONS_PER_ACCOUNT",
     10,
     0,
     1_000_000,
-    "Organizations that one account may create, except deleted ones; 0: nobody may but those accounts for which the operator set another maximum (`stepwell user organizations`). Each organization has limits of its own, so without this maximum a person could multiply all others.",
+    "The maximum number of organizations that one account may create. Deleted organizations do not count. With 0, only accounts with a maximum of their own (`stepwell user organizations`) may create organizations. Without this maximum, a person could avoid the limits of an organization by creating more organizations.",
   ),
   maxUserTokens: integer(
     "STEPWELL_MAX_USER_TOKENS",
     50,
     1,
     10_000,
-    "User tokens of one account that hold at once: each can do all that the person can, and nobody watches over more.",
+    "The maximum number of valid user tokens of one account. Each of them can do everything that the person can, and nobody can keep track of more.",
   ),
 } as const;
 
@@ -120,7 +120,7 @@ export interface Maximum {
   readonly isOwn: boolean;
 }
 
-/** Answers the maximum that the operator set for an organization (`own`), or else the configuration's. */
+/** Returns the maximum that the operator set for an organization (`own`), or else the configuration's. */
 export function maximumOf(
   config: Readonly<Record<(typeof maximumSettings)[MaximumName], number>>,
   own: Readonly<Record<string, number>>,

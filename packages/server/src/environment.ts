@@ -2,7 +2,7 @@ import { settings } from "./config.ts";
 import { didYouMean } from "./core/closest-name.ts";
 
 /**
- * Answers a sentence for each variable that begins with `STEPWELL_` and is no setting, since a mistyped one would otherwise be ignored in silence,
+ * Returns a sentence for each variable that begins with `STEPWELL_` and is no setting, since a mistyped one would otherwise be ignored in silence,
  * and for each that has been renamed.
  */
 export function describeUnknownVariables(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
@@ -26,7 +26,7 @@ function describeFormerName(
 ): string {
   return environment[variable]
     ? `The variable ${name} is now named ${variable}, which is set too: ${name} is ignored. Please remove it.`
-    : `The variable ${name} is now named ${variable}. It still counts for now; please rename it.`;
+    : `The variable ${name} is now named ${variable}. The old name still works for now; please rename the variable.`;
 }
 
 const prefix = "STEPWELL_";

@@ -391,7 +391,7 @@ async function readFacts(database: Database, config: Config, logger: Logger): Pr
   return await reachServer(database, { databaseUrl, timeoutMs: seconds * 1_000, onWaiting });
 }
 
-/** Answers the error that stopped a start; where the database caused it, an error about DATABASE_URL. */
+/** Returns the error that stopped a start; where the database caused it, an error about DATABASE_URL. */
 function explained({ databaseUrl }: Config, error: unknown): unknown {
   return (databaseUrl === undefined ? undefined : serverTrouble(error, databaseUrl)?.error) ?? error;
 }

@@ -29,7 +29,7 @@ export function orFile<Value>(setting: Setting<Value>): Setting<Value> {
   return { ...setting, fileVariable: `${setting.variable}_FILE` };
 }
 
-/** Answers the text that the environment has for a setting. Throws when two variables give one, or when the file cannot be read. */
+/** Returns the text that the environment has for a setting. Throws when two variables give one, or when the file cannot be read. */
 export function textIn(
   environment: Readonly<Record<string, string | undefined>>,
   { variable, formerVariable = "", fileVariable = "" }: Setting<unknown>,
@@ -37,7 +37,7 @@ export function textIn(
   const text = environment[variable] || environment[formerVariable] || undefined;
   const file = environment[fileVariable];
   if (!file) return text;
-  if (text !== undefined) throw new Error(`is set, and so is ${fileVariable}. Keep one of them`);
+  if (text !== undefined) throw new Error(`and ${fileVariable} are both set. Remove one of them`);
   const content = readText(file, fileVariable).trim();
   if (content === "") throw new Error(`cannot be read: ${fileVariable} names ${file}, which is empty`);
   return content;

@@ -18,7 +18,7 @@ function isThere(document: string, target: string): boolean {
   return anchor === undefined || anchorsOf(file).has(anchor);
 }
 
-/** Answers the anchors of a document, as the repository's pages make them from headings. */
+/** Returns the anchors of a document, as the repository's pages make them from headings. */
 function anchorsOf(document: string): ReadonlySet<string> {
   const headings = [...proseOf(document).matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) => heading);
   return new Set(

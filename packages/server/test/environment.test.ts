@@ -43,7 +43,7 @@ describe("a setting that has another name by now", () => {
   test("counts under its former name, and a start names the present one", () => {
     expect(readConfig({ ...former, STEPWELL_COMMIT_TIMEOUT_MS: "" }).commitTimeoutMs).toBe(700);
     expect(describeUnknownVariables(former)).toEqual([
-      "The variable STEPWELL_STORE_PATIENCE_MS is now named STEPWELL_COMMIT_TIMEOUT_MS. It still counts for now; please rename it.",
+      "The variable STEPWELL_STORE_PATIENCE_MS is now named STEPWELL_COMMIT_TIMEOUT_MS. The old name still works for now; please rename the variable.",
     ]);
   });
 
@@ -99,7 +99,7 @@ describe("a secret that comes from a file", () => {
   test("stops the start when the variable is set besides", () => {
     const both = { STEPWELL_SECRET_KEY: "key", STEPWELL_SECRET_KEY_FILE: fileWith("key") };
     expect(() => readConfig(both)).toThrow(
-      "STEPWELL_SECRET_KEY is set, and so is STEPWELL_SECRET_KEY_FILE. Keep one of them.",
+      "STEPWELL_SECRET_KEY and STEPWELL_SECRET_KEY_FILE are both set. Remove one of them.",
     );
   });
 

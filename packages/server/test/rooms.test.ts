@@ -126,7 +126,7 @@ function valuesFromStore(file: string): string[] {
     .map((name) => name.split(" as ")[0] ?? name);
 }
 
-/** Answers the files that import themselves through other files, types included: a reader would have to read such files together. */
+/** Returns the files that import themselves through other files, types included: a reader would have to read such files together. */
 function circlesIn(folder: string): string[] {
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => /\.tsx?$/.test(file));
   const imported = new Map(
@@ -150,7 +150,7 @@ function circlesIn(folder: string): string[] {
   return files.filter(reaches);
 }
 
-/** Answers the names in backquotes of each row: the room, then the rooms that it may import. */
+/** Returns the names in backquotes of each row: the room, then the rooms that it may import. */
 function readTable(document: string): Map<string, readonly string[]> {
   const rows = document.split("| room | may import |")[1]?.split("\n\n")[0]?.split("\n").slice(2) ?? [];
   return new Map(

@@ -3,7 +3,7 @@ import type { Database } from "../../server/src/store/home/database.ts";
 import { said } from "./notes.ts";
 import { type TestService, testSecrets } from "./service.ts";
 
-/** A row of the audit trail as it stands in the store. */
+/** A row of the audit trail as it is stored. */
 export interface AuditRow {
   readonly organization_id: string;
   readonly entry_id: string;

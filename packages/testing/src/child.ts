@@ -38,7 +38,7 @@ export class Child<Ready> {
     return new Child(child, exit, ready as Ready);
   }
 
-  /** Sends a message and answers the next one that comes back; rejects when the process ends first. */
+  /** Sends a message and returns the next one that comes back; rejects when the process ends first. */
   async ask<Answer>(message: object | string): Promise<Answer> {
     const answered = once(this.#process, "message");
     const died = this.#exit.then(() => Promise.reject(new Error("The process has ended.")));
@@ -72,7 +72,7 @@ export class Child<Ready> {
     await this.#exit;
   }
 
-  /** Answers with what code the process ends by itself. */
+  /** Returns the exit code when the process ends by itself. */
   async ended(): Promise<number | null> {
     await this.#exit;
     return this.#process.exitCode;

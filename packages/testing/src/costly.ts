@@ -432,7 +432,7 @@ function patterns(count: number): { pattern: string }[] {
   return Array.from({ length: count }, (_, index) => ({ pattern: `^x${index}[a-z]+$` }));
 }
 
-/** The text is the same at every run, though no part of it repeats soon. */
+/** The text is the same in every run, and no part of it repeats for a long time. */
 function scattered(letters: string, length: number): string {
   const characters = [...letters];
   let state = 1;

@@ -73,7 +73,7 @@ export const waitingDefinition = definitionOf(
   noopStep("finish", null),
 );
 
-/** Fails in its second step, which wants what the first does not give. */
+/** Fails in its second step, which requires a value that the first step does not give. */
 export const failingDefinition = JSON.stringify({
   workflowName: "test",
   steps: [

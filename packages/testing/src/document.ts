@@ -26,7 +26,7 @@ interface OperationDeclaration {
   readonly responses: Readonly<Record<string, ResponseDeclaration>>;
 }
 
-/** An answer, or where it stands. */
+/** An answer, or the place where it is stored. */
 interface ResponseDeclaration {
   readonly $ref?: string;
   readonly description?: string;

@@ -6,7 +6,7 @@ export interface DocumentedLine {
 
 /** A whole definition in the documentation, with what stands below it. */
 export interface DocumentedExample {
-  /** The heading below which it stands. */
+  /** The heading above it. */
   readonly heading: string;
   readonly definition: string;
   /** The lines that say what registering it answers, before any job. */

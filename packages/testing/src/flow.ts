@@ -7,7 +7,7 @@ export interface RegisteredVersion {
   readonly versionNumber: number;
 }
 
-/** The shape that most tests look at; the whole of it was held against the document already. */
+/** The fields that most tests read. The whole answer was already checked against the document. */
 export interface JobBody {
   readonly jobId: string;
   readonly status: string;
@@ -39,7 +39,7 @@ export async function registerVersion(api: Client, workflowId: string, definitio
   return body;
 }
 
-/** Answers when the job is finished or waits for events. */
+/** Returns when the job is finished or waits for events. */
 export async function submitAndWait(api: Client, workflowId: string, inputJson: object = {}): Promise<JobBody> {
   const { body } = await api.call<JobBody>("SubmitJob", {
     query: { waitSeconds: 20 },

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { findFreePort } from "./processes/free-port.ts";
 
-/** Answers the path of PgBouncer; undefined where it is not installed. */
+/** Returns the path of PgBouncer; undefined where it is not installed. */
 export function findPgBouncer(): string | undefined {
   return ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer", "/usr/local/bin/pgbouncer", "/opt/homebrew/bin/pgbouncer"].find(
     (path) => existsSync(path),

@@ -46,7 +46,7 @@ export class PostgresCluster {
     this.#programs = found;
   }
 
-  /** Starts the server, also after a crash. Answers when the server takes connections. */
+  /** Starts the server, also after a crash. Returns when the server takes connections. */
   async start(): Promise<void> {
     const { port, settings = [] } = this.#options;
     const flags = ["listen_addresses=127.0.0.1", "unix_socket_directories=", ...settings].flatMap((setting) => [

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
-/** Sends bytes as they are, where a proper client would not, and answers all that comes back until the server closes or is quiet. */
+/** Sends bytes as they are, where a proper client would not, and returns all that comes back until the server closes or is quiet. */
 export async function exchange(port: number, ...parts: readonly (string | Buffer)[]): Promise<string> {
   const socket = await open(port);
   for (const part of parts) socket.write(part);
@@ -14,7 +14,7 @@ export async function open(port: number): Promise<Socket> {
   return socket;
 }
 
-/** All that comes until the other side closes, or for `quietMs` nothing does. */
+/** Everything that arrives until the other side closes, or until nothing has arrived for `quietMs`. */
 export async function readAll(socket: Socket, quietMs: number): Promise<string> {
   const chunks: Buffer[] = [];
   socket.setTimeout(quietMs);

@@ -21,7 +21,7 @@ export async function storeUserToken(
   await database.transaction((transaction) => addUserToken(transaction, wanted));
 }
 
-/** Answers the session's id. */
+/** Returns the session's id. */
 export async function storeSession({ running: { engine, database } }: TestService, userId: string): Promise<string> {
   const sessionId = engine.newId();
   const at = engine.now();

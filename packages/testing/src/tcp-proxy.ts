@@ -86,7 +86,7 @@ export class TcpProxy {
 
   /**
    * Does `fate` to the next message with this text. `answer-swallowed`, `lost` and `late` break its connection: the server gets the message but the
-   * answer is lost, or the message never arrives, or it arrives late. `stuck`: it waits until the server closes the connection. Answers when it has
+   * answer is lost, or the message never arrives, or it arrives late. `stuck`: it waits until the server closes the connection. Returns when it has
    * happened. With `after` only a connection counts on which a message with that text has passed, since every duty of a service sends a COMMIT.
    */
   onNext(text: string, fate: Fate, after?: string): Promise<MarkedMessage> {

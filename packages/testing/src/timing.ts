@@ -25,7 +25,7 @@ async function timesOf(one: Question, other: Question, count: number): Promise<{
   const ofOne: number[] = [];
   const ofOther: number[] = [];
   for (let index = 0; index < count; index += 1) {
-    // Which of the two comes first is left to chance: what comes second finds the caches warmer.
+    // The order of the two is random, because the second one finds warmer caches.
     if (Math.random() < 0.5) {
       ofOne.push(await timeOf(one));
       ofOther.push(await timeOf(other));

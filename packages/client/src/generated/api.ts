@@ -37,7 +37,7 @@ export interface paths {
         };
         /**
          * Get an organization
-         * @description The answer has the names of the organization and whether it demands a second factor.
+         * @description The answer has the names of the organization and whether it requires a second factor.
          */
         get: operations["GetOrganization"];
         put?: never;
@@ -51,7 +51,7 @@ export interface paths {
         head?: never;
         /**
          * Change an organization
-         * @description You can change the names of the organization, and whether it demands a second factor of its members. Only a person who has a second factor can demand one; for everybody else this is a conflict. The demand takes effect on every node within a second.
+         * @description You can change the names of the organization, and whether it requires a second factor of its members. Only a person who has a second factor can require one; for everybody else this is a conflict. The requirement takes effect on every node within a second.
          */
         patch: operations["UpdateOrganization"];
         trace?: never;
@@ -706,8 +706,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Pause a task queue, or let it go on
-         * @description The service hands out no task of a paused queue. Tasks still come into the queue, and their timeouts go on. Workers keep the tasks that they hold, and may complete them.
+         * Pause a task queue, or resume it
+         * @description The service hands out no task of a paused queue. New tasks still enter the queue, and their timeouts keep running. Workers keep the tasks that they hold, and may complete them.
          */
         patch: operations["UpdateTaskQueue"];
         trace?: never;
@@ -843,7 +843,7 @@ export interface paths {
         head?: never;
         /**
          * Change an API token
-         * @description The change is in force on every node within a second. You must hold everything that the token may do, before and after it. When you call with a token that ends, a token which outlives it can be given nothing more.
+         * @description The change is in force on every node within a second. You must hold everything that the token may do, before and after it. When you call with a token that expires, you cannot give more rights to a token that expires later.
          */
         patch: operations["UpdateApiToken"];
         trace?: never;
@@ -871,7 +871,7 @@ export interface paths {
         head?: never;
         /**
          * Change an API token
-         * @description This operation does the same as UpdateApiToken under another path. The change is in force on every node within a second. You must hold everything that the token may do, before and after it. When you call with a token that ends, a token which outlives it can be given nothing more.
+         * @description This operation does the same as UpdateApiToken under another path. The change is in force on every node within a second. You must hold everything that the token may do, before and after it. When you call with a token that expires, you cannot give more rights to a token that expires later.
          */
         patch: operations["UpdateApiAuthToken"];
         trace?: never;
@@ -885,7 +885,7 @@ export interface paths {
         };
         /**
          * List the audit trail
-         * @description The answer lists who changed what, and what was denied to whom, the newest first. The history of a job says what the job did and who submitted it.
+         * @description The answer lists who changed what, and which requests were denied, the newest first. The history of a job says what the job did and who submitted it.
          */
         get: operations["ListAudit"];
         put?: never;
@@ -905,7 +905,7 @@ export interface paths {
         };
         /**
          * Verify the audit trail
-         * @description The service compares every entry with its seal, and every seal with the one before it. Keep `newestSeal` somewhere else and send it as `expect` the next time: only this finds out that the newest entries were cut off together with their seals.
+         * @description The service compares every entry with its seal, and every seal with the one before it. Keep `newestSeal` somewhere else and send it as `expect` the next time: only this finds out whether the newest entries were removed together with their seals.
          */
         get: operations["VerifyAudit"];
         put?: never;
@@ -969,7 +969,7 @@ export interface paths {
         };
         /**
          * List what happened to your account
-         * @description The answer lists sign-ins, including failed ones, and changes of what you sign in with, the newest first.
+         * @description The answer lists sign-ins, including failed ones, and changes of the ways to sign in, the newest first.
          */
         get: operations["ListAccountActivity"];
         put?: never;
@@ -989,7 +989,7 @@ export interface paths {
         };
         /**
          * Get the limits of your account
-         * @description The answer says how many of each thing you may make yourself, and how many you made. GetLimits answers the limits of an organization.
+         * @description The answer says how many of each thing you may create yourself, and how many you have. GetLimits answers the limits of an organization.
          */
         get: operations["GetAccountLimits"];
         put?: never;
@@ -1193,7 +1193,7 @@ export interface paths {
         };
         /**
          * Get the caller
-         * @description The answer says as whom the token that you send lets you act, and what it allows.
+         * @description The answer says for whom the token that you send acts, and what it allows.
          */
         get: operations["WhoAmI"];
         put?: never;
@@ -1283,7 +1283,7 @@ export interface paths {
         put?: never;
         /**
          * Make a link that sets a member's password
-         * @description The link is for a member who forgot their password (it then works for 1 hour) or has none yet (72 hours). It works once, and it replaces the link before it. It ends no later than the token that you call with. You must hold everything that the member may do, and the member must be in no other organization, now and when the link is used, so that nobody takes over an account there. The operation takes no Idempotency-Key, since the link is shown only once.
+         * @description The link is for a member who forgot their password (it then works for 1 hour) or has none yet (72 hours). It works once, and earlier links stop working. It ends no later than the token that you call with. You must hold everything that the member may do, and the member must be in no other organization, now and when the link is used, so that nobody takes over an account there. The operation takes no Idempotency-Key, since the link is shown only once.
          */
         post: operations["CreatePasswordLink"];
         delete?: never;
@@ -2623,7 +2623,7 @@ export interface components {
                     id: string;
                     name?: string;
                 };
-                /** @description The operations that help from here. */
+                /** @description The operations that can help the job to continue. */
                 operations: ("SendJobEvent" | "CancelJob" | "ResumeJob" | "SubmitJob")[];
             };
         };
@@ -3600,7 +3600,7 @@ export interface components {
             sessionId: string;
             /** @description True for the session of this request. */
             isCurrent: boolean;
-            /** @description The way of the sign-in. `password`: with a password. `link`: by a link of `stepwell dev` or an invitation. `device`: a command line that was let in from a browser. `application`: an OAuth client that was let in from a browser. `sso:<id>`: at an external issuer. */
+            /** @description The way of the sign-in. `password`: with a password. `link`: by a link of `stepwell dev` or an invitation. `device`: a command line that was authorized from a browser. `application`: an OAuth client that was authorized from a browser. `sso:<id>`: at an external issuer. */
             signedInBy: string;
             /** @description The OAuth client of the session. It is left out for a session in no OAuth client. */
             application?: {
@@ -3741,7 +3741,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request is larger than the service takes. The problem's `code` is `PayloadTooLargeError`. */
+        /** @description The request is larger than the service accepts. The problem's `code` is `PayloadTooLargeError`. */
         PayloadTooLargeError: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3787,7 +3787,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The service failed for a reason that nobody expected. The problem's `code` is `UnhandledError`. */
+        /** @description The service failed for an unexpected reason. The problem's `code` is `UnhandledError`. */
         UnhandledError: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3827,17 +3827,17 @@ export interface components {
         "X-Request-Id": string;
         /** @description The trace of the request and the span of the service's work on it (W3C Trace Context). The header is there when the request has a valid `traceparent`. */
         traceresponse: string;
-        /** @description What is left of the limit that is nearest, and in how many seconds all of it is there again. After a request that made something, it also says what is left of the maximum for such things. The header is there while a limit is in force, once the caller is known. */
+        /** @description The rest of the limit that is closest to being used up, and the number of seconds until the whole limit is available again. After a request that created something, it also has the rest of the maximum for such things. The header is there while a limit is in force, once the caller is known. */
         RateLimit: string;
         /** @description The limits to which `RateLimit` refers. */
         "RateLimit-Policy": string;
-        /** @description The header is there when this answer is the one that the same request got before. */
+        /** @description The header is present if this answer is the stored answer of an earlier equal request. */
         "Idempotency-Replayed": "true";
         /** @description The state that this answer shows. Send it back in `If-Match` or `If-None-Match`. */
         ETag: string;
-        /** @description The path of what the request made. */
+        /** @description The path of the thing that the request created. */
         Location: string;
-        /** @description The path of what the request made, if it was carried out although its answer cannot be given. */
+        /** @description The path of the thing that the request created, if the request was carried out although its answer cannot be sent. */
         MadeLocation: string;
         /** @description The name under which a browser saves the answer. */
         "Content-Disposition": string;
@@ -4357,7 +4357,7 @@ export interface operations {
                      *         {
                      *           "type": "/service/waitForEventIds",
                      *           "title": "Wait for events",
-                     *           "summary": "Waits until the events that it lists have been sent; the output is the input and what the events brought.",
+                     *           "summary": "Waits until the events that it lists have been sent; the output is the input with properties from the events.",
                      *           "behaviour": "wait",
                      *           "configSchema": {
                      *             "type": "object",
@@ -6243,7 +6243,7 @@ export interface operations {
                          * @enum {string}
                          */
                         outcome: "matched" | "buffered" | "unmatched" | "duplicate";
-                        /** @description Warnings of what in the payload reaches no step, and where to declare it. */
+                        /** @description Warnings of properties of the payload that reach no step, and where to declare them. */
                         warnings: components["schemas"]["EventRemark"][];
                     };
                 };
@@ -6970,7 +6970,7 @@ export interface operations {
                          * @example 2026-01-31T12:00:00.000Z
                          */
                         to?: string;
-                        /** @description One point for each bucket, in order. A number of now has one point. */
+                        /** @description One point for each bucket, in order. A metric of the present moment has one point. */
                         points: {
                             /**
                              * Format: date-time
@@ -7655,7 +7655,7 @@ export interface operations {
                      * @description The time at which the token ends. With null, the token does not expire any more. When you call with a token, the time must not be later than the end of that token.
                      */
                     expiresAt?: string | null;
-                    /** @description The bounds that replace those of the token. With null, the token is bound to nothing any more. */
+                    /** @description The bounds that replace the bounds of the token. With null, the token has no bounds any more. */
                     boundTo?: {
                         /** @description The token reaches only these workflows, with their versions, tags and jobs. */
                         workflowIds?: string[];
@@ -7853,7 +7853,7 @@ export interface operations {
                      * @description The time at which the token ends. With null, the token does not expire any more. When you call with a token, the time must not be later than the end of that token.
                      */
                     expiresAt?: string | null;
-                    /** @description The bounds that replace those of the token. With null, the token is bound to nothing any more. */
+                    /** @description The bounds that replace the bounds of the token. With null, the token has no bounds any more. */
                     boundTo?: {
                         /** @description The token reaches only these workflows, with their versions, tags and jobs. */
                         workflowIds?: string[];
@@ -9295,7 +9295,7 @@ export interface operations {
                      *         {
                      *           "roleId": "019ca8b2-5c00-7a10-8f3e-2b6d4c9e1b01",
                      *           "name": "viewer",
-                     *           "description": "Looks at everything but the audit log and tokens, and changes nothing.",
+                     *           "description": "Reads everything except the audit log and tokens, and changes nothing.",
                      *           "permissions": [
                      *             "organization:read",
                      *             "workflow:read",

@@ -58,7 +58,7 @@ onOneStore((home) => {
     expect(examples.filter(({ code }) => !page.includes(code))).toEqual([]);
   });
 
-  test("it brings nothing else with it, and CommonJS can require it", async () => {
+  test("the package has no dependencies, and CommonJS can require it", async () => {
     expect(await shell.succeed("ls -A node_modules node_modules/@stepwell | grep -v '^\\.'")).toBe(
       "node_modules:\n@stepwell\n\nnode_modules/@stepwell:\nclient\n",
     );

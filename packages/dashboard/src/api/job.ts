@@ -24,7 +24,7 @@ export function jobQuery(key: JobKey) {
     queryKey: [...jobQueryKey(key), "itself"],
     queryFn: async ({ signal }) =>
       await resultOf(api.GET("/organizations/{organizationId}/jobs/{jobId}", { params: { path: key }, signal })),
-    // This is the first picture of the job; its history tells what changes afterwards.
+    // This is the first state of the job; its history has the later changes.
     staleTime: Number.POSITIVE_INFINITY,
   });
 }
@@ -38,7 +38,7 @@ export function explanationQuery(key: JobKey, sequence: number, isFinished: bool
         api.GET("/organizations/{organizationId}/jobs/{jobId}/explain", { params: { path: key }, signal }),
       ),
     refetchInterval: isFinished ? 30_000 : 2_000,
-    // The last answer stands until there is the next one.
+    // The last answer is shown until the next one arrives.
     placeholderData: keepPreviousData,
     gcTime: 5_000,
   });
@@ -65,7 +65,7 @@ export interface ForkKey {
   readonly branch: string;
 }
 
-/** The branches of a step, those that failed first, and how many stand how. */
+/** The branches of a step, the failed ones first, and how many have each status. */
 export function jobBranchesQuery(key: JobKey, { step, visit, branch }: ForkKey, status: BranchStatus | undefined) {
   return infiniteQueryOptions({
     queryKey: [...jobQueryKey(key), "branches", branch, step, visit, status ?? ""],
@@ -82,7 +82,7 @@ export function jobBranchesQuery(key: JobKey, { step, visit, branch }: ForkKey, 
     },
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.nextPageToken,
-    // The last answer stands until there is the next one.
+    // The last answer is shown until the next one arrives.
     placeholderData: keepPreviousData,
   });
 }

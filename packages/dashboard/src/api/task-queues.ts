@@ -52,7 +52,7 @@ export function queuedTasksQuery(key: QueueKey, status: QueuedTask["status"]) {
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.nextPageToken,
     refetchInterval: ({ state }) => (state.data?.pages.length === 1 ? refetchInterval : false),
-    // A list in which somebody reads on stays as it was when the window is looked at again, too.
+    // A list in which the user has read further is not refreshed, also not when the window gets the focus again.
     refetchOnWindowFocus: ({ state }) => state.data?.pages.length === 1,
     // A reader who comes back begins with the first page.
     gcTime: 0,

@@ -52,7 +52,7 @@ export function wayKey(from: string, to: string, kind: GraphEdge["kind"] = "tran
   return JSON.stringify([from, to, kind]);
 }
 
-/** Steps and ways, with a beginning and an end to them. */
+/** Steps and transitions, with a node for the beginning and one for the end. */
 export function graphOf(steps: readonly GraphStep[]): Graph {
   if (steps.length === 0) return { nodes: [], edges: [], ranks: new Map(), lanes: new Map() };
   return graphOfRegion(regionOf(steps), new Set(steps.map(({ name }) => name)));

@@ -47,7 +47,7 @@ export function useViewport(layout: Layout, place: RefObject<HTMLElement | null>
     [nodeOf, isInView, getViewport, setViewport, place],
   );
 
-  // The picture changes as a definition is typed: it is shown anew.
+  // The graph changes while a definition is typed, so it is fitted again.
   // biome-ignore lint/correctness/useExhaustiveDependencies: on another layout only
   useEffect(() => {
     if (isReady.current) begin();

@@ -16,12 +16,12 @@ export interface SignedInUser {
   readonly email: string;
 }
 
-/** The values that must survive the way to the sign-in page and back, in this tab. None of them lets anybody in. */
+/** The values that must survive the redirect to the sign-in page and back, in this tab. Nobody can sign in with them. */
 export interface PendingSignIn {
   readonly state: string;
   readonly nonce: string;
   readonly codeVerifier: string;
-  /** Where the person was going: path, query and fragment. */
+  /** The page that the person wanted to open: path, query and fragment. */
   readonly returnTo: string;
 }
 

@@ -68,7 +68,7 @@ class Session {
     const callback = new URL(window.location.href);
     const pending = takePending();
     window.history.replaceState(null, "", pending?.returnTo ?? `${basePath}/`);
-    // Opened anew, from a bookmark or by going back: there is nothing to exchange.
+    // The page was opened from a bookmark or by going back, so there is no code to exchange.
     if (pending === undefined) return await this.signIn();
     try {
       this.#hold(await exchangeCode(callback, pending));
@@ -85,7 +85,7 @@ class Session {
     window.location.replace(url);
   }
 
-  /** Goes to the first page as nobody, once the session has ended. */
+  /** Goes to the first page, signed out, after the session has ended. */
   leave(): void {
     this.#tokens = undefined;
     clearTimeout(this.#timer);

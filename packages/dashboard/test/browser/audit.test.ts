@@ -12,7 +12,7 @@ const browser = testBrowser();
 onOneStore((home) => {
   const service = useService(home);
 
-  /** Exports the trail by keyboard. Answers the file's name and its lines. */
+  /** Exports the trail by keyboard. Returns the file's name and its lines. */
   async function exported(page: Page): Promise<{ name: string; lines: string[] }> {
     const [file] = await Promise.all([
       page.waitForEvent("download"),
@@ -22,7 +22,7 @@ onOneStore((home) => {
     return { name: file.suggestedFilename(), lines: text.trimEnd().split("\r\n") };
   }
 
-  test("what the filters of the audit log show is exported as CSV", async () => {
+  test("the entries that the filters of the audit log show are exported as CSV", async () => {
     const owner = await newOwner(service);
     const { api, organizationId } = owner;
     const permissions = ["workflow:read"];

@@ -55,7 +55,7 @@ onOneStore((home) => {
     );
     await page.getByText(/In branch left \(split:1\[left\]\): approve has waited/).waitFor();
     await page.locator("[data-step=split]").getByText("0 of 2 done, 2 open").waitFor();
-    await page.getByText("What is sent here is for approve in branch left alone.").waitFor();
+    await page.getByText("An event that you send here is only for approve in branch left.").waitFor();
     await expectAccessible(page, "a job with branches in dark");
     await page.getByRole("button", { name: "Send approved", exact: true }).click();
     await page.locator("[data-step=told]").getByText("Succeeded").waitFor();

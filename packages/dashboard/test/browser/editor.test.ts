@@ -23,7 +23,7 @@ onOneStore((home) => {
     return { owner, workflowId, page };
   }
 
-  test("by keyboard alone: a definition is edited, its problems mended, registered, tagged, and a job submitted", async () => {
+  test("by keyboard alone: a definition is edited, corrected, registered and tagged, and a job is submitted", async () => {
     const { owner, workflowId, page } = await editing();
     const text = page.getByRole("textbox", { name: "Definition" });
     await text.focus();
@@ -101,7 +101,7 @@ onOneStore((home) => {
   });
 
   inWholeMatrix(() => {
-    test("whoever leaves without registering is asked", async () => {
+    test("a user who leaves without registering is asked first", async () => {
       const { page } = await editing();
       await page.getByRole("textbox", { name: "Definition" }).focus();
       await page.keyboard.type(" ");
@@ -154,7 +154,7 @@ onOneStore((home) => {
       await page.getByText("$LIVE points at version 2 now").waitFor();
     });
 
-    test("what is typed while a version is being registered does not pass for registered", async () => {
+    test("text that is typed while a version is being registered does not count as registered", async () => {
       const { page } = await editing();
       const { promise: released, resolve: release } = Promise.withResolvers<void>();
       await page.route("**/versions", async (route) => {
@@ -170,7 +170,7 @@ onOneStore((home) => {
       await page.getByText("not registered").waitFor();
     });
 
-    test("an input that does not fit is told at its field, and sent again when it is mended", async () => {
+    test("an input that does not fit is reported at its field, and sent again when it is corrected", async () => {
       browser.expectFault(/400/);
       const owner = await newOwner(service);
       const { workflowId } = await deploy(owner.api, approval);
@@ -193,7 +193,7 @@ onOneStore((home) => {
       await page.getByText(/has waited .* for the event manager-approved/).waitFor();
     });
 
-    test("what is typed over a selection takes its place, in quotes too, and breaks no policy", async () => {
+    test("typed text replaces a selection, in quotes too, and violates no content security policy", async () => {
       const { page } = await editing();
       await page.getByRole("textbox", { name: "Definition" }).focus();
       await toLine(page, '"name": "ship"', 1);
@@ -287,7 +287,7 @@ onOneStore((home) => {
   });
 });
 
-/** A text, since it runs in the page. */
+/** The condition is a string because it is evaluated in the page. */
 const activeInEditor = "document.activeElement?.shadowRoot?.activeElement?.getAttribute('aria-label') === 'Definition'";
 
 /** A text that runs in the page, too. */

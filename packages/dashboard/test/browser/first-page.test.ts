@@ -16,7 +16,7 @@ const assets = join(import.meta.dirname, "../../../server/dist/dashboard/assets"
 onOneStore((home) => {
   const service = useService(home);
 
-  test("whoever is signed in has the first page before them within 1.5 seconds, with 185 kB of script at most", async () => {
+  test("a signed-in user sees the first page within 1.5 seconds, with at most 185 kB of script", async () => {
     const owner = await newOwner(service);
     const { workflowId } = await deploy(owner.api, waitingDefinition);
     await submitAndWait(owner.api, workflowId);

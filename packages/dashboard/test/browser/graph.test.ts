@@ -119,7 +119,7 @@ onOneStore((home) => {
       expect(page.url()).toContain("step=prepare");
       await walk(page, "End", "remind");
       await page.keyboard.press("Enter");
-      await page.getByText("The job has not come to this step.").waitFor();
+      await page.getByText("The job has not reached this step.").waitFor();
     });
 
     test("a step says what it does by the title that the service gives its executor, in the graph and in the list", async () => {
@@ -169,7 +169,7 @@ onOneStore((home) => {
       await page.getByRole("button", { name: "Send approved", exact: true }).click();
       await page.getByText(/^The job succeeded/).waitFor();
       await page.getByRole("link", { name: "Home" }).click();
-      await page.getByText("The drawing could not be loaded").first().waitFor();
+      await page.getByText("The chart could not be loaded").first().waitFor();
       await page.getByRole("region", { name: "Jobs that wait" }).waitFor();
     });
 

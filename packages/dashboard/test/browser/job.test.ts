@@ -104,7 +104,7 @@ onOneStore((home) => {
       .getByRole("link")
       .click();
     await page
-      .getByText(/attempt 1 of call ended with Broken: It broke\. Mend what call calls, then resume the job/)
+      .getByText(/attempt 1 of call ended with Broken: It broke\. Fix what call calls, then resume the job/)
       .waitFor();
     await page.getByRole("heading", { name: "Attempts" }).waitFor();
     await page.getByText("ExecutorError, Broken").first().waitFor();
@@ -225,7 +225,7 @@ onOneStore((home) => {
       await page.getByText(/^The job was cancelled .* by the user .*, at approve/).waitFor();
     });
 
-    test("who may only look sees everything and is offered nothing", async () => {
+    test("a user who may only read sees everything, and no actions", async () => {
       const { owner, jobId } = await waitingJob();
       const viewer = await newOwner(service, "Elsewhere");
       await service.addMember(owner.organizationId, viewer.userId, ["viewer"]);
@@ -267,7 +267,7 @@ onOneStore((home) => {
       expect(asked, `in ${tookMs} ms`).toBeLessThan(4 + tookMs / 400);
     });
 
-    test("what a job was given is shown as it is: no markup, and no character that hides or turns others around", async () => {
+    test("the values of a job are shown as they are: without markup, and without characters that hide or reverse others", async () => {
       const markup = '<img src=x onerror="globalThis.wasRun = true">';
       const { owner, jobId } = await waitingJob(waitingDefinition, { [markup]: markup, file: "safe\u202egnp.exe" });
       const page = await browser.newPage();
@@ -279,7 +279,7 @@ onOneStore((home) => {
       expect(await page.evaluate("globalThis.wasRun")).toBe(undefined);
     });
 
-    test("what happens while the network is away is seen when it is back", async () => {
+    test("changes that happen while the network is down are shown when it is back", async () => {
       browser.expectFault(/ERR_INTERNET_DISCONNECTED|Failed to load resource/);
       const { owner, jobId } = await waitingJob();
       const page = await browser.newPage();

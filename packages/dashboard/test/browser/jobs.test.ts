@@ -100,7 +100,7 @@ onOneStore((home) => {
     expect(new URL(page.url()).search).toBe("");
   });
 
-  test("what is new is told without a reload, nothing jumps, and what has changed is seen in its row", async () => {
+  test("new jobs are announced without a reload, no row moves, and a changed job is updated in its row", async () => {
     const { owner, waiting, jobIds } = await busyOwner();
     const page = await browser.newPage();
     await signInAt(page, `${owner.url}/jobs`, owner);
@@ -202,7 +202,7 @@ onOneStore((home) => {
       await page.getByText("No job fits the filters").waitFor();
     });
 
-    test("what runs and does not wait is found by the number of it on the first page", async () => {
+    test("the number of running jobs on the first page leads to the jobs that run and do not wait", async () => {
       const { owner } = await busyOwner();
       const page = await browser.newPage();
       await signInAt(page, owner.url, owner);

@@ -48,7 +48,7 @@ onOneStore((home) => {
     await expectAccessible(page, "an entry of the audit log");
   });
 
-  test("whoever is invited types an address and a password once, and is in the organization", async () => {
+  test("an invited person enters an address and a password once, and is in the organization", async () => {
     const owner = await newOwner(service);
     const { body } = await owner.api.call<{ link: string }>("CreateInvitation", { body: { roles: ["viewer"] } });
     const email = `${randomUUID()}@example.org`;
@@ -65,7 +65,7 @@ onOneStore((home) => {
     expect(page.url()).toBe(owner.url);
   });
 
-  test("an organization demands a second factor, and a member without one is led to where it is set up", async () => {
+  test("an organization requires a second factor, and a member without one is led to where it is set up", async () => {
     const owner = await newOwner(service);
     const member = await newOwner(service, "Elsewhere");
     await service.addMember(owner.organizationId, member.userId, ["viewer"]);
@@ -74,8 +74,8 @@ onOneStore((home) => {
     const page = await browser.newPage();
     browser.expectFault(/403/);
     await signInAt(page, owner.url, member);
-    await page.getByRole("heading", { name: "This organization demands a second factor" }).waitFor();
-    await expectAccessible(page, "an organization that demands a second factor");
+    await page.getByRole("heading", { name: "This organization requires a second factor" }).waitFor();
+    await expectAccessible(page, "an organization that requires a second factor");
     await page.getByRole("link", { name: "Set up a second factor" }).press("Enter");
     await page.getByLabel("Your password").waitFor();
     await giveSecondFactor(service, member);
@@ -117,7 +117,7 @@ onOneStore((home) => {
       await service.client(token).refused("WhoAmI", "AuthenticationError");
     });
 
-    test("the demand for a second factor is turned on by somebody who has one, and off again", async () => {
+    test("the requirement of a second factor is turned on by somebody who has one, and off again", async () => {
       const owner = await newOwner(service);
       const page = await browser.newPage();
       await signInAt(page, `${owner.url}/settings/members`, owner);
@@ -129,12 +129,12 @@ onOneStore((home) => {
       await dialog.getByText("Your account has no second factor", { exact: false }).waitFor();
       await giveSecondFactor(service, owner);
       await dialog.getByRole("button", { name: "Turn on" }).press("Enter");
-      await page.getByText("A second factor is demanded").waitFor();
+      await page.getByText("A second factor is required").waitFor();
       const ask = async () => (await owner.api.call("GetOrganization")).body.requiresSecondFactor;
       expect(await ask()).toBe(true);
       await page.getByRole("button", { name: "Turn off" }).press("Enter");
       await page.getByRole("dialog").getByRole("button", { name: "Turn off" }).press("Enter");
-      await page.getByText("A second factor is no longer demanded").waitFor();
+      await page.getByText("A second factor is no longer required").waitFor();
       expect(await ask()).toBe(false);
     });
 

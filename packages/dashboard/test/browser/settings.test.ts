@@ -93,7 +93,7 @@ onOneStore((home) => {
       expect(body).toMatchObject({ roles: ["publisher"] });
     });
 
-    test("whoever is in no organization makes one, with a key, and sees it where they choose", async () => {
+    test("a user without an organization creates one, with a key, and sees it in the choice of organizations", async () => {
       const person = await newSignedInPerson(service);
       const key = `acme-${person.userId}`;
       const page = await browser.newPage();
@@ -122,7 +122,7 @@ onOneStore((home) => {
       await page.getByRole("region", { name: "Members" }).waitFor();
       await expect.poll(() => page.title()).toBe("Members · Settings · Stepwell");
       await page.getByRole("link", { name: "API tokens" }).click();
-      await page.getByText("It takes the permission apitoken:read. You have the role viewer here").waitFor();
+      await page.getByText("This needs the permission apitoken:read. You have the role viewer here").waitFor();
       await page.getByRole("button", { name: /^Account of/ }).click();
       await page.getByRole("menuitem", { name: "Your account" }).click();
       await page.getByRole("heading", { name: "Your account" }).waitFor();

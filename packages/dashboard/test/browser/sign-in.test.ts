@@ -39,7 +39,7 @@ onOneStore((home) => {
     expect(cookies.filter(({ httpOnly }) => !httpOnly)).toEqual([]);
   });
 
-  test("who signs out is signed out by one click, and no address that was ever asked for had a token in it", async () => {
+  test("one click signs a user out, and no requested address ever contained a token", async () => {
     const owner = await newOwner(service);
     const page = await browser.newPage();
     const addresses: string[] = [];
@@ -94,7 +94,7 @@ onOneStore((home) => {
       await page.getByRole("heading", { level: 1, name: "Home" }).waitFor();
     });
 
-    test("whoever goes back after signing out does not find the page as it was left", async () => {
+    test("a user who goes back after the sign-out does not see the earlier page", async () => {
       const owner = await newOwner(service);
       const page = await browser.newPage();
       await signInAt(page, owner.url, owner);
@@ -121,7 +121,7 @@ onOneStore((home) => {
       await page.getByText("Access is denied for this document.").waitFor();
     });
 
-    test("whoever cancels the sign-in is asked again, and an unknown page is one", async () => {
+    test("a user who cancels the sign-in is asked again, and an unknown path has a page that says so", async () => {
       browser.expectFault(/404/);
       const owner = await newOwner(service);
       const page = await browser.newPage();

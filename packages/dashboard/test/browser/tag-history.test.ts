@@ -68,7 +68,7 @@ onOneStore((home) => {
       expect(await pointsAt()).toBe(1);
     });
 
-    test("who may only look sees the history and nothing to move by", async () => {
+    test("a user who may only read sees the history, and no action to move the tag", async () => {
       const owner = await newOwner(service);
       const { workflowId } = await movedTag(owner, [waitingDefinition]);
       const viewer = await newOwner(service, "Elsewhere");

@@ -34,7 +34,7 @@ onOneStore((home) => {
 
   const panel = (page: Page, name: string) => page.getByRole("region", { name, exact: true });
 
-  test("what waits in a queue and who works on it is seen as it happens, and the queue is paused and resumed after a question", async () => {
+  test("a queue's page shows its tasks and workers live, and pauses and resumes the queue after a question", async () => {
     const owner = await newOwner(service);
     const { api } = owner;
     await submitTask(api, "thumbnails");
@@ -120,7 +120,7 @@ onOneStore((home) => {
       expect(await isPaused(owner.api, "thumbnails")).toBe(true);
     });
 
-    test("who may only look is offered no pause, and who may not look is told which permission it takes", async () => {
+    test("a user who may only read sees no pause action, and a user who may not read is told the needed permission", async () => {
       const owner = await newOwner(service);
       await submitTask(owner.api, "thumbnails");
       const [viewer, deployer] = [await newOwner(service, "One"), await newOwner(service, "Two")];

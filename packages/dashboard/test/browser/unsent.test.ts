@@ -80,7 +80,7 @@ onOneStore((home) => {
       expect(await payload.inputValue()).toBe('{"by": "Ada"}');
     });
 
-    test("what is written into a job's page stays when the session ends", async () => {
+    test("text that was typed into a job's page stays when the session ends", async () => {
       browser.expectFault(/40[01]/);
       const owner = await newOwner(service);
       const { workflowId } = await deploy(owner.api, waitingDefinition);

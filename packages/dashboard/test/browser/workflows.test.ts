@@ -91,7 +91,7 @@ onOneStore((home) => {
       expect(layers).toEqual([30, 40]);
     });
 
-    test("what cannot be undone any more says so", async () => {
+    test("a change that cannot be undone any more says so", async () => {
       browser.expectFault(/500/);
       const owner = await newOwner(service);
       const { workflowId } = await deploy(owner.api, waitingDefinition);
@@ -132,7 +132,7 @@ onOneStore((home) => {
       await page.getByText("For orders from abroad.", { exact: true }).waitFor();
     });
 
-    test("who may only look is offered nothing to change", async () => {
+    test("a user who may only read sees no action", async () => {
       const owner = await newOwner(service);
       const { workflowId } = await deploy(owner.api, straightDefinition);
       const viewer = await newOwner(service, "Elsewhere");
@@ -143,7 +143,7 @@ onOneStore((home) => {
       expect(await page.getByRole("button", { name: /Move|Tag version|Delete/ }).count()).toBe(0);
     });
 
-    test("whoever is in two organizations changes between them, and a workflow of the other is not found here", async () => {
+    test("a user of two organizations changes between them, and a workflow of the other one is not found here", async () => {
       browser.expectFault(/404/);
       const owner = await newOwner(service, "First");
       const second = await newOwner(service, "Second");

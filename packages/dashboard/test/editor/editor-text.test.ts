@@ -212,7 +212,7 @@ describe("the editor offers", () => {
     expect(offered(details)).toEqual(["#/definitions/order"]);
   });
 
-  test("the words of schemas, and no words where names are the writer's own", () => {
+  test("the words of schemas, and nothing where the author chooses the names", () => {
     const schema = (text: string) => `{"definitions": {"order": ${text}}}`;
     expect(offered(schema('{"type": "|"}'))).toContain("integer");
     expect(offered(schema('{"|"}'))).toContain("properties");

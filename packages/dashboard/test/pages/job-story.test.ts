@@ -228,7 +228,7 @@ describe("the story of a job with branches", () => {
     const event: Sketch = { type: "event.received", eventId: "x", outcome: "matched" };
     const story = tellStory(history(submitted, started, ...forked("each", 2, { items: [1, 2] }), ...waits, event));
     expect(missingEventsOf(story).map(({ branch }) => branch)).toEqual(["each:1[1]"]);
-    // The items are many, and the step that has them is the one to look at.
+    // The current step is the one that has the items, and not the step of one item, because there may be many items.
     expect(story.current?.name).toBe("each");
   });
 

@@ -23,7 +23,7 @@ function summary(loaded: readonly LivePage[], latest: LivePage | undefined, orde
   return { jobs: jobs.map(({ jobId }) => jobId).join(""), gone: [...goneIds].join(""), newCount };
 }
 
-test("what was loaded stays as it was, whatever has come since", () => {
+test("loaded rows stay as they were, even if newer rows have arrived", () => {
   expect(summary([page("fed", "t"), page("cba")], page("hgf", "u"))).toEqual({ jobs: "fedcba", gone: "", newCount: 2 });
 });
 

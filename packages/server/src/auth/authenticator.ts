@@ -41,12 +41,12 @@ export interface Caller {
 export interface CallerToken {
   readonly tokenId: string;
   readonly prefix: string;
-  /** The hash tells a token's own secret from the one before, for changes that give permissions. */
+  /** The hash of the secret that was sent. Changes that give permissions need it to tell the present secret from the former one. */
   readonly hash: Buffer;
   readonly expiresAt: Timestamp | null;
 }
 
-/** The caller as it is written down beside its actions. */
+/** The caller, in the form in which it is recorded with its actions. */
 export function actorOf({ principal: { type, id } }: Caller): Actor {
   return { type, id };
 }
@@ -64,7 +64,7 @@ const maxAgeMs = 1_000;
 const maxRemembered = 20_000;
 
 /**
- * Finds who sends a Bearer value, and what they may do. Answers without a promise when the value was looked up a moment ago, which is by far the
+ * Finds who sends a Bearer value, and what they may do. Returns without a promise when the value was looked up a moment ago, which is by far the
  * usual case.
  */
 export class Authenticator {
@@ -99,7 +99,7 @@ export class Authenticator {
   }
 
   /**
-   * Answers the permissions of the caller in this organization; undefined when the caller is no part of it, or it does not exist. Throws (or rejects
+   * Returns the permissions of the caller in this organization; undefined when the caller is no part of it, or it does not exist. Throws (or rejects
    * with) `ServiceError` AuthorizationError for a member without the second factor that it demands.
    */
   permissionsIn(
@@ -310,7 +310,7 @@ function earlier(one: Timestamp | null, other: Timestamp | null): Timestamp | nu
 function rotatedCredential(): ServiceError {
   return new ServiceError(
     "AuthenticationError",
-    "The token was rotated, and the time for which its earlier secret still held is over. Send the current one.",
+    "The token was rotated, and its earlier secret is not valid any more. Send the current one.",
   );
 }
 

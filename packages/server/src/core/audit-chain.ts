@@ -128,7 +128,7 @@ export function describeFinding(finding: AuditFinding): string {
     case "seal-unlinked":
       return `Seal ${finding.sealNumber} does not continue the seal before it: one of the two was changed or replaced.`;
     case "seal-unexpected":
-      return `Seal ${finding.sealNumber} is not the one that was expected: the chain was cut off or made anew from an earlier point.`;
+      return `Seal ${finding.sealNumber} is not the one that was expected: the end of the chain was removed, or the chain was made again from an earlier point.`;
     default:
       return finding satisfies never;
   }

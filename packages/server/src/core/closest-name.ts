@@ -44,7 +44,7 @@ function typingDistance(a: string, b: string, limit: number): number {
   return distanceInBand(a.slice(start, a.length - end), b.slice(start, b.length - end), limit);
 }
 
-/** Row by row over the matrix of prefixes; only the diagonal band that can stay within the limit is computed. */
+/** Computes the matrix of prefixes row by row, and only the diagonal band that can stay within the limit. */
 function distanceInBand(a: string, b: string, limit: number): number {
   const tooFar = limit + 1;
   let beforePrevious: number[] = [];

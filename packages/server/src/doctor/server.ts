@@ -19,7 +19,7 @@ function judgeDurability({ fsync, fullPageWrites, synchronousCommit }: ServerFac
     found.push(
       problem(
         "durability",
-        "full_page_writes is off: a crash in the middle of a write can destroy a page. Set full_page_writes = on, unless the file system rules torn pages out.",
+        "full_page_writes is off: a crash in the middle of a write can destroy a page. Set full_page_writes = on, unless the file system prevents torn pages.",
       ),
     );
   }

@@ -23,7 +23,7 @@ function judgeAddress({ baseUrl, host, port }: Config): Finding {
   }
   return problem(
     "address",
-    `STEPWELL_BASE_URL is ${baseUrl.href}: passwords and tokens cross the network unencrypted. Put a proxy with TLS before the service, and set STEPWELL_BASE_URL to its https address.`,
+    `STEPWELL_BASE_URL is ${baseUrl.href}: passwords and tokens cross the network unencrypted. Put a proxy with TLS in front of the service, and set STEPWELL_BASE_URL to its https address.`,
   );
 }
 
@@ -80,7 +80,7 @@ const fileSystems: ReadonlyMap<number, (dataDir: string) => Finding> = new Map([
     (dataDir: string) =>
       warning(
         "data directory",
-        `${dataDir} lies in a container's own layer, which goes with the container. Mount a volume there.`,
+        `${dataDir} is in a container's own layer, which is lost with the container. Mount a volume there.`,
       ),
   ],
   [
@@ -88,7 +88,7 @@ const fileSystems: ReadonlyMap<number, (dataDir: string) => Finding> = new Map([
     (dataDir: string) =>
       warning(
         "data directory",
-        `${dataDir} lies on a network file system: its locks and its fsync may not hold in a failure. Use a disk of this machine, or a PostgreSQL server (DATABASE_URL).`,
+        `${dataDir} is on a network file system, whose locks and fsync may not work in a failure. Use a disk of this machine, or a PostgreSQL server (DATABASE_URL).`,
       ),
   ],
 ]);

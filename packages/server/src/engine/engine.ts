@@ -32,7 +32,7 @@ export interface Engine {
   /** Reads one visit of a fork with the branches that have begun. Undefined when the job does not exist or has not reached such a fork. */
   readBranches(key: JobKey, plan: Plan, search: ForkSearch): Promise<ForkRun | undefined>;
   /**
-   * Waits until `isReached` holds for the job, `deadline` is reached (a reading of `performance.now()`), or `signal` aborts, and then answers the job
+   * Waits until `isReached` holds for the job, `deadline` is reached (a reading of `performance.now()`), or `signal` aborts, and then returns the job
    * as it is; undefined when it does not exist. Changes made on this node are noticed at once, changes made on other nodes within about 100 ms.
    * Throws `ServiceError` (RateLimitError, UnavailableError) when too many requests wait already, or while the node drains.
    */
@@ -42,7 +42,7 @@ export interface Engine {
     deadline: number,
     signal: AbortSignal,
   ): Promise<WholeJob | undefined>;
-  /** Calls `onChange` after each commit that changed the job (a hint: it may also be called without a change). Answers the unsubscribe. */
+  /** Calls `onChange` after each commit that changed the job (a hint: it may also be called without a change). Returns the unsubscribe. */
   watchJob(key: JobKey, onChange: () => void): () => void;
   /**
    * Hands tasks of a queue to a worker as soon as there is one, or none at the poll's deadline. The worker then holds them under their leases. Throws
@@ -53,7 +53,7 @@ export interface Engine {
   noteQueue(key: QueueKey): void;
   /** Puts back tasks that their worker has not received. */
   putTasksBack(tasks: readonly Task[]): Promise<void>;
-  /** Extends a worker's lease on its task by one heartbeat. Answers when the new lease ends; undefined when the worker does not hold the task any more. */
+  /** Extends a worker's lease on its task by one heartbeat. Returns when the new lease ends; undefined when the worker does not hold the task any more. */
   holdTask(call: CallKey, progress: JsonValue): Promise<Timestamp | undefined>;
   /** Whether this node has begun the call that it holds for this branch of the job; undefined when it holds none. */
   hasBegunCall(call: BranchKey): boolean | undefined;

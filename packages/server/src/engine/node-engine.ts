@@ -51,7 +51,7 @@ export interface NodeEngineOptions {
   readonly isAlone: boolean;
   /** An organization's maximum, as this node knows it. */
   readonly maximumOf: (organizationId: string, name: MaximumName) => number;
-  /** Counts a job that another job begins. Answers the seconds to wait before a retry when the organization has reached its submit rate limit. */
+  /** Counts a job that another job begins. Returns the seconds to wait before a retry when the organization has reached its submit rate limit. */
   readonly countChild: (organizationId: string) => Promise<number | undefined>;
   readonly onCommitted: (changed: readonly ChangedJob[], stats: CommitStats) => void;
   /** Receives, for each task of a poll, the time in milliseconds since it was due. */
@@ -247,7 +247,7 @@ export class NodeEngine implements Engine {
     this.#roster.start(duty);
   }
 
-  /** Takes no more work. Requests that wait are answered with what is there. */
+  /** Takes no more work. Waiting requests are answered with the present state. */
   drain(): void {
     this.#isLeaving = true;
     this.#watch.close();
@@ -395,7 +395,7 @@ export class NodeEngine implements Engine {
     return undefined;
   }
 
-  /** Acts on a committed change: begins its calls, minds its timer, and tells those who wait for it. */
+  /** Acts on a committed change: starts its calls, sets its timer, and notifies those who wait for the job. */
   #follow(changed: ChangedJob, leaseTerm: number): void {
     const { job, entries, calls, notices } = changed;
     this.#recent.follow(job, entries);
@@ -412,7 +412,7 @@ export class NodeEngine implements Engine {
     this.#watch.notify(job);
   }
 
-  /** Answers whether the fact changed the job. A job that is parked or gone must not keep a duty from the other jobs. */
+  /** Returns whether the fact changed the job. A job that is parked or gone must not keep a duty from the other jobs. */
   async #tell(key: JobKey, fact: UntimedFact): Promise<boolean> {
     try {
       const done = await this.#report(key, fact, "engine");

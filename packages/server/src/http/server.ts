@@ -221,7 +221,7 @@ function createApp(config: Config, basePath: string, headers: Readonly<Record<st
   return app as App;
 }
 
-/** Answers the address at which clients reach the service, without a slash at the end. */
+/** Returns the address at which clients reach the service, without a slash at the end. */
 export function publicUrlOf(config: Config, app: App): string {
   return config.baseUrl?.href.replace(/\/+$/, "") ?? localUrl(app);
 }
@@ -260,7 +260,7 @@ function leaveBodiesOutOfHead(app: App): void {
 }
 
 /**
- * Answers a signal that aborts when the server begins to close. From then on each answer is the last of its connection: a busy connection would
+ * Returns a signal that aborts when the server begins to close. From then on each answer is the last of its connection: a busy connection would
  * otherwise stay open for ever.
  */
 function closingSignal(app: App): AbortSignal {

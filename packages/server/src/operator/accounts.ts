@@ -56,7 +56,7 @@ export async function makeSignInLink(database: Database, email: string): Promise
   });
 }
 
-/** Makes a user token without an end, for people who lost theirs. Answers the token itself only this once. */
+/** Makes a user token without an end, for people who lost theirs. Returns the token itself only this once. */
 export async function createUserToken(database: Database, email: string, name: string): Promise<string | undefined> {
   return await change(database, email, "user-token-created", async (transaction, { userId }, createdAt) => {
     const wanted = { userId, tokenId: newId(createdAt), name, createdAt, expiresAt: null };
@@ -82,7 +82,7 @@ export async function enableUser(database: Database, email: string): Promise<tru
 }
 
 /**
- * Sets how many organizations the account may create; null restores the configuration's number, and undefined changes nothing. Answers the present
+ * Sets how many organizations the account may create; null restores the configuration's number, and undefined changes nothing. Returns the present
  * number, and how many organizations the account has created.
  */
 export async function limitOrganizations(

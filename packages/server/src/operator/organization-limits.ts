@@ -20,7 +20,7 @@ const act = {
   address: "",
 } as const satisfies Act;
 
-/** Changes the limits of one organization directly in the store: only the operator sets them. Answers the new limits. Without changes it only reads. */
+/** Changes the limits of one organization directly in the store: only the operator sets them. Returns the new limits. Without changes it only reads. */
 export async function changeOrganizationLimits(
   config: Config,
   organizationId: string,

@@ -17,7 +17,7 @@ export class SecretBox {
     return derive(this.#secretKeys[0], purpose);
   }
 
-  /** The same by each of the secret keys, first by the one that seals. */
+  /** The values by each of the secret keys, first by the present one. */
   keysFor(purpose: string): readonly Buffer[] {
     return this.#secretKeys.map((secretKey) => derive(secretKey, purpose));
   }

@@ -5,7 +5,7 @@ import type { Config } from "../config.ts";
 import { inDataDirectory } from "../store/home/data-directory.ts";
 import { SecretBox } from "./secret-box.ts";
 
-/** Seals under the service's secret key, and opens what was sealed under one that was it before or will be. Throws as `secretKeyOf` does. */
+/** The box that seals with the present secret key, and also opens values that were sealed with an earlier or a future key. Throws as `secretKeyOf` does. */
 export function secretBoxOf(config: SecretKeyConfig & Pick<Config, "otherSecretKeys">): SecretBox {
   const others = config.otherSecretKeys.map((key) => parse(key, "Each key of STEPWELL_OTHER_SECRET_KEYS"));
   return new SecretBox(secretKeyOf(config), others);
@@ -40,7 +40,7 @@ function parse(text: string, where: string): Buffer {
   return key;
 }
 
-/** `wx` fails when another process made it meanwhile; then that one holds. */
+/** `wx` fails if another process has created the file meanwhile; then the other one counts. */
 function keyInFile(dataDir: string): Buffer {
   const file = join(dataDir, "secret.key");
   const text = inDataDirectory(dataDir, () => {

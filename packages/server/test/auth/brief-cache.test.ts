@@ -45,7 +45,7 @@ test("look-ups at the same time share one, until it is too slow to trust", async
   expect(await Promise.all([first, second, third])).toEqual(["one", "one", "one"]);
 });
 
-test("what is forgotten is loaded again, and a look-up that was under way then is not remembered", async () => {
+test("a forgotten value is loaded again, and a look-up that was running at that moment is not remembered", async () => {
   const { cache } = cacheWithClock();
   const gate = Promise.withResolvers<string>();
   const early = cache.get("a", () => gate.promise);

@@ -155,7 +155,7 @@ test("a key of another kind than the algorithms that are taken verifies nothing"
   expect(await isValid(published.connect(), await signToken())).toBe(false);
 });
 
-test("who describes themselves as another issuer, or has no keys, is not believed", async () => {
+test("an issuer whose metadata names another issuer, or no keys, is refused", async () => {
   const published = await Published.start();
   for (const changes of [{ issuer: "https://other.test" }, { jwks_uri: undefined }, { jwks_uri: "no address" }]) {
     published.changes = changes;

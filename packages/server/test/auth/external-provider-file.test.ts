@@ -39,7 +39,11 @@ const rows: readonly (readonly [string, unknown, readonly (string | RegExp)[]])[
   ["an empty name", [{ ...good, name: " " }], [/^\/0\/name must be a text/]],
   ["a name with a line break", [{ ...good, name: "Ac\nme" }], [/^\/0\/name must be a text/]],
   ["an issuer that is no address", [{ ...good, issuer: "acme" }], ["/0/issuer must be an https address"]],
-  ["an issuer by http", [{ ...good, issuer: "http://acme.test" }], [/^\/0\/issuer must be an https address: by http/]],
+  [
+    "an issuer by http",
+    [{ ...good, issuer: "http://acme.test" }],
+    [/^\/0\/issuer must be an https address: with http/],
+  ],
   [
     "an issuer that only looks local",
     [{ ...good, issuer: "http://localhost.acme.test" }],
@@ -47,7 +51,7 @@ const rows: readonly (readonly [string, unknown, readonly (string | RegExp)[]])[
   ],
   ["an issuer with a password", [{ ...good, issuer: "https://a:b@acme.test" }], [/^\/0\/issuer must not hold a user/]],
   ["an issuer with a query", [{ ...good, issuer: "https://acme.test/?a=1" }], [/^\/0\/issuer must have neither query/]],
-  ["two secrets", [{ ...good, clientSecretFile: "f" }], [/^\/0\/clientSecretFile must not be there beside/]],
+  ["two secrets", [{ ...good, clientSecretFile: "f" }], [/^\/0\/clientSecretFile must not be set together with/]],
   ["scopes without openid", [{ ...good, scopes: ["email"] }], ["/0/scopes must name `openid`"]],
   ["a scope of two words", [{ ...good, scopes: ["openid", "a b"] }], [/^\/0\/scopes\/1 must be a scope/]],
   ["no domain", [{ ...good, emailDomains: [] }], [/^\/0\/emailDomains must be a list of 1 to 200/]],

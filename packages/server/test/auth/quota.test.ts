@@ -18,7 +18,7 @@ function quotaOf(limit: number, nodeCount: number): Quota {
   return new Quota("organization", "o", "requests", limit, nodeCount);
 }
 
-/** Makes one request as `RateLimits` does, with as many exchanges as it needs. Answers whether it was allowed. */
+/** Makes one request as `RateLimits` does, with as many exchanges as it needs. Returns whether it was allowed. */
 function request(quota: Quota, ledger: Ledger): boolean {
   for (;;) {
     if (quota.used < quota.mark) break;
@@ -54,7 +54,7 @@ describe("alone", () => {
     expect(quota.remaining).toBe(0);
   });
 
-  test("a dear request passes while there is room for its cost, and one that costs more than the whole limit takes all of it", () => {
+  test("an expensive request passes if there is room for its cost, and one that costs more than the whole limit uses all of it", () => {
     const quota = quotaOf(100, 1);
     quota.used = 85;
     expect([quota.decide(20), quota.decide(15)]).toEqual(["reject", "allow"]);
@@ -64,7 +64,7 @@ describe("alone", () => {
     expect(small.decide()).toBe("reject");
   });
 
-  test("what has no limit is never looked at", () => {
+  test("a quota without a limit is never checked", () => {
     const quota = quotaOf(Number.POSITIVE_INFINITY, 3);
     quota.used = Number.MAX_SAFE_INTEGER - 1;
     expect(quota.used < quota.mark).toBe(true);
@@ -135,7 +135,7 @@ describe("among several nodes", () => {
     expect(exchanges).toBeLessThanOrEqual(3);
   });
 
-  test("what an idle node holds it gives back, for another to use", () => {
+  test("an idle node gives its share back, so that another node can use it", () => {
     const [idle, busy] = [quotaOf(1_000, 2), quotaOf(1_000, 2)];
     const ledger = new Ledger();
     for (let count = 0; count < 30; count += 1) request(idle, ledger);

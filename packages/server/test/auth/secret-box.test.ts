@@ -8,7 +8,7 @@ import { secretBoxOf, secretKeyOf } from "../../src/sealing/secret-key.ts";
 
 const box = new SecretBox(randomBytes(32));
 
-test("what was sealed opens under the same key, purpose and context, and under no other", () => {
+test("a sealed value opens only with the same key, purpose and context", () => {
   const sealed = box.seal("totp", "user 1", "secret");
   expect(box.open("totp", "user 1", sealed).toString()).toBe("secret");
   expect(() => box.open("totp", "user 2", sealed)).toThrow();
@@ -16,7 +16,7 @@ test("what was sealed opens under the same key, purpose and context, and under n
   expect(() => new SecretBox(randomBytes(32)).open("totp", "user 1", sealed)).toThrow();
 });
 
-test("what another key sealed opens while that key is here too, and is sealed again under the one that seals", () => {
+test("a value that another key sealed opens while that key is configured too, and is sealed again with the present key", () => {
   const [before, after] = [randomBytes(32), randomBytes(32)];
   const sealed = new SecretBox(before).seal("totp", "user 1", "secret");
   const changing = new SecretBox(after, [randomBytes(32), before]);

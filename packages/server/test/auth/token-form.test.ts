@@ -19,7 +19,7 @@ test("a token names its organization or its user, and is read back", () => {
   }
 });
 
-test("a token with one character changed, added or left out is none", () => {
+test("a text with one character of a token changed, added or left out is not a token", () => {
   const { token } = createToken("organization", randomUUID());
   for (let index = 0; index < token.length; index += 1) {
     const other = token[index] === "x" ? "y" : "x";
@@ -32,7 +32,7 @@ test("a token with one character changed, added or left out is none", () => {
   }
 });
 
-test("an owner that is beyond 128 bits is none, though the checksum is right", async () => {
+test("an owner id of more than 128 bits is refused, even with a correct checksum", async () => {
   const { crc32 } = await import("node:zlib");
   const unchecked = `stw_${"z".repeat(22)}_${"0".repeat(32)}`;
   const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

@@ -28,12 +28,12 @@ describe("a definition with branches is refused", () => {
     [
       "where a branch leads on to the main line",
       [split({ left: "a" }, "end"), noop("a", "end"), noop("end", null)],
-      "/steps/1/transitionToStep `end` is on the main line, and `a` in the branch `left` of `split`; a branch ends with the transition null, and then the job goes on after `split`",
+      "/steps/1/transitionToStep `end` is on the main line, and `a` in the branch `left` of `split`; a branch ends with the transition null, and then the job continues after `split`",
     ],
     [
       "where the main line leads into a branch",
       [{ ...split({ left: "a" }), transitionToStep: "b" }, noop("a", "b"), noop("b", null)],
-      "/steps/1/transitionToStep `b` is on the main line, and `a` in the branch `left` of `split`; a branch ends with the transition null, and then the job goes on after `split`",
+      "/steps/1/transitionToStep `b` is on the main line, and `a` in the branch `left` of `split`; a branch ends with the transition null, and then the job continues after `split`",
     ],
     [
       "where a failure leads from one branch to another",
@@ -43,22 +43,22 @@ describe("a definition with branches is refused", () => {
     [
       "where two branches begin at one step",
       [split({ left: "a", right: "a" }), noop("a", null)],
-      '/steps/0/integrationDetails/config/branches "left" and "right" begin at the same step; give each its own',
+      '/steps/0/integrationDetails/config/branches "left" and "right" begin at the same step; let each begin at a step of its own',
     ],
     [
       "where a step is in no branch",
       [split({ left: "a" }), noop("a", null), noop("b", null)],
-      "/steps/2 `b` can never be reached: no way leads to it from `split`, the first step",
+      "/steps/2 `b` can never be reached: no path leads to it from `split`, the first step",
     ],
     [
       "where a branch never ends",
       [split({ left: "a" }), noop("a", "b"), noop("b", "a")],
-      "/steps/1/transitionToStep from `a` no way leads to the end, so that a job can never end there; give some step on its way the transition null",
+      "/steps/1/transitionToStep from `a` no path leads to the end, so a job can never end from there; give a step on this path the transition null",
     ],
     [
       "where a fork is in itself",
       [split({ left: "a" }), noop("a", "split")],
-      "/steps/1/transitionToStep `split` is on the main line, and `a` in the branch `left` of `split`; a branch ends with the transition null, and then the job goes on after `split`",
+      "/steps/1/transitionToStep `split` is on the main line, and `a` in the branch `left` of `split`; a branch ends with the transition null, and then the job continues after `split`",
     ],
     [
       "where names are so long, one in the other, that the store has no room for the path",
@@ -76,7 +76,7 @@ describe("a definition with branches is refused", () => {
         ...Array.from({ length: 6 }, (_, index) => parallel(`p${index}`, { one: `p${index + 1}` }, null)),
         noop("p6", null),
       ],
-      "/steps/5 `p5` stands in 5 branches already, one in the other; no more may be nested",
+      "/steps/5 `p5` is nested in 5 branches already, and deeper nesting is not allowed",
     ],
     [
       "where more than a thousand branches may be open",
@@ -145,7 +145,7 @@ describe("a definition with branches is refused", () => {
     [
       "where a failure leads out of a body",
       [each("${ [1] }", {}, "end"), noop("work", null, { onFailure: "end" }), noop("end", null)],
-      "/steps/1/onFailure `end` is on the main line, and `work` in the body of `each`; a branch ends with the transition null, and then the job goes on after `each`",
+      "/steps/1/onFailure `end` is on the main line, and `work` in the body of `each`; a branch ends with the transition null, and then the job continues after `each`",
     ],
     [
       "where a body begins at a step that is misspelt",
@@ -328,7 +328,7 @@ describe("a list of what items give", () => {
     ],
   ])("%s is warned of when it is too large for an output", (_, maxItems, output, words) => {
     expect(warningsOf(maxItems, output)).toEqual([
-      `/steps/0/integrationDetails/config \`each\` ${words}; a list of more than 1048576 bytes together fails it with \`OutputTooLarge\`. Give less for each item, or only \`"output": "counts"\``,
+      `/steps/0/integrationDetails/config \`each\` ${words}; with a list of more than 1048576 bytes it fails with \`OutputTooLarge\`. Give less for each item, or only \`"output": "counts"\``,
     ]);
     expect(warningsOf(maxItems, output, { output: "counts" })).toEqual([]);
   });

@@ -131,7 +131,7 @@ describe("the expressions of a definition are checked in bounded time", () => {
     expect(parseDefinition(text, catalog, limits, currentLanguage)).toHaveProperty("definition");
   });
 
-  test("what is certain to fail is told, also where the rest is checked in part", () => {
+  test("an expression that always fails is reported, even if only a part of the definition is checked", () => {
     const text = JSON.stringify(expressions.get("names that are misspelt"));
     const parsed = parseDefinition(text, catalog, limits);
     const [problem] = "problems" in parsed ? parsed.problems : [];
@@ -165,7 +165,7 @@ test.each([
   expect("definition" in registered && compilePlan(registered.definition).workflowName).toBe("costly");
 });
 
-test("a version that is registered is held against no limit", () => {
+test("a registered version is not checked against limits", () => {
   const sizes = { maxDefinitionBytes: 1, maxNameLength: 1, maxDepth: 2, maxOutputBytes: 1 };
   const strict = { ...sizes, maxSteps: 1, maxEventIdsPerStep: 1 };
   const eventIds = ["approved", "declined"];

@@ -72,7 +72,7 @@ test("a definition is refused for its data only if a way into a step never works
   expect(refusalCount).toBeGreaterThan(30);
 }, 30_000);
 
-test("what a plan lets the state forget, no later step receives", () => {
+test("no later step receives a value that the plan lets the state forget", () => {
   const property = fc.property(withWalks, ([workflow, seeds]) => {
     const { definition } = parse(workflow);
     fc.pre(definition !== undefined);

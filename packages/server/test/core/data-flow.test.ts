@@ -268,17 +268,17 @@ describe("a step that makes no output of its own", () => {
 
   test("gives its input: certain to misfit is an error", () => {
     expect(findings([noop("a", ["order", "sku"], null)], definitions)).toEqual([
-      "E 0 out: `a` passes on what it receives; its `count` is there, but is not allowed",
+      "E 0 out: `a` has its input as its output; its `count` is there, but is not allowed",
     ]);
     expect(findings([noop("a", ["order", "text"], null)], definitions)).toEqual([
-      "E 0 out: `a` passes on what it receives; it is an object, but must be a string",
+      "E 0 out: `a` has its input as its output; it is an object, but must be a string",
     ]);
   });
 
   test("gives its input: a possible misfit is a warning", () => {
     expect(findings([noop("a", ["any", "sku"], null)], definitions)).toEqual([
-      "W 0 out: `a` passes on what it receives; its `sku` may be missing, but is required",
-      "W 0 out: `a` passes on what it receives; it may be one with properties that are not allowed",
+      "W 0 out: `a` has its input as its output; its `sku` may be missing, but is required",
+      "W 0 out: `a` has its input as its output; it may be one with properties that are not allowed",
     ]);
   });
 
@@ -319,7 +319,7 @@ test("an output that may be one of several things gives what all of them have", 
   ]);
 });
 
-test("what may be anything is a warning for every property that must be something", () => {
+test("an output without a schema causes a warning for every required property", () => {
   const steps = [call("a", ["any", "any"], "b"), call("b", ["wish", "any"], null)];
   expect(findings(steps, { wish: closed({ sku: text }, []) })).toEqual([
     "W 1 in: `b` receives `sku` from `a` or the job's input; it may be anything, but must be a string",
@@ -408,7 +408,7 @@ describe("definitions of one event that no value can meet together", () => {
 
   test("are refused in the output definitions of two steps", () => {
     expect(findings(gates("yesOrNo", "inWords"), definitions)).toEqual([
-      "E 1 out: `approved` in the payload of `approved` can never fit both this and the output definition of `gate`, so that no event could bring it; let them have a value in common, or give the steps events of their own",
+      "E 1 out: `approved` in the payload of `approved` can never fit both this and the output definition of `gate`, so no event could have it; let the two allow a common value, or let the steps wait for different events",
     ]);
     expect(findings(gates("yesOrNo", "either"), definitions)).toEqual([]);
   });
@@ -444,7 +444,7 @@ function withConfig(step: JsonObject, config: JsonObject): JsonObject {
   return { ...step, integrationDetails: { ...(step.integrationDetails as JsonObject), config } };
 }
 
-describe("what few keywords say of data is followed from step to step", () => {
+describe("schemas with few keywords are followed from step to step", () => {
   const card = { type: "object", properties: { kind: { const: "card" }, number: text }, required: ["kind", "number"] };
   const cash = { type: "object", properties: { kind: { const: "cash" } }, required: ["kind"] };
   const pay = (output: JsonValue, input: JsonValue) =>
@@ -472,7 +472,7 @@ describe("what few keywords say of data is followed from step to step", () => {
     expect(pay(open({ sku: text, note: text }), input)).toEqual([]);
   });
 
-  test("what cannot be decided is warned of", () => {
+  test("a keyword that cannot be decided causes a warning", () => {
     expect(pay(open({ sku: text }), { not: { required: ["note"] } })).toEqual([
       "W 1 in: `b` receives the output of `a`; it may be one that `not` excludes",
     ]);

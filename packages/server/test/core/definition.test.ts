@@ -258,7 +258,7 @@ describe("a definition is refused that", () => {
       "chooses by what is no expression",
       withLast(noop("b", any, { choose: [{ if: "output. >", then: null }], else: null })),
       `${last}/transitionToStep/choose/0/if`,
-      "where something else must stand",
+      "which is not possible in this place",
     ],
     [
       "chooses by an expression in braces",
@@ -489,7 +489,7 @@ describe("reachability in a definition", () => {
 
   test("must reach every step", () => {
     expect(problemsOf(noop("a", any, null), noop("b", any, null))).toEqual([
-      "/steps/1 `b` can never be reached: no way leads to it from `a`, the first step",
+      "/steps/1 `b` can never be reached: no path leads to it from `a`, the first step",
     ]);
   });
 
@@ -505,8 +505,8 @@ describe("reachability in a definition", () => {
       noop("d", any, null),
     );
     expect(problems).toEqual([
-      expect.stringContaining("/steps/1/transitionToStep from `b` no way leads to the end"),
-      expect.stringContaining("/steps/2/transitionToStep from `c` no way leads to the end"),
+      expect.stringContaining("/steps/1/transitionToStep from `b` no path leads to the end"),
+      expect.stringContaining("/steps/2/transitionToStep from `c` no path leads to the end"),
     ]);
   });
 
@@ -579,7 +579,7 @@ function manyProperties(count: number): JsonObject {
   return closed(Object.fromEntries(Array.from({ length: count }, (_, index) => [index.toString(36), text])));
 }
 
-test("a version that is registered is held against no check of its data: jobs run on it", () => {
+test("a registered version is not checked again for its data flow, and its jobs run", () => {
   const definitions = { order: closed({ sku: text }), empty: closed({}), shipment: closed({ skus: text }) };
   const steps = [call("reserve", ["order", "empty"], "ship"), call("ship", ["shipment", "order"], null)];
   const source = JSON.stringify(workflow(steps, definitions));

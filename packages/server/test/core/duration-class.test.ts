@@ -23,7 +23,7 @@ function classesOf(all: readonly number[]): DurationCount[] {
   }));
 }
 
-test("of counted durations the quantiles are within 5 %, the average and the maximum exact", () => {
+test("counted durations have quantiles within 5 %, and an exact average and maximum", () => {
   fc.assert(
     fc.property(durations, (all) => {
       const sorted = [...all].sort((one, other) => one - other);
@@ -49,7 +49,7 @@ test("durations that are all alike are given exactly", () => {
   });
 });
 
-test("of no durations nothing is said", () => {
+test("without durations there are no values", () => {
   expect(summarizeDurations([])).toBeUndefined();
 });
 

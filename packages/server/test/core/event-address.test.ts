@@ -55,7 +55,7 @@ test("an event for one wait opens no other that lists the same id", () => {
   expect(story.status).toBe("SUCCEEDED");
 });
 
-test("of two events the one that was sent for the wait counts, and the other is kept for a later one", () => {
+test("if two events fit, the one that was sent for the wait counts, and the other is kept for a later wait", () => {
   const story = new Story([call("before", "first"), wait("first", ["go"], "second"), wait("second", ["go"], null)]);
   expect(story.send("go")).toBe("buffered");
   expect(story.send("go", { step: "first", visit: 1 })).toBe("buffered");
@@ -77,7 +77,7 @@ test("a job that was resumed in its wait takes an event for the visit that was o
   expect(story.status).toBe("SUCCEEDED");
 });
 
-test("what no visit can take any more, the state forgets", () => {
+test("the state forgets events that no visit can take any more", () => {
   const story = new Story([
     { ...wait("gate", ["go", "stay"], "work", { timeoutSeconds: 1 }), onFailure: "work" },
     call("work", null, { onFailure: "gate" }),

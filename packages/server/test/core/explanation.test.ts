@@ -132,7 +132,7 @@ const cases: readonly Case[] = [
     story: told([delay("pause", { seconds: 5 }, null)]),
     laterMs: 5_100,
     state: "due",
-    sentence: "`pause` has slept long enough: a node goes on with it at once.",
+    sentence: "`pause` has slept long enough: a node continues it at once.",
   },
   {
     name: "waits, and has to be done by a time",
@@ -211,7 +211,7 @@ const cases: readonly Case[] = [
     laterMs: 60_100,
     more: { hasRoom: false },
     state: "due",
-    sentence: "The time of `approve` is up, and `approved` did not come: a node goes on with it at once.",
+    sentence: "The time of `approve` is up, and `approved` did not come: a node continues it at once.",
   },
   {
     name: "tries again",
@@ -266,7 +266,7 @@ const cases: readonly Case[] = [
     story: told([call("charge", null)], (story) => story.handBack(false)),
     laterMs: 100,
     state: "due",
-    sentence: "Attempt 1 of `charge` is due: a node goes on with it at once. Its node left and handed the call back.",
+    sentence: "Attempt 1 of `charge` is due: a node continues it at once. Its node left and handed the call back.",
   },
   {
     name: "is accepted and has no room",
@@ -290,7 +290,7 @@ const cases: readonly Case[] = [
     laterMs: 8_000,
     state: "due",
     sentence:
-      "The job is accepted and starts with `charge`: a node goes on with it at once. It is 8.0 s overdue: are nodes alive and in reach of the store?",
+      "The job is accepted and starts with `charge`: a node continues it at once. It is 8.0 s overdue. Check whether nodes are running and can reach the store.",
   },
   {
     name: "was resumed",
@@ -301,7 +301,7 @@ const cases: readonly Case[] = [
     ),
     laterMs: 100,
     state: "due",
-    sentence: "The job was resumed and goes on with `charge`: a node goes on with it at once.",
+    sentence: "The job was resumed and goes on with `charge`: a node continues it at once.",
   },
   {
     name: "calls",
@@ -377,7 +377,7 @@ const cases: readonly Case[] = [
     laterMs: 300_000,
     state: "failed",
     sentence:
-      "The job failed 5 min ago: attempt 1 of `charge` ended with ExecutorError: no luck. Mend what `charge` calls, then resume the job: it goes on with `charge`.",
+      "The job failed 5 min ago: attempt 1 of `charge` ended with ExecutorError: no luck. Fix what `charge` calls, then resume the job: it goes on with `charge`.",
     facts: { error: { code: "ExecutorError", step: "charge", attempt: 1 }, operations: ["ResumeJob"] },
   },
   {
@@ -386,7 +386,7 @@ const cases: readonly Case[] = [
     laterMs: 0,
     state: "failed",
     sentence:
-      "The job failed 0.0 s ago: attempt 1 of `approve` ended with Timeout: approve waited 60.0 s for its events, and they did not all come. Resume the job, and `approve` waits anew.",
+      "The job failed 0.0 s ago: attempt 1 of `approve` ended with Timeout: approve waited 60.0 s for its events, and they did not all come. Resume the job: `approve` then waits again.",
     facts: { operations: ["ResumeJob"] },
   },
   {
@@ -397,7 +397,7 @@ const cases: readonly Case[] = [
     laterMs: 0,
     state: "failed",
     sentence:
-      "The job failed 0.0 s ago: attempt 1 of `b` ended with ExpressionFailed: In `input` of b, `steps.a.output.id` is not there; ask with `has(steps.a.output.id)` before it is read. Register a version whose expression has a value in this case too, and submit a new job: resumed, this one would fail again.",
+      "The job failed 0.0 s ago: attempt 1 of `b` ended with ExpressionFailed: In `input` of b, `steps.a.output.id` is not there; ask with `has(steps.a.output.id)` before it is read. Register a version whose expression has a value in this case too, and submit a new job, because this one would fail again if you resume it.",
     facts: { operations: ["SubmitJob"] },
   },
   {
@@ -406,7 +406,7 @@ const cases: readonly Case[] = [
     laterMs: 0,
     state: "failed",
     sentence:
-      "The job failed 0.0 s ago: attempt 0 of `a` ended with StepLimitExceeded: The job entered 50 steps, the most that one job may: is there a loop that never ends? Register a version whose loop ends, and submit a new job: resumed, this one would fail again.",
+      "The job failed 0.0 s ago: attempt 0 of `a` ended with StepLimitExceeded: The job entered 50 steps, which is the maximum of one job. Check whether there is a loop that never ends. Register a version whose loop ends, and submit a new job, because this one would fail again if you resume it.",
     facts: { operations: ["SubmitJob"] },
   },
   {
@@ -444,7 +444,7 @@ describe("a job", () => {
     const stand = { phase: "next", name: "a", wakeAt: story.now };
     const state = { status: "RUNNING", progress: {}, cursors: [{ branch: "", carried: {}, stand }] } as never;
     const job = { ...story.job, finishedAt: null, state };
-    expect(explain(story, 100, { job }).sentence).toBe("The next step is `a`: a node goes on with it at once.");
+    expect(explain(story, 100, { job }).sentence).toBe("The next step is `a`: a node continues it at once.");
   });
 });
 
@@ -481,7 +481,7 @@ test("a message from outside cannot make the sentence long or break it into line
   expect(facts.error?.message).toBe(error.message);
 });
 
-test("of thousands of events only the latest are compared with what is missing", () => {
+test("only the latest of thousands of events are compared with the missing ones", () => {
   const story = new Story([wait("approve", ["manager-approved"], null)]);
   const stray = story.entries[0];
   if (stray === undefined) throw new Error("no entry");
@@ -510,13 +510,13 @@ test.each([
   expect(duration(ms)).toBe(text);
 });
 
-test("of many names a sentence says the first five", () => {
+test("a sentence lists only the first five of many names", () => {
   expect(listed(["a"])).toBe("`a`");
   expect(listed(["a", "b", "c"])).toBe("`a`, `b` and `c`");
   expect(listed(["a", "b", "c", "d", "e", "f", "g"])).toBe("`a`, `b`, `c`, `d`, `e` and 2 more");
 });
 
-test("of branches it is told how many are done, and what the first open one lacks", () => {
+test("the explanation of branches says how many are done, and what the first open one waits for", () => {
   const story = new Story(
     [
       forEach("each", { items: "${ [1, 2, 3] }", step: "approve", concurrency: 2 }, null),

@@ -303,7 +303,7 @@ describe("what is known of data that expressions make", () => {
     ]);
   });
 
-  test("what a guard asks for in vain is no failure", () => {
+  test("a property that a guard does not find is no failure", () => {
     const ask = "has(steps.last.error) ? steps.last.error.code : null";
     expect(findings([last({ input: { code: `\${ ${ask} }` } })])).toEqual({ problems: [], warnings: [] });
     const misspelt = findings([first("last"), last({ input: "${ has(input.nota) ? input.nota : null }" })]);

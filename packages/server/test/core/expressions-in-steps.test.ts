@@ -337,7 +337,7 @@ describe("what a template makes", () => {
     },
   );
 
-  test("holds no `prototype` under `constructor`, whoever put it there", () => {
+  test("holds no `prototype` under `constructor`, from whatever source", () => {
     const made = { constructor: "${ {input.key: 1} }" };
     const story = new Story([noop("start", "a"), transform("a", made, null)], { input: { key: "prototype" } });
     expect(runs(story)[1]?.error).toMatchObject({ code: "ExpressionFailed" });

@@ -22,7 +22,12 @@ describe("a list in `onFailure` is refused that", () => {
     ["has an unknown field", [{ when: ["X"], then: "b" }], "/0/when", "is not a field of an entry of `onFailure`"],
     ["has no error in `on`", [{ on: [], then: "b" }], "/0/on", "leave `on` out to mean every error"],
     ["has a wildcard", [{ on: ["States.ALL"], then: "b" }], "/0/on/0", "leave `on` out to mean every error"],
-    ["names what no step takes", [{ on: ["StepLimitExceeded"], then: "b" }], "/0/on/0", "which no step takes"],
+    [
+      "names an error that no step handles",
+      [{ on: ["StepLimitExceeded"], then: "b" }],
+      "/0/on/0",
+      "which no step handles",
+    ],
     ["takes every failure before its end", [{ then: "b" }, { on: ["X"], then: "c" }], "/0", "put it last"],
     [
       "names one error in two entries",
@@ -129,7 +134,7 @@ describe("after a failure", () => {
     expect(story.entries.find(({ type }) => type === "step.failed")).not.toHaveProperty("next");
   });
 
-  test("of a wait the entry for `Timeout` takes over", () => {
+  test("the entry for `Timeout` handles the timeout of a wait", () => {
     const story = new Story([
       { ...jobs.wait("gate", ["go"], null), timeoutSeconds: 5, onFailure: [{ on: ["Timeout"], then: "late" }] },
       jobs.noop("late", null),

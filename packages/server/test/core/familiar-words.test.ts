@@ -215,7 +215,7 @@ test.each([
   expect(problem?.detail.endsWith("; this looks like YAML, and a definition is JSON")).toBe(isYaml);
 });
 
-test("a template that holds what is an expression in another language is taken as it stands, with a warning", () => {
+test("a template that holds what is an expression in another language is used as it is written, with a warning", () => {
   const input = {
     "sku.$": "$.order.sku",
     lines: ["$.lines[0]", "{{ steps.reserve.sku }}"],
@@ -223,12 +223,12 @@ test("a template that holds what is an expression in another language is taken a
     own: "${ input.sku }",
   };
   const { warnings } = parse(workflow([noop("a", any, null, { input })], { any: {} }));
-  const told = warnings.filter(({ detail }) => detail.includes("as it stands"));
+  const told = warnings.filter(({ detail }) => detail.includes("as it is written"));
   expect(told.map(({ pointer }) => pointer)).toEqual(
     ["sku.$", "lines/0", "lines/1"].map((at) => `/steps/0/input/${at}`),
   );
   expect(told[0]?.detail).toContain("leave out the `.$`");
   expect(told[2]?.detail).toBe(
-    "`{{ steps.reserve.sku }}` is taken as it stands; an expression is written as in `${ input.name }`",
+    "`{{ steps.reserve.sku }}` is used as it is written; an expression is written as in `${ input.name }`",
   );
 });

@@ -122,7 +122,7 @@ describe("a parallel step", () => {
     expect(story.outputOf("tell")).toEqual({ why: "Boom in b", step: "split" });
   });
 
-  test("a failure that a step of the branch takes is none of the fork", () => {
+  test("a failure that a step of the branch handles does not fail the fork", () => {
     const story = new Story([
       parallel("split", { left: "a" }, null),
       call("a", null, { onFailure: "mend" }),
@@ -518,7 +518,8 @@ describe("in branches", () => {
       code: "StepLimitExceeded",
       step: "a",
       branch: "split:1[left]",
-      message: "The branch entered 40 steps, the most that one branch may: is there a loop that never ends?",
+      message:
+        "The branch entered 40 steps, which is the maximum of one branch. Check whether there is a loop that never ends.",
     });
   });
 
@@ -537,7 +538,7 @@ describe("in branches", () => {
       code: "StepLimitExceeded",
       step: "each",
       message:
-        "The steps of the job that have branches had 1000000000 of them with results to keep, the most that one job may: is there a loop that never ends?",
+        "The branches of the job have 1000000000 stored results, which is the maximum of one job. Check whether there is a loop that never ends.",
     });
   });
 });

@@ -9,10 +9,10 @@ describe("a definition is refused whose", () => {
   const definition = (fields: JsonObject) => ({ ...workflow([noopOf("a", ["any", "any"], null)]), ...fields });
 
   test.each<[string, JsonObject, string, string]>([
-    ["timeout is no time", { timeoutSeconds: 0 }, "/timeoutSeconds", "above 0 and at most 31536000 (a year)"],
-    ["timeout is text", { timeoutSeconds: "5" }, "/timeoutSeconds", "but is a string"],
-    ["description is no text", { description: 5 }, "/description", "must be a string, but is a number"],
-    ["description is a book", { description: "x".repeat(10_001) }, "/description", "longer than 10000 characters"],
+    ["timeout is 0", { timeoutSeconds: 0 }, "/timeoutSeconds", "above 0 and at most 31536000 (a year)"],
+    ["timeout is a text", { timeoutSeconds: "5" }, "/timeoutSeconds", "but is a string"],
+    ["description is not a text", { description: 5 }, "/description", "must be a string, but is a number"],
+    ["description is too long", { description: "x".repeat(10_001) }, "/description", "longer than 10000 characters"],
   ])("%s", (_, fields, pointer, words) => {
     expect(parse(definition(fields)).problems).toEqual([{ pointer, detail: expect.stringContaining(words) }]);
   });

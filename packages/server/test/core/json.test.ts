@@ -33,7 +33,7 @@ describe("JSON is taken as JSON.parse takes it", () => {
     expect(parseJson(text, limits)).toEqual({ value: JSON.parse(text) });
   });
 
-  test("of a key that stands twice the last one wins", () => {
+  test("the last value of a repeated key wins", () => {
     expect(parseJson('{"a":1,"a":2}', limits)).toEqual({ value: { a: 2 } });
   });
 });

@@ -156,7 +156,7 @@ describe("a problem of a definition says its line, column and offset", () => {
     );
   });
 
-  test("of every key that stands twice in an object, with all else that is wrong", () => {
+  test("of every repeated key in an object, with all other problems", () => {
     const text = `{"workflowName": "a", "steps": [], "steps": [],\n "definitions": {"x": {"type": "string", "t\\u0079pe": "null"}}}`;
     expect(placesOf(text)).toMatchObject([
       { pointer: "/steps", detail: expect.stringContaining("stands twice"), offset: text.lastIndexOf('"steps"') },

@@ -149,7 +149,7 @@ describe("a value fits", () => {
   });
 });
 
-test("of a sensitive value no message shows what is allowed", () => {
+test("no message shows the allowed values of a sensitive property", () => {
   const secret = { enum: ["hunter2"] };
   const cases: [JsonValue, JsonValue][] = [
     [{ ...secret, "x-sensitive": true }, "wrong"],

@@ -271,7 +271,7 @@ describe("values of the first schema fit the second", () => {
   });
 });
 
-test("what is said of a schema that excludes itself one level deeper rests on no assumption", () => {
+test("the result for a schema that excludes itself one level deeper does not depend on an assumption", () => {
   // {} fits `even`, {next: {}} does not, {next: {next: {}}} does again.
   const definitions: JsonObject = {
     chain: { type: "object", properties: { next: { $ref: "#/definitions/chain" } } },
@@ -359,7 +359,7 @@ describe("a comparison says where a value may not fit, and why", () => {
   });
 });
 
-describe("what is said to fit always fits, and what is said to fit never does not", () => {
+describe("a schema that is reported to fit always fits, and one that is reported never to fit never fits", () => {
   test.each([
     ["for one schema", ["first"]],
     ["for two that a value fits both", ["first", "second"]],
@@ -395,7 +395,7 @@ test("a schema always fits itself", () => {
   fc.assert(property, { numRuns: 500 });
 });
 
-test("what was decided on an assumption that proves wrong is decided again", () => {
+test("a decision on a wrong assumption is made again", () => {
   const schemas = schemasOf({
     a: { type: "object", properties: { other: { $ref: "#/definitions/b" }, value: { type: "string" } } },
     b: { type: "object", properties: { back: { $ref: "#/definitions/a" } } },

@@ -52,7 +52,7 @@ describe("a schema is refused, with the keyword's place, when it", () => {
       "is more than `maxProperties`",
     ],
     ["has a broken schema for names", { propertyNames: 1 }, "/propertyNames", "must be a schema"],
-    ["has a pattern for names that is none", { patternProperties: { "(": {} } }, "/patternProperties/(", "RE2 syntax"],
+    ["has an invalid pattern for names", { patternProperties: { "(": {} } }, "/patternProperties/(", "RE2 syntax"],
     ["has a broken schema for a pattern", { patternProperties: { a: 1 } }, "/patternProperties/a", "must be a schema"],
     ["has dependents that are no list", { dependentRequired: { a: "b" } }, "/dependentRequired/a", "different strings"],
     ["has an empty allOf", { allOf: [] }, "/allOf", "one schema or more"],

@@ -85,7 +85,7 @@ test("narrowing gives back the very value when there is nothing to drop", () => 
   expect(narrowValue(schemaOf({ properties: { a: {} } }), open)).toBe(open);
 });
 
-test("what narrowing leaves has no property that the schema forbids", () => {
+test("a narrowed value has no property that the schema forbids", () => {
   const property = fc.property(rawDefinitions, jsonValues, (definitions, value) => {
     const schema = tryParse(definitions)?.get("first");
     fc.pre(schema !== undefined);

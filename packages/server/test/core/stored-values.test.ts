@@ -152,7 +152,7 @@ test("a few properties of a large output are stored once more, many are named as
   }
 });
 
-test("what is left of a stored value is stored anew once it is less than a quarter, so that little more is read than the job carries", () => {
+test("a stored value is stored again when less than a quarter of it is left, so that little more is read than the job carries", () => {
   const names = Array.from({ length: 6 }, (_, index) => `s${index}`);
   const reader = (name: string, next: string | null) =>
     transform(`after-${name}`, { length: `\${ size(steps.${name}.output.b) }` }, next);

@@ -30,7 +30,7 @@ onEveryStore((home) => {
     return { organizationId, entryIds };
   }
 
-  test("what is written is sealed, and a trail that nobody touched is intact", async () => {
+  test("every entry is sealed, and an unchanged trail is intact", async () => {
     const { organizationId } = await sealedTrail(3, 2_500);
     await write(service, organizationId, 2);
     const { newestSeal, checkedSeals, ...found } = await verified(organizationId);
@@ -187,7 +187,7 @@ onEveryStore((home) => {
     });
   });
 
-  test("what was sealed once is not sealed again, though somebody lists it anew", async () => {
+  test("a sealed entry is not sealed again, even if somebody lists it as unsealed", async () => {
     const { organizationId, entryIds } = await sealedTrail(3);
     const entryId = entryIds[0];
     await ask(service.running.database, "INSERT INTO audit_unsealed VALUES ($1, $2)", organizationId, entryId);
@@ -196,7 +196,7 @@ onEveryStore((home) => {
     expect((await verified(organizationId)).findings).toMatchObject([{ kind: "entry-listed-twice", entryId }]);
   });
 
-  test("who has the database but not the secret key cannot seal a changed row anew", async () => {
+  test("an attacker with the database but without the secret key cannot seal a changed row", async () => {
     const { organizationId } = await sealedTrail(3);
     const stolen = await verifyAudit({
       database: service.running.database,

@@ -154,7 +154,7 @@ test.each([
 ])("a function's error that is %s says at least where to look", async (_, error) => {
   expect(await callScripted(functionError(error))).toMatchObject({
     kind: "ordinary",
-    error: { code: "ExecutorError", message: "The function failed and gave no message; its log knows more." },
+    error: { code: "ExecutorError", message: "The function failed without a message. Look at its log." },
   });
 });
 

@@ -57,7 +57,7 @@ test("a thread that runs out of memory answers 503 and is replaced", async () =>
   expect(await one.check("one", { text: straightDefinition })).toEqual({ problems: [], warnings: [] });
 });
 
-test("what waits when the node stops is answered, and nothing more is taken", async () => {
+test("checks that wait when the node stops are answered, and no new ones are accepted", async () => {
   const one = checks().checks;
   const waiting = ["a", "b", "c"].map((name) => one.check(name, { text: large }));
   const answers = Promise.allSettled(waiting);

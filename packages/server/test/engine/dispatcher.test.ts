@@ -26,7 +26,7 @@ const answering: Executor = {
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
 
-test("what a call needed is free again when it is done, and not only when its timeout is over", async () => {
+test("the resources of a call are free when the call ends, and not only after its timeout", async () => {
   let reportCount = 0;
   const dispatcher = new Dispatcher({
     executors: executorMap([answering]),
@@ -102,7 +102,7 @@ function takeCall(dispatcher: Dispatcher, jobId: string, interruptions: number, 
 
 const mainOf = (jobId: string) => ({ jobId, branch: mainBranch });
 
-test("of the calls that were lost with two nodes one runs at a time, and all others run beside it", async () => {
+test("calls that were lost with two nodes run one at a time, and all other calls run beside them", async () => {
   const { dispatcher, begun, answer } = heldDispatcher();
   for (const jobId of ["suspect 1", "suspect 2", "suspect 3"]) takeCall(dispatcher, jobId, 2);
   takeCall(dispatcher, "lost once", 1);
@@ -177,7 +177,7 @@ test("the calls of one commit are counted against the free places, of all and of
   expect(["a", "a", "a", "b", "b"].map(beginsAtOnce)).toEqual([true, true, false, true, false]);
 });
 
-/** Hands the dispatcher the call of a job that has just reached it. Answers the called step, to which only the dispatcher holds a reference. */
+/** Hands the dispatcher the call of a job that has just reached it. Returns the called step, to which only the dispatcher holds a reference. */
 function beginCall(dispatcher: Dispatcher): WeakRef<PlanStep> {
   const { plan, job, changes } = new Story([call("f", null)]);
   const [change] = changes;

@@ -99,7 +99,7 @@ onEveryStore((home) => {
     expect(woken.toSorted()).toEqual([...many.jobIds, ...late.jobIds].toSorted());
   });
 
-  test("of more organizations than are told at once, those without a turn have theirs in a later round, and no job is woken twice", async () => {
+  test("if there are more organizations than one round handles, the others follow in a later round, and no job is woken twice", async () => {
     const all = await Promise.all(Array.from({ length: 70 }, () => due(1)));
     const gate = Promise.withResolvers<void>();
     const { timers, woken } = duty({ maxRoundMs: 0 }, () => gate.promise);
@@ -142,7 +142,7 @@ onEveryStore((home) => {
     expect(woken).toEqual(late.jobIds);
   });
 
-  test("what is parked is passed over, and what is due behind it is woken in the same round", async () => {
+  test("parked jobs are skipped, and due jobs behind them are woken in the same round", async () => {
     const organizationId = randomUUID();
     const parkedVersion = await due(manyCount, { organizationId });
     const other = await due(3, { organizationId, ageMs: 1_000 });

@@ -40,7 +40,7 @@ class Watch {
     this.#machineMs += ms;
   }
 
-  /** Looks again and again. Answers the time until the other node was found dead; undefined when it never was. */
+  /** Looks again and again. Returns the time until the other node was found dead; undefined when it never was. */
   async untilDead(atMostMs: number): Promise<number | undefined> {
     for (let passedMs = 0; passedMs <= atMostMs; passedMs += heartbeatMs) {
       if (await this.look()) return passedMs;

@@ -201,7 +201,7 @@ export class Family {
     throw new Error("The jobs do not come to rest.");
   }
 
-  /** Lets one thing happen that happens by itself. Answers false when there is none. */
+  /** Lets one thing happen that happens by itself. Returns false when there is none. */
   async move(): Promise<boolean> {
     const [calls, words, timers] = [() => this.#moveCalls(), () => this.#moveWords(), () => this.#moveTimers()];
     const isImpatient = this.#chance.pick(8) === 7;

@@ -137,7 +137,7 @@ onEveryStore((home) => {
     expect(await asked(twoEvents, withPayload, eventReceived("other"), eventReceived("paid"))).toBe(1);
   });
 
-  test("what happens to large jobs at once is cut by what they hold", async () => {
+  test("simultaneous facts of large jobs are divided into batches by the size of the jobs", async () => {
     const { commit, commits, defects } = groupCommit({ maxBatchBytes: 250_000 });
     // The input is stored once, as the job's input, and read to end the wait.
     const input = { text: randomBytes(50_000).toString("hex") };
@@ -154,7 +154,7 @@ onEveryStore((home) => {
     expect(whole).toMatchObject({ job: { input }, output: input });
   });
 
-  test("what happens at once to many branches of one job is cut by what they hold", async () => {
+  test("simultaneous facts of many branches of one job are divided into batches by the size of the branches", async () => {
     const { commit, commits, defects } = groupCommit({ maxBatchBytes: 250_000 });
     const { organizationId, api } = organization;
     const each = forEach("each", { items: "${ input.list }", step: "make", output: "counts" }, null);
@@ -274,7 +274,7 @@ onEveryStore((home) => {
     expect(await statusOf(commands[1]?.jobId ?? "")).toBeUndefined();
   });
 
-  test("of two different requests with the same idempotency key the second is a conflict", async () => {
+  test("a different request with the same idempotency key is a conflict", async () => {
     const { commit } = groupCommit();
     const key = engine.newId();
 

@@ -24,7 +24,7 @@ test.each([
   ["loopback", "127.0.0.1", "127.255.255.254", "::1"],
   ["link-local addresses and the metadata of clouds", "169.254.169.254", "169.254.170.2", "fe80::1", "fe80::1%eth0"],
   ["carrier NAT, and the metadata of another cloud", "100.64.0.1", "100.127.255.255", "100.100.100.200"],
-  ["platform services at a number that is public elsewhere", "168.63.129.16", "192.0.0.192"],
+  ["addresses of platform services that look like public ones", "168.63.129.16", "192.0.0.192"],
   ["documentation", "192.0.2.1", "198.51.100.1", "203.0.113.1", "2001:db8::1", "3fff::1"],
   ["benchmarks", "198.18.0.1", "198.19.255.255", "2001:2::1"],
   ["multicast, reserved and broadcast", "224.0.0.1", "240.0.0.1", "255.255.255.255", "ff02::1"],
@@ -33,8 +33,8 @@ test.each([
   ["NAT64", "64:ff9b::7f00:1", "64:ff9b::10.0.0.1", "64:ff9b::a9fe:a9fe", "64:ff9b::1", "64:ff9b::", "64:ff9b:1::1"],
   ["6to4", "2002:7f00:1::1", "2002:808:808::1"],
   ["Teredo", "2001::1", "2001:0:7f00:1::1"],
-  ["translated and not given out yet", "::ffff:0:7f00:1", "4000::1", "5f00::1", "100::1"],
-  ["no address", "", "localhost", "1.2.3", "8.8.8.8.8"],
+  ["translated addresses, and addresses that are not assigned yet", "::ffff:0:7f00:1", "4000::1", "5f00::1", "100::1"],
+  ["texts that are not addresses", "", "localhost", "1.2.3", "8.8.8.8.8"],
 ])("steps may not call %s", (_, ...addresses) => {
   expect(addresses.filter((address) => publicOnly.allowsAddress(address))).toEqual([]);
 });

@@ -97,37 +97,37 @@ const ways: readonly (readonly [string, Talk, { kind: string; type?: string; cod
   [
     "goes on to send interim answers",
     endlessly("", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".repeat(100)),
-    { kind: "ordinary", type: "InvalidAnswer", message: "announce an answer that does not come" },
+    { kind: "ordinary", type: "InvalidAnswer", message: "sends interim answers, but no final answer" },
   ],
   [
     "speaks HTTP/0.9",
     sayAndClose("<html>hello</html>"),
-    { kind: "ordinary", type: "InvalidAnswer", message: "something that is not HTTP as it should be" },
+    { kind: "ordinary", type: "InvalidAnswer", message: "something that is not valid HTTP" },
   ],
   [
     "speaks SSH",
     say("SSH-2.0-OpenSSH_9.6\r\n"),
-    { kind: "ordinary", type: "InvalidAnswer", message: "something that is not HTTP as it should be" },
+    { kind: "ordinary", type: "InvalidAnswer", message: "something that is not valid HTTP" },
   ],
   [
     "sends two lengths",
     say(`${plain}Content-Length: 1\r\nContent-Length: 2\r\n\r\nab`),
-    { kind: "ordinary", type: "InvalidAnswer", message: "something that is not HTTP as it should be" },
+    { kind: "ordinary", type: "InvalidAnswer", message: "something that is not valid HTTP" },
   ],
   [
     "sends a length and chunks",
     say(`${plain}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n`),
-    { kind: "ordinary", type: "InvalidAnswer", message: "something that is not HTTP as it should be" },
+    { kind: "ordinary", type: "InvalidAnswer", message: "something that is not valid HTTP" },
   ],
   [
     "sends a length that is no number",
     say(`${plain}Content-Length: -1\r\n\r\na`),
-    { kind: "ordinary", type: "InvalidAnswer", message: "something that is not HTTP as it should be" },
+    { kind: "ordinary", type: "InvalidAnswer", message: "something that is not valid HTTP" },
   ],
   [
     "sends a header with NUL",
     say(`${plain}X-A: a\0b\r\nContent-Length: 0\r\n\r\n`),
-    { kind: "ordinary", type: "InvalidAnswer", message: "something that is not HTTP as it should be" },
+    { kind: "ordinary", type: "InvalidAnswer", message: "something that is not valid HTTP" },
   ],
   [
     "sends a bomb of zeros in gzip",
@@ -144,7 +144,7 @@ const ways: readonly (readonly [string, Talk, { kind: string; type?: string; cod
   [
     "packs in a way that nobody asked for",
     say(`${json}Content-Encoding: compress, gzip\r\nContent-Length: 2\r\n\r\n{}`),
-    { kind: "permanent", type: "UnreadableBody", message: "packed in a way that was not asked for" },
+    { kind: "permanent", type: "UnreadableBody", message: "has a compression that the request did not accept" },
   ],
   [
     "calls something JSON that is not",

@@ -236,7 +236,7 @@ describe("a status", () => {
     [["4xx"], 429, true],
     [["3xx"], 302, true],
     [["5xx"], 404, false],
-  ])("is held against successStatus: %j and %i", async (successStatus, status, isSuccess) => {
+  ])("is compared with successStatus: %j and %i", async (successStatus, status, isSuccess) => {
     await using server = await ScriptedServer.start(saying(status, { location: "/elsewhere" }));
     const result = await callHttp({ url: server.endpoint.href, successStatus });
     expect(result.type === "succeeded" ? result.output : "failed").toMatchObject(isSuccess ? { status } : {});
@@ -346,7 +346,7 @@ describe("over TLS", () => {
         expect(names).toEqual(["api.test"]);
         const down = await failureOf({ url: `${url}down` }, { resolve });
         expect(down).toMatchObject({ kind: "permanent", error: { type: "RedirectRefused" } });
-        expect(down.error.message).toContain("is not encrypted, although the one that redirects is");
+        expect(down.error.message).toContain("is not encrypted, although the redirecting address is");
         const { error } = await failureOf({ url: url.replace("api.test", "other.test") }, { resolve });
         expect(error).toMatchObject({ type: "CertificateRejected" });
         expect(error.message).toContain("ERR_TLS_CERT_ALTNAME_INVALID");

@@ -79,7 +79,7 @@ onEveryStore((home) => {
     return names;
   }
 
-  test("whoever waits for a large job reads how far it is, and its values once, at the end", async () => {
+  test("a request that waits for a large job reads its progress, and its values only once, at the end", async () => {
     const { api } = await service.newOrganization();
     const { workflowId } = await deploy(api, definitionOf(waitStep("w", ["x"], null)));
     const { jobId } = await submitAndWait(api, workflowId, { text: "x".repeat(500_000) });

@@ -40,7 +40,7 @@ async function historyTypes(api: Client, jobId: string): Promise<string[]> {
   return body.entries.map((entry) => entry.type);
 }
 
-/** Answers which node holds the job's call, and under which epoch. */
+/** Returns which node holds the job's call, and under which epoch. */
 async function ownerOf(jobId: string): Promise<{ nodeId: string; epoch: number }> {
   const { rows } = await onServer(cluster.databaseUrl, (client) =>
     client.query(`SELECT node_id AS "nodeId", epoch FROM job_call WHERE job_id = $1`, [jobId]),

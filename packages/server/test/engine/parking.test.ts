@@ -271,7 +271,7 @@ onEveryStore((home) => {
     expect(parking.jobCount).toBe(0);
   });
 
-  test("what a call brought is kept until the database has room for it again", async () => {
+  test("the outcome of a call is kept until the database has room again", async () => {
     const { commit, parking } = groupCommit();
     const job = await jobOf(await workflowOf(callingDefinition("held")));
     const mend = await failRow(service.running.database, job, "53100");

@@ -15,7 +15,7 @@ onEveryStore((home) => {
     await peopleRetentionDuty({ database, now, accountActivityDays: 400, invitationDays: 90 }).runOnce();
   }
 
-  test("what happened to an account is forgotten after its time, and not before", async () => {
+  test("the activity of an account is deleted after the configured time, and not before", async () => {
     const { client } = await service.newUser();
     await client.call("UpdateAccount", { body: { displayName: "Ada" } });
     const activities = async () =>

@@ -21,7 +21,7 @@ test("plans are kept up to a number of bytes; the one that was used longest ago 
   expect(cache.bytes).toBe(100);
 });
 
-test("one organization has half of the room, and beyond it drives out its own plans", () => {
+test("one organization may use half of the cache, and beyond that its own oldest plans are removed", () => {
   const cache = new PlanCache(100);
   keep(cache, "quiet", 10, "q1", "q2");
   keep(cache, "busy", 20, "b1", "b2", "b3", "b4");

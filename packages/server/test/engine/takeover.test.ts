@@ -128,7 +128,7 @@ onEveryStore((home) => {
       });
     }
 
-    /** Answers the job's status and what became of the fact. */
+    /** Returns the job's status and what became of the fact. */
     async tell(key: JobKey, fact: UntimedFact) {
       const done = await this.#commit.commit(happening(key, fact), "engine");
       return done.answer;
@@ -220,7 +220,7 @@ onEveryStore((home) => {
     expect([deadNodes, livingNodeIds.includes(dying.nodeId)]).toEqual([[], false]);
   });
 
-  test("what a node that has left still owned is taken over at once", async () => {
+  test("calls that a stopped node still owned are taken over at once", async () => {
     const [leaving, observer] = (await nodes(2)) as [TestNode, TestNode];
     const key = await leaving.job("begun");
     await leaving.node.leave();

@@ -221,7 +221,7 @@ onEveryStore((home) => {
     expect(performance.now() - polledAt).toBeLessThan(timeLimit(5_000));
   });
 
-  test("of large inputs no more are read than a few workers can be given", async () => {
+  test("only as many large inputs are read as a few workers can take", async () => {
     const version = await nodes.register(textOf([task("work", null)]));
     const text = "x".repeat(900_000);
     for (let count = 0; count < 80; count += 1) await nodes.submit(nodes.node(), version, { text });

@@ -87,7 +87,7 @@ onEveryStore((home) => {
     expect(inputsOf(await given)).toEqual(list);
   });
 
-  test("of more tasks than those who wait can do, none is given before all that wait are known", async () => {
+  test("if there are more tasks than the waiting workers can take, none is given before all waiting workers are known", async () => {
     const each = forEach("each", { items: "${ input.list }", step: "work", concurrency: 5 }, null);
     const version = await registered(each, task("work", null));
     const { node, given, leaving } = await waiting(version.organizationId, { maxTasks: 2 });

@@ -41,7 +41,7 @@ async function untilSomebodyWaits(node: TestService): Promise<void> {
   await vi.waitFor(() => expect(node.running.engine.gauges().waitingRequests).toBeGreaterThan(0), waitOptions);
 }
 
-test("who waits on one node hears soon that the job has ended on another", async () => {
+test("a request that waits on one node soon learns that the job has ended on another", async () => {
   const organization = await cluster.node(0).newOrganization();
   const [here, there] = everywhere(organization);
   const { workflowId } = await deploy(here, waitingDefinition);
@@ -56,7 +56,7 @@ test("who waits on one node hears soon that the job has ended on another", async
   expect(performance.now() - endedAt).toBeLessThan(timeLimit(noticeMs));
 });
 
-test("who watches on one node sees what happens on another, to the end", async () => {
+test("a watcher on one node sees everything that happens on another, until the end", async () => {
   const organization = await cluster.node(0).newOrganization();
   const [here] = everywhere(organization);
   const { workflowId } = await deploy(here, waitingDefinition);

@@ -86,7 +86,7 @@ onOneStore((home) => {
     expect(told.activities.filter(({ action }) => action === "sign-in-refused")).toHaveLength(5);
   });
 
-  test("what cannot be confirmed at all is no wrong code", async () => {
+  test("a confirmation without a started setup does not count as a wrong code", async () => {
     const { client } = await newSignedInPerson(service);
     for (let count = 0; count < 8; count += 1) {
       await client.refused("ConfirmSecondFactor", "ConflictError", { body: { code: "000000" } });

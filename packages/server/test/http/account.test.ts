@@ -27,7 +27,7 @@ const newPassword = "another password, and longer";
 onOneStore((home) => {
   const service = useService(home);
 
-  test("who is signed in sees their own account, and can change their name", async () => {
+  test("a signed-in user sees their own account, and can change their name", async () => {
     const { client, userId, email } = await newSignedInPerson(service);
     const { body } = await client.call("GetAccount");
     const stated = { userId, email, displayName: "A user", hasPassword: true, recoveryCodesLeft: 0 };

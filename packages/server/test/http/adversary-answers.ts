@@ -11,7 +11,7 @@ export interface Cell {
   readonly ids: Readonly<Record<keyof Pair, World["ids"]>>;
 }
 
-/** Answers everything that a caller can see of an answer, with a mark for each value that the request named. */
+/** Returns everything that a caller can see of an answer, with a mark for each value that the request named. */
 export function seenIn({ attack, ids }: Cell, { status, headers, body }: Answer<string>, side: keyof Pair): string {
   const requestId = headers.get("x-request-id") ?? "";
   const shown = [...headers].filter(([name]) => !unlike.has(name)).sort();

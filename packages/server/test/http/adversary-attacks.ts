@@ -96,7 +96,7 @@ function withParts(pair: Pair): readonly Pair[] {
   return [pair, ...theirs.map((part, index) => ({ theirs: part, nobodys: nobodys[index] ?? part }))];
 }
 
-/** Answers the caller's own thing of that name. */
+/** Returns the caller's own thing of that name. */
 function besideOf(name: string, ids: World["ids"]): string {
   return (ids as Readonly<Record<string, string>>)[name] ?? "other";
 }

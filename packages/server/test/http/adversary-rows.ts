@@ -1,7 +1,7 @@
 import { ask } from "@stepwell/testing/audit-rows.ts";
 import type { TestService } from "@stepwell/testing/service.ts";
 
-/** Answers every row of every table as text, without the times of last use, and without the rows that a node writes about itself. */
+/** Returns every row of every table as text, without the times of last use, and without the rows that a node writes about itself. */
 export async function rowsOfStore({ running: { database } }: TestService): Promise<ReadonlySet<string>> {
   const tables = await ask<{ name: string }>(
     database,
@@ -27,7 +27,7 @@ const countersOf: ReadonlySet<string> = new Set([
   "audit_sealed",
 ]);
 
-/** Answers the rows that appeared, and those that disappeared. */
+/** Returns the rows that appeared, and those that disappeared. */
 export function changedRows(before: ReadonlySet<string>, after: ReadonlySet<string>): readonly string[] {
   return [...before.symmetricDifference(after)];
 }

@@ -57,13 +57,13 @@ const thingOfName: Readonly<Record<string, Thing>> = {
 
 const all: readonly Thing[] = [...idThings, ...namedThings, ...otherThings];
 
-/** Answers the thing that belongs into a field; undefined where no name says so. */
+/** Returns the thing that belongs into a field; undefined where no name says so. */
 export function thingOf({ name }: RequestField, { operationId }: Operation): Thing | undefined {
   if (name === "name" && operationId.endsWith("Role")) return "role";
   return thingOfName[name] ?? all.find((thing) => thing === name);
 }
 
-/** Answers all things that have the form of the field's values. */
+/** Returns all things that have the form of the field's values. */
 export function thingsFor(field: RequestField, operation: Operation): readonly Thing[] {
   const own = thingOf(field, operation);
   // A change may take any text as a name of the caller's own. The next attack with the same text would then meet the thing that this one made.
@@ -112,7 +112,7 @@ export class Things {
     return [...this.#pageTokens.keys()];
   }
 
-  /** Answers the other organization's ids, or as many that nobody ever had, in the form that the rows of operations take. */
+  /** Returns the other organization's ids, or as many that nobody ever had, in the form that the rows of operations take. */
   idsOf(side: keyof Pair): World["ids"] {
     const named = Object.entries(this.world.ids).filter(([name]) => idNames.has(name));
     const given = named.map(([name, theirs]) => [

@@ -192,7 +192,7 @@ function groupsOf(cells: readonly Cell[]): readonly (readonly Cell[])[] {
   return [...Map.groupBy(cells, ({ attack }) => attack).values()];
 }
 
-/** Answers one caller of each kind that the code can tell apart. */
+/** Returns one caller of each kind that the code can tell apart. */
 function fewOf(callers: readonly MatrixCaller[], operation: Operation): readonly MatrixCaller[] {
   const kinds = Map.groupBy(callers, ({ kind }) => kind);
   const may = (kind: MatrixCaller["kind"]) => kinds.get(kind)?.find((caller) => mayCall(caller, operation));

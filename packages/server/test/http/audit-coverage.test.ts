@@ -118,7 +118,7 @@ onOneStore((home) => {
     },
   );
 
-  test("what a stranger, or nobody, is refused is written nowhere", async () => {
+  test("refusals to strangers and to callers without a credential are not recorded", async () => {
     const { api } = world.organization;
     const stranger = await service.newUser();
     const name = randomUUID();
@@ -128,13 +128,13 @@ onOneStore((home) => {
     for (const answer of [unknown, nobody, invalid]) expect(await rowsOfRequest(answer, service)).toEqual([]);
   });
 
-  test("what may be read, or may not, is no change", async () => {
+  test("reads, whether allowed or denied, are not recorded", async () => {
     const { api } = world.organization;
     const denied = await api.as(weak).refused("ListJobs", "AuthorizationError");
     expect(await rowsOfRequest(denied, service)).toEqual([]);
   });
 
-  test("what is denied deep in a handler is recorded as well", async () => {
+  test("a denial deep in a handler is recorded as well", async () => {
     const { api } = world.organization;
     const permissions = ["apitoken:create", "apitoken:update"];
     const { body } = await api.call<{ token: string; tokenId: string }>("CreateApiToken", {

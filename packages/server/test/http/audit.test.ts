@@ -87,7 +87,7 @@ onOneStore((home) => {
     expect(JSON.stringify(entries)).not.toContain("integrationDetails");
   });
 
-  test("what people do to jobs is recorded; what programs send, and what changes nothing, is not", async () => {
+  test("changes of jobs by people are recorded; events of programs, and requests that change nothing, are not", async () => {
     const { api } = await service.newOrganization();
     const { workflowId } = await deploy(api, waitingDefinition);
     const { jobId } = await submitAndWait(api, workflowId);

@@ -28,7 +28,7 @@ export function planOf(operations: readonly Operation[], callers: readonly Matri
   );
 }
 
-/** Answers the class of callers whom the code treats alike when they call this operation; undefined for a caller who need not try it. */
+/** Returns the class of callers whom the code treats alike when they call this operation; undefined for a caller who need not try it. */
 function classOf(caller: MatrixCaller, operation: Operation): string | undefined {
   if (caller.kind === "stranger") return caller.name;
   if (caller.kind === "token") return isMadeFor(caller, operation) ? caller.name : undefined;
@@ -56,7 +56,7 @@ export function mayCall(caller: MatrixCaller, operation: Operation): boolean {
   return may !== undefined && (operation.permission === "any" || may.has(operation.permission as Permission));
 }
 
-/** Answers undefined for a stranger. */
+/** Returns undefined for a stranger. */
 export function permissionsAt({ may, mayOutside }: MatrixCaller, operation: Operation): PermissionSet | undefined {
   return isInOrganization(operation) ? may : (mayOutside ?? may);
 }

@@ -121,7 +121,7 @@ onOneStore((home) => {
     expect((await api.as(text).call("GetJob", { params })).body.jobId).toBe(jobId);
   });
 
-  test("what may not be done is said before what is wrong with the body", async () => {
+  test("a missing permission is reported before faults of the body", async () => {
     const { token: text } = await storeToken(service, own.ids.organizationId, { permissions: ["job:read"] });
     await own.organization.api.as(text).refused("SubmitJob", "AuthorizationError", { body: "{" });
     await own.organization.api.as(undefined).refused("SubmitJob", "AuthenticationError", { body: "{" });

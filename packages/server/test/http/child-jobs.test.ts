@@ -212,7 +212,7 @@ onEveryStore((home) => {
     expect(await read(childId, 20)).toMatchObject({ status: "CANCELLED" });
   });
 
-  test("a token that is bound to a workflow hears of no jobs of others", async () => {
+  test("a token that is bound to a workflow sees no jobs of other workflows", async () => {
     const { api, begin, read, idOf } = await family({
       root: [childJob("begin", "middle", "again"), childJob("again", "root-leaf", null)],
       middle: [noop("only", null)],

@@ -33,7 +33,7 @@ test.each([
   }
 });
 
-test("who begins sign-ins without end is held back, and nobody else", async () => {
+test("only the address that begins too many sign-ins is slowed down", async () => {
   const service = new TestService(postgresHome, { STEPWELL_TRUSTED_PROXIES: "127.0.0.0/8, ::1" });
   await service.start();
   try {
@@ -62,7 +62,7 @@ test("who begins sign-ins without end is held back, and nobody else", async () =
   }
 }, 60_000);
 
-test("what is kept of a browser in which nobody signed in is gone after an hour", async () => {
+test("the record of a browser in which nobody signed in is deleted after an hour", async () => {
   const service = new TestService(postgresHome);
   await service.start();
   try {
@@ -83,7 +83,7 @@ test("what is kept of a browser in which nobody signed in is gone after an hour"
   }
 });
 
-test("who tries tokens is sent away however many addresses their network has", async () => {
+test("a network whose addresses try many tokens is refused, however many addresses it has", async () => {
   const settings = { STEPWELL_TRUSTED_PROXIES: "127.0.0.0/8, ::1", STEPWELL_MAX_REFUSALS_PER_MINUTE: "20" };
   const service = new TestService(postgresHome, settings);
   await service.start();

@@ -44,7 +44,7 @@ onOneStore((home) => {
     expect(Object.keys(document.paths).filter((path) => /^\/(app|assets|signed-in|$)/.test(path))).toEqual([]);
   });
 
-  test("an asset is kept for ever, and comes packed for whoever takes that", async () => {
+  test("an asset may be cached for ever, and is compressed for clients that accept it", async () => {
     const page = await (await get("/")).text();
     const [script = ""] = page.match(/\/assets\/index-[\w-]+\.js/) ?? [];
     const answers = new Map<string, string>();

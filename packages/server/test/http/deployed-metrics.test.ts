@@ -137,7 +137,7 @@ function selectionsOf(query: string): readonly Selection[] {
 /** Prometheus itself adds these labels to each series. */
 const outsideLabels = ["job", "instance"];
 
-/** Answers the values that a matcher names. The statuses that occur depend on the failures. */
+/** Returns the values that a matcher names. The statuses that occur depend on the failures. */
 function namesIn(label: string, value: string): readonly string[] {
   return label !== "status" && /^\w+(\|\w+)*$/.test(value) ? value.split("|") : [];
 }

@@ -13,7 +13,7 @@ onOneStore((home) => {
   const textOf = async (path: string) => await (await get(path)).text();
 
   test.each(["/docs", "/docs/definitions", "/docs/http-api", "/docs/api"])(
-    "%s is a page that anybody may read, and that allows itself nothing from elsewhere",
+    "%s is a public page, whose policy allows nothing from other origins",
     async (path) => {
       const response = await get(path);
       expect(response.status).toBe(200);
@@ -29,7 +29,7 @@ onOneStore((home) => {
     },
   );
 
-  test("a page that did not change is not sent again, comes packed for whoever takes that, and has no body for HEAD", async () => {
+  test("an unchanged page is not sent again, is compressed for clients that accept it, and has no body for HEAD", async () => {
     const packed = await get("/docs/definitions", { "accept-encoding": "gzip" });
     expect(packed.headers.get("content-encoding")).toBe("gzip");
     expect(await packed.text()).toBe(await textOf("/docs/definitions"));
@@ -122,7 +122,7 @@ onOneStore((home) => {
     for (const name of Object.keys(document.components?.schemas ?? {})) expect(page).toContain(`id="schema-${name}"`);
   });
 
-  test("what the search finds is there, and its index has a name that changes with it", async () => {
+  test("every search result exists, and the name of the index changes with its content", async () => {
     const [, index = ""] = (await textOf("/docs")).match(/data-index="([^"]+)"/) ?? [];
     expect(index).toMatch(/^\/docs\/assets\/search-[\w-]{8}\.json$/);
     const response = await get(index);
@@ -169,7 +169,7 @@ interface Operation {
   readonly "x-cost"?: number;
 }
 
-/** Answers the addresses to which a page links, and those that it loads. */
+/** Returns the addresses to which a page links, and those that it loads. */
 function addressesOf(page: string): string[] {
   const addresses = [...page.matchAll(/\s(?:href|src|data-index|data-docs)="([^"]*)"/g)].map(
     ([, address = ""]) => address,

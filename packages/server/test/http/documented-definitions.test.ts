@@ -160,7 +160,7 @@ async function expectRefusal(refusal: Promise<Answer<ProblemBody>>, problem: str
   expect(errors.map(({ pointer, detail }) => `${pointer} ${detail}`)).toEqual([expect.stringContaining(problem)]);
 }
 
-/** Answers the first word, and the rest. */
+/** Returns the first word, and the rest. */
 function split(rest: string): readonly [string, string] {
   const [, word = "", more = ""] = /^(\S+) ?(.*)$/.exec(rest) ?? [];
   return [word, more];

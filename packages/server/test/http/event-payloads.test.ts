@@ -70,7 +70,7 @@ onOneStore((home) => {
     expect(await job.send("approved", more)).toEqual(first);
   });
 
-  test("what does not fit is refused with a pointer, and nothing is kept", async () => {
+  test("a payload that does not fit is refused with a pointer, and nothing is kept", async () => {
     const job = await jobOf([approve("approve", "act"), act]);
     const { body } = await job.refused("ValidationError", { eventId: "approved", payload: { approved: "yes" } });
     expect(body).toMatchObject({ errors: [{ pointer: "/payload/approved" }] });
@@ -136,7 +136,7 @@ onOneStore((home) => {
     for (const job of jobs) expect(await job.end()).toMatchObject({ status: "SUCCEEDED", output: { approved: true } });
   });
 
-  test("a job goes on whose events were kept before the state told which of them have payloads", async () => {
+  test("a job continues whose events were stored by a release whose state did not say which events have payloads", async () => {
     const job = await jobOf([approve("approve", "act", ["a", "b", "c"]), act]);
     await job.send("a");
     await job.send("b", { payload: { approved: true } });

@@ -14,7 +14,7 @@ export interface Stage {
   /** The client of Ada, in the organization. */
   readonly api: Client;
   readonly ada: TestUser;
-  /** Answers the service's value for a value of the examples. */
+  /** Returns the service's value for a value of the examples. */
   real(value: string): string;
   /** Lets a value of the examples stand for another value of the service. */
   replace(value: string, real: string): void;

@@ -71,7 +71,7 @@ interface AnswerExample {
   readonly example: unknown;
 }
 
-/** Answers undefined for an operation whose success has no body. */
+/** Returns undefined for an operation whose success has no body. */
 function exampleOfAnswer(document: ApiDocument, operationId: string): AnswerExample | undefined {
   const { responses } = document.operation(operationId).declaration;
   const found = Object.entries(responses).filter(([status, { content }]) => status < "300" && content !== undefined);
@@ -108,7 +108,7 @@ function realIn<Value>(value: Value, stage: Stage): Value {
   return JSON.parse(text) as Value;
 }
 
-/** Answers the names of an object's fields, and one fixed name for a text. */
+/** Returns the names of an object's fields, and one fixed name for a text. */
 function fieldsOf(body: unknown): string[] {
   return typeof body === "object" && body !== null ? Object.keys(body) : [typeof body];
 }

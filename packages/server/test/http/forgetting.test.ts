@@ -13,7 +13,7 @@ onOneStore((home) => {
 
   const lookUps: ReadonlySet<string> = new Set(["find_user_token_by_hash", "find_memberships"]);
 
-  /** Answers the look-ups about this user that the service sent meanwhile. */
+  /** Returns the look-ups about this user that the service sent meanwhile. */
   async function lookUpsOf({ userId }: { readonly userId: string }, work: () => Promise<unknown>): Promise<string[]> {
     const asked = vi.spyOn(service.running.database.requests, "query");
     await work();
@@ -40,7 +40,7 @@ onOneStore((home) => {
     throw new Error("No try took less than a second.");
   }
 
-  test("what one user changes throws away nobody else's", async () => {
+  test("a change of one user does not drop the remembered values of other users", async () => {
     const organization = await service.newOrganization();
     const { api } = organization;
     const member = await service.newMember(organization, ["viewer"]);
@@ -81,7 +81,7 @@ onOneStore((home) => {
     expect(await lookUpsAfter(inside, change)).toEqual(["find_memberships"]);
   });
 
-  test("what concerns a user is looked up again at once", async () => {
+  test("values that concern a user are looked up again at once", async () => {
     const organization = await service.newOrganization();
     const member = await service.newMember(organization, ["viewer"]);
     const params = { userId: member.userId };

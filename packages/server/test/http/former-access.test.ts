@@ -49,7 +49,7 @@ onOneStore((home) => {
     expect((await browser.open(again.url, isArrival)).text).toContain('name="password"');
   }
 
-  test("whoever made an account with somebody else's address loses it once its owner sets a password by a link", async () => {
+  test("a person who created an account with somebody else's address loses it when the owner sets a password by a link", async () => {
     const attacker = await service.newOrganization();
     const email = `victim-${randomUUID()}@example.org`;
     const { body: invitation } = await attacker.api.call<{ link: string }>("CreateInvitation", {

@@ -64,7 +64,7 @@ onOneStore((home) => {
     return response.status;
   }
 
-  test("what the table below changes is accepted as long as nothing is changed", async () => {
+  test("the request that the table below changes is accepted without a change", async () => {
     expect(await statusOf(person.idToken)).toBe(200);
     expect(await statusOf(signedByUs())).toBe(200);
   });

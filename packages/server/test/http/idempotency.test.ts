@@ -139,7 +139,7 @@ onEveryStore((home) => {
     await api.call("RegisterWorkflow", { body: { name: "n" }, ...key("~".repeat(255)) });
   });
 
-  test("an operation that honours no key refuses it, rather than ignore it", async () => {
+  test("an operation that does not support a key refuses it instead of ignoring it", async () => {
     const { api } = await service.newOrganization();
     const { workflowId, versionId } = await deploy(api, straightDefinition);
     const token = { name: "t", permissions: ["job:read"] };
@@ -151,7 +151,7 @@ onEveryStore((home) => {
     await api.call("GetWorkflow", { params: { workflowId }, ...key() });
   });
 
-  test("a key that is past its life is a new one", async () => {
+  test("an expired key counts as a new one", async () => {
     const { api, organizationId } = await service.newOrganization();
     const { workflowId } = await deploy(api, straightDefinition);
     const used = key();

@@ -120,7 +120,7 @@ onOneStore((home) => {
   });
 
   test.each([
-    ["an address that is none", { newEmail: "nobody" }],
+    ["an invalid address", { newEmail: "nobody" }],
     ["no name", { displayName: " " }],
     ["a name that turns its direction", { displayName: "a\u202eb" }],
     ["a name of 10,000 characters", { displayName: "x".repeat(10_000) }],
@@ -140,7 +140,7 @@ onOneStore((home) => {
     expect(await submit(link, newAccount(email))).toMatchObject({ status: 200 });
   });
 
-  test("what people typed is text on the page, and so is the organization's name", async () => {
+  test("input of people is shown as text on the page, and so is the organization's name", async () => {
     const owner = await service.newUser();
     const name = '<script>alert(1)</script>"><img src=x onerror=alert(2)>';
     const body = { name, displayName: name };
@@ -162,7 +162,7 @@ onOneStore((home) => {
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
   });
 
-  test("of many who send the form at one instant exactly one gets in, and the others have no account", async () => {
+  test("if many people send the form at the same moment, exactly one joins, and the others have no account", async () => {
     const { api } = await service.newOrganization();
     const { link } = await invite(api);
     const emails = Array.from({ length: 6 }, newEmail);
@@ -190,7 +190,7 @@ onOneStore((home) => {
     expect(await findUserByEmail(service.running.database, email)).toBeUndefined();
   });
 
-  test("who tries addresses out by an invitation is held back as who tries passwords is", async () => {
+  test("a person who tries addresses through an invitation is slowed down, like one who tries passwords", async () => {
     const { database, engine } = service.running;
     const { api } = await service.newOrganization();
     const { link } = await invite(api);

@@ -52,7 +52,7 @@ onOneStore((home) => {
     expect(body).not.toHaveProperty("role");
   });
 
-  test("who is invited becomes a member with the roles of the invitation, and it is used up", async () => {
+  test("an invited person becomes a member with the roles of the invitation, and the invitation is used up", async () => {
     const { api, organizationId, owner } = await service.newOrganization();
     const invitation = await invite(api, { roles: ["viewer", "ci"] });
     expect(invitation.link).toBe(`${service.baseUrl}/invitations/${invitation.code}`);
@@ -219,12 +219,12 @@ onOneStore((home) => {
     ["one role that is a list", { roles: undefined, role: ["viewer"] }, "/role"],
     ["an empty list of roles", { roles: [] }, "/roles"],
     ["a role that does not exist", { roles: ["viewer", "vieweer"] }, "/roles/1"],
-    ["an address that is none", { email: "somebody" }, "/email"],
+    ["an invalid address", { email: "somebody" }, "/email"],
     ["an address with a line break", { email: "a@example.org\nBcc: b@example.org" }, "/email"],
     ["an address of 1,000 characters", { email: `${"x".repeat(990)}@example.org` }, "/email"],
     ["a time that is past", { expiresAt: "2020-01-01T00:00:00Z" }, "/expiresAt"],
     ["a time that is too far away", { expiresAt: new Date(Date.now() + 31 * dayMs).toISOString() }, "/expiresAt"],
-    ["a time that is none", { expiresAt: "tomorrow" }, "/expiresAt"],
+    ["an invalid time", { expiresAt: "tomorrow" }, "/expiresAt"],
     ["a field that is not the caller's to set", { organizationId: "x" }, "/organizationId"],
   ])("%s is 400 with a pointer, and invites nobody", async (_name, changes, pointer) => {
     const { api } = await service.newOrganization();
@@ -263,7 +263,7 @@ onOneStore((home) => {
     await invite(api, body);
   });
 
-  test("of many who accept one invitation at one instant exactly one becomes a member", async () => {
+  test("if many people accept one invitation at the same moment, exactly one becomes a member", async () => {
     const { api } = await service.newOrganization();
     const { code } = await invite(api, { roles: ["viewer"] });
     const users = await Promise.all(Array.from({ length: 12 }, () => service.newUser()));

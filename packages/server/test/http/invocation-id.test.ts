@@ -56,7 +56,7 @@ onOneStore((home) => {
     expect(await submit(api, { workflowId }, { ...once, query: { waitSeconds: 5 } })).toBe(first);
   });
 
-  test("an id that somebody else sends has no effect, for another token of the same person neither", async () => {
+  test("an id has no effect for another caller, not even for another token of the same person", async () => {
     const organization = await deployed();
     const { api, workflowId } = organization;
     const colleague = await service.newMember(organization, ["developer"]);
@@ -72,7 +72,7 @@ onOneStore((home) => {
     expect([await works(first.token), await works(second.token)]).toEqual([true, true]);
   });
 
-  test("whoever repeats a call must still be allowed to make it", async () => {
+  test("a caller who repeats a call must still be allowed to make it", async () => {
     const organization = await deployed();
     const { api, workflowId } = organization;
     const permissions = ["job:submit", "job:read"];
@@ -262,7 +262,7 @@ onOneStore((home) => {
     expect(body.changes).toHaveLength(4);
   });
 
-  test("what a read is sent under is ignored", async () => {
+  test("the id of a read is ignored", async () => {
     const { api } = await service.newOrganization();
     const once = attempt(randomUUID());
     const before = await api.call("ListWorkflows", once);

@@ -129,7 +129,7 @@ onOneStore((home) => {
     const jobId = await submitCall(api, "broken");
     const { sentence, facts } = await untilState(api, jobId, "failed");
     expect(sentence).toMatch(
-      /^The job failed \S+ s ago: attempt 1 of `call` ended with Broken: It broke\. Mend what `call` calls, then resume the job: it goes on with `call`\.$/,
+      /^The job failed \S+ s ago: attempt 1 of `call` ended with Broken: It broke\. Fix what `call` calls, then resume the job: it goes on with `call`\.$/,
     );
     expect(facts).toMatchObject({ error: { code: "ExecutorError", step: "call" }, operations: ["ResumeJob"] });
   });

@@ -164,7 +164,7 @@ onOneStore((home) => {
     expect(executionData).toHaveProperty("workflowOutput");
   });
 
-  test("of a job with 1,200 step runs the newest 1,000 are there, and a warning says so", async () => {
+  test("the newest 1,000 of 1,200 step runs are shown, and a warning says so", async () => {
     const { api } = await service.newOrganization();
     // A loop must have a way out; this one is never taken.
     const loop = { ...noopStep("b", "a"), onFailure: "end" };
@@ -187,7 +187,7 @@ onOneStore((home) => {
     });
   });
 
-  test("of values over 16 MB those of the latest runs are there, and warnings name the runs without", async () => {
+  test("only 16 MB of values are shown, those of the latest runs, and warnings name the runs without values", async () => {
     const { api } = await service.newOrganization();
     const steps = Array.from({ length: 8 }, (_, index) => noopStep(`s${index}`, index === 7 ? null : `s${index + 1}`));
     const { workflowId } = await deploy(api, definitionOf(...steps));

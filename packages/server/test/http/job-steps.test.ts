@@ -48,7 +48,7 @@ onOneStore((home) => {
       { timeout: 20_000, interval: 20 },
     );
 
-  test("the steps of a job are those of GetJob, in pages and by their status", async () => {
+  test("ListJobSteps lists the same steps as GetJob, in pages and filtered by status", async () => {
     const { api } = await service.newOrganization();
     const { workflowId } = await deploy(
       api,

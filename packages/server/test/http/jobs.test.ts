@@ -142,7 +142,7 @@ onEveryStore((home) => {
     expect((await api.call("ListJobs")).body).toEqual({ jobs: [] });
   });
 
-  test("what is a number in JavaScript comes back as it was", async () => {
+  test("a number that JavaScript can represent is returned unchanged", async () => {
     const { api } = await service.newOrganization();
     const { workflowId } = await deploy(api, straightDefinition);
     const inputJson = { big: 9007199254740991, small: -9007199254740991, tenth: 0.1, tiny: 5e-324, negative: -0.5e-9 };
@@ -189,7 +189,7 @@ onEveryStore((home) => {
     ["a workflow that is no id", { workflowId: "x" }],
     ["an unknown order", { order: "random" }],
     ["a version number below 1", { workflowVersionNumber: 0 }],
-    ["a version number that is none", { workflowVersionNumber: "latest" }],
+    ["an invalid version number", { workflowVersionNumber: "latest" }],
     ["an unknown hierarchy", { jobHierarchy: "CHILDREN" }],
     ["includeTotal that is neither true nor false", { includeTotal: "yes" }],
   ])("%s is 400", async (_name, query) => {

@@ -93,7 +93,7 @@ onOneStore((home) => {
     await expect.poll(async () => (await submit()).status, patience).toBe(201);
   });
 
-  test("what an organization is said to store is about what its rows take", async () => {
+  test("the reported stored bytes of an organization are about the size of its rows", async () => {
     const { api, organizationId } = await service.newOrganization();
     await service.setMaximums(organizationId, { storedMb: 100 });
     const { workflowId } = await deploy(api, straightDefinition);

@@ -128,7 +128,7 @@ onOneStore((home) => {
     expect((await connect(organization.owner.token, [foreign.name], "0")).status).toBe(200);
   });
 
-  test("whoever loses one organization loses its jobs and its waiting places within seconds, and goes on with the others", async () => {
+  test("a caller who loses one organization loses its jobs and its waiting places within seconds, and keeps the others", async () => {
     const organization = await service.newOrganization();
     const other = await service.newOrganization();
     const member = await service.newMember(organization, ["viewer"]);

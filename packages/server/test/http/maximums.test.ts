@@ -19,7 +19,7 @@ onOneStore((home) => {
     STEPWELL_MAX_ORGANIZATIONS_PER_ACCOUNT: "2",
   });
 
-  /** Sends all requests at once, and answers how many were accepted and what the others were told. */
+  /** Sends all requests at once, and returns how many were accepted and what the others were told. */
   async function race(api: Client, operation: string, bodies: readonly object[]) {
     const answers = await Promise.all(bodies.map((body) => api.callAny<{ detail: string }>(operation, { body })));
     const refused = answers.filter(({ status }) => status === 409);
@@ -30,7 +30,7 @@ onOneStore((home) => {
 
   const tokens = Array.from({ length: 8 }, (_, index) => ({ name: `t${index}`, permissions: ["job:read"] }));
 
-  test("of many requests at once for the last places of a maximum, exactly as many win as there are places", async () => {
+  test("if many requests ask for the last places of a maximum at once, exactly as many succeed as there are places", async () => {
     const { api } = await service.newOrganization();
     await api.call("CreateApiToken", { body: tokens[0] });
     const raced = await race(api, "CreateApiToken", tokens);
@@ -142,7 +142,7 @@ onOneStore((home) => {
     expect((await set("$LIVE")).status).toBe(200);
   });
 
-  test("an invitation holds a place among the members, so whoever is invited can come", async () => {
+  test("an invitation takes a place among the members, so an invited person can always join", async () => {
     const organization = await service.newOrganization();
     const { api } = organization;
     await service.newMember(organization, ["viewer"]);

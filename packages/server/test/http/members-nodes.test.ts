@@ -92,7 +92,7 @@ describe("on two nodes over one PostgreSQL", () => {
     expect((await organization.api.call("GetOrganization")).body).toMatchObject({ requiresSecondFactor: true });
   });
 
-  test("of two owners who go at one instant one stays, in whatever way they go", async () => {
+  test("if two owners leave at the same moment, one stays, in whatever way they leave", async () => {
     const ways: readonly ((by: Client, userId: string) => Promise<Answer<unknown>>)[] = [
       (by) => by.callAny("LeaveOrganization", {}),
       (by, userId) => by.callAny("RemoveMember", { params: { userId } }),

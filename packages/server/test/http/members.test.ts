@@ -19,7 +19,7 @@ onOneStore((home) => {
     return (await api.call("GetMember", { params: { userId } })).body.roles;
   }
 
-  test("who makes an organization is its owner and first member", async () => {
+  test("the creator of an organization is its owner and first member", async () => {
     const { api, owner } = await service.newOrganization();
     const { body } = await api.call("GetMember", { params: { userId: owner.userId } });
     expect(body).toMatchObject({
@@ -91,7 +91,7 @@ onOneStore((home) => {
     expect(problem.errors?.map(({ pointer }) => pointer)).toEqual(["/permissions/1"]);
   });
 
-  test("of an API token the permissions are told, and it has no roles", async () => {
+  test("the permissions of an API token are listed, and it has no roles", async () => {
     const { api } = await service.newOrganization();
     const body = { name: "t", permissions: ["job:list"] };
     const { token } = (await api.call<{ token: string }>("CreateApiToken", { body })).body;
@@ -182,7 +182,7 @@ onOneStore((home) => {
     expect(await apiTokenCount(organization, owner.userId)).toBe(0);
   });
 
-  test("a member is removed with the API tokens that they made, and those that these made, each in the audit trail", async () => {
+  test("a member is removed together with the API tokens that they created and the tokens that those created, each with an audit entry", async () => {
     const organization = await service.newOrganization();
     const { api, owner } = organization;
     const leaving = await service.newMember(organization, ["developer"]);
@@ -247,7 +247,7 @@ onOneStore((home) => {
     await second.api.refused("LeaveOrganization", "ConflictError");
   });
 
-  test("who leaves has nothing to do with the organization any more, and it is out of their list", async () => {
+  test("a member who leaves has no access to the organization any more, and does not see it in their list", async () => {
     const organization = await service.newOrganization();
     const { organizationId } = organization;
     const member = await service.newMember(organization, ["viewer"]);

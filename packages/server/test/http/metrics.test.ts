@@ -106,7 +106,7 @@ onEveryStore((home) => {
       { metric: "jobs_failed", bucket: "day", from: "2024-01-01T00:00:00Z", to: "2026-01-01T00:00:00Z" },
     ],
     ["the last hour before the year 10000", { metric: "jobs_failed", to: "9999-12-31T23:59:59Z" }],
-    ["a time that is none", { metric: "jobs_failed", from: "yesterday" }],
+    ["an invalid time", { metric: "jobs_failed", from: "yesterday" }],
   ])("%s is 400", async (_name, query) => {
     const { api } = await service.newOrganization();
     await api.refused("GetMetrics", "ValidationError", { query });

@@ -55,7 +55,7 @@ onOneStore((home) => {
     ["bounds of null", () => ({ boundTo: null }), "/boundTo"],
     ["an unknown kind of bound", () => ({ boundTo: { workflows: [workflowId] } }), "/boundTo/workflows"],
     ["no workflows", () => ({ boundTo: { workflowIds: [] } }), "/boundTo/workflowIds"],
-    ["a workflow id that is none", () => ({ boundTo: { workflowIds: ["w"] } }), "/boundTo/workflowIds/0"],
+    ["an invalid workflow id", () => ({ boundTo: { workflowIds: ["w"] } }), "/boundTo/workflowIds/0"],
     ["a workflow twice", () => ({ boundTo: { workflowIds: [workflowId, workflowId] } }), "/boundTo/workflowIds"],
     [
       "too many workflows",

@@ -37,7 +37,7 @@ describe("on two nodes over one PostgreSQL", () => {
     for (let again = 0; again < 20; again += 1) expect(await statusThere()).toBe(401);
   });
 
-  test("what one node acknowledged the other one reads at once", async () => {
+  test("one node reads at once what another node acknowledged", async () => {
     const { api, organizationId, owner } = await first.newOrganization();
     const there = second.client(owner.token, { organizationId });
     const { workflowId } = await deploy(api, straightDefinition);

@@ -166,7 +166,7 @@ onOneStore((home) => {
       ["a backslash", "https://app.example.org\\@evil.example/", "user name"],
       ["a space around it", " https://app.example.org/", "written as browsers write it"],
       ["a host that would end a policy", "https://a;sandbox/", "letters, digits"],
-      ["a loopback address that is none", "http://127.0.0.1.example.org/", "must begin with https://"],
+      ["a host that only looks like a loopback address", "http://127.0.0.1.example.org/", "must begin with https://"],
     ])("a redirect URI with %s is refused, with its place", async (_what, uri, detail) => {
       const { a } = await newSetting(service);
       const body = { name: "n", redirectUris: [appUri, uri] };
@@ -248,7 +248,7 @@ onOneStore((home) => {
       expect(await rowsOfAction(service, setting.a.organizationId, "ConsentToOAuthClient")).toEqual([]);
     });
 
-    test("who is no member of the organization is not let in, and is asked nothing", async () => {
+    test("a user who is not a member of the organization gets access_denied, without a question", async () => {
       const setting = await newSetting(service);
       const stranger = await newPerson(service);
       const { page, browser } = await begin(service, setting.client.clientId);
@@ -337,7 +337,7 @@ onOneStore((home) => {
       for (const { operationId } of operations) {
         const call = rows[operationId]?.call({ ...world.ids, organizationId: setting.a.organizationId });
         const refused = await api.refused(operationId, "AuthorizationError", call);
-        expect(refused.body.detail).toContain("You lack the permission");
+        expect(refused.body.detail).toContain("You do not have the permission");
       }
       await api.refused("LeaveOrganization", "AuthorizationError");
       const { body } = await api.call<{ permissions: string[] }>("GetOwnPermissions");

@@ -267,7 +267,7 @@ onOneStore((home) => {
   });
 });
 
-/** Answers all descriptions except those in examples. */
+/** Returns all descriptions except those in examples. */
 function descriptionsIn(value: unknown): readonly string[] {
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([key, item]) => {

@@ -126,7 +126,7 @@ onOneStore((home) => {
     expect(await keyFor("株式会社")).toMatch(/^organization-[0-9a-f]{8}$/);
   });
 
-  test("of organizations that ask for one key at one instant one gets it", async () => {
+  test("if several organizations ask for one key at the same moment, one gets it", async () => {
     const user = await service.newUser();
     const body = { ...acme, key: `k-${randomUUID()}` };
     const answers = await Promise.all(

@@ -48,7 +48,7 @@ onOneStore((home) => {
     expect(await signIn.attempt(attemptOf(person, { password: newPassword }))).toMatchObject({ outcome: "accepted" });
   });
 
-  test("of ten who use one link at the same moment exactly one sets the password", async () => {
+  test("if ten people use one link at the same moment, exactly one sets the password", async () => {
     const person = await newPerson(service);
     const link = await linkFor(person.userId);
     const answers = await Promise.all(
@@ -84,7 +84,7 @@ onOneStore((home) => {
     expect([(await show(another)).status, (await submit(another)).status]).toEqual([404, 404]);
   });
 
-  test("what is wrong with the password is said on the page, and the link still works", async () => {
+  test("the page says what is wrong with the password, and the link still works", async () => {
     const { userId } = await newPerson(service);
     const link = await linkFor(userId);
     for (const [password, repeated, said] of [

@@ -19,7 +19,7 @@ onOneStore((home) => {
     return (await service.client(idToken).callAny("GetAccount", {})).status;
   }
 
-  test("who changes their password stays signed in where they did it, and nowhere else", async () => {
+  test("a user who changes the password stays signed in only where the change was made", async () => {
     const person = await newPerson(service);
     const here = await signIn(service.baseUrl, person);
     const there = await signIn(service.baseUrl, person);

@@ -41,7 +41,7 @@ onOneStore((home) => {
     expect(await signIn.attempt(decomposed)).toMatchObject({ outcome: "accepted" });
   });
 
-  test("of 1,000 guesses at one moment five are looked at, and the rest are told when to try again", async () => {
+  test("five of 1,000 simultaneous guesses are checked, and the others are told when to try again", async () => {
     const person = await newPerson(service);
     const signIn = signInAt(service, () => start);
     const guesses = Array.from({ length: 1_000 }, () => signIn.attempt(attemptOf(person, wrong)));

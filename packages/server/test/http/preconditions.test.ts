@@ -198,7 +198,7 @@ onOneStore((home) => {
     expect(again.headers.get("etag")).toBe(first.headers.get("etag"));
   });
 
-  test("whoever may not change a thing is told that, and not whether the ETag is right", async () => {
+  test("a caller who may not change a resource is told so, and not whether the ETag is right", async () => {
     const organization = await service.newOrganization();
     const made = await kinds.role?.make(organization.api);
     const { api } = await service.newMember(organization, ["viewer"]);

@@ -56,7 +56,7 @@ onOneStore((home) => {
       });
     });
 
-    test("an organization that is over its limit gets 429, whoever asks; another one is served; what was refused did not count", async () => {
+    test("an organization over its limit gets 429 for every caller; another one is served; refused requests did not count", async () => {
       await inOneMinute(service, async () => {
         const { api } = await service.newOrganization();
         const token = await newToken(api, "organization:read");
@@ -109,7 +109,7 @@ onOneStore((home) => {
       });
     });
 
-    test("a dear request counts for more than a cheap one, and is refused where the cheap one still passes", async () => {
+    test("an expensive request counts for more than a cheap one, and is refused when a cheap one still passes", async () => {
       await inOneMinute(service, async () => {
         const { api } = await service.newOrganization();
         const { workflowId } = await deploy(api, straightDefinition);
@@ -127,7 +127,7 @@ onOneStore((home) => {
       });
     });
 
-    test("what names no organization counts for the caller alone", async () => {
+    test("a request without an organization counts only for the caller", async () => {
       await inOneMinute(service, async () => {
         const { api, owner } = await service.newOrganization();
         const token = await newToken(api, "organization:read");
@@ -229,7 +229,7 @@ onOneStore((home) => {
       expect(body.rateLimits.map((limit) => "limitPerMinute" in limit)).toEqual([false, false, false, false]);
     });
 
-    test("who asks for organizations that are not theirs is sent away after so many, and nobody else is", async () => {
+    test("a caller who asks for too many organizations of others is refused, and nobody else is", async () => {
       await inOneMinute(service, async () => {
         const [stranger, owner] = [await service.newUser(), await service.newOrganization()];
         const [there, here] = [stranger.client.bind({ organizationId: owner.organizationId }), owner.api];
@@ -253,7 +253,7 @@ onOneStore((home) => {
       });
     });
 
-    test("who tries tokens is sent away after so many, and a token in use is let through from the same address", async () => {
+    test("an address that tries too many tokens is refused, and a token in use still passes from the same address", async () => {
       await inOneMinute(service, async () => {
         const { api, organizationId } = await service.newOrganization();
         await api.call("GetOrganization");

@@ -22,7 +22,7 @@ export interface Prepared {
   readonly token: string;
   /** The path parameters and the body, as a generated client takes them. */
   readonly input: object;
-  /** Answers the number of things that the call makes or does. */
+  /** Returns the number of things that the call makes or does. */
   readonly count: () => Promise<number>;
   /** Tells whether the secret of this answer works. The test may use it up. */
   readonly works?: (answer: Body) => Promise<boolean>;
@@ -246,7 +246,7 @@ function owned({ organization: { organizationId, owner } }: World, input: object
   return { token: owner.token, input: { organizationId, ...input } };
 }
 
-/** Answers the number of things in a list. */
+/** Returns the number of things in a list. */
 function counted(client: Client, operationId: string, list: string, params = {}): () => Promise<number> {
   return async () => {
     const query = { pageSize: 200 };
@@ -255,7 +255,7 @@ function counted(client: Client, operationId: string, list: string, params = {})
   };
 }
 
-/** Answers how often the account's activity names these actions. */
+/** Returns how often the account's activity names these actions. */
 function activities(client: Client, ...actions: readonly string[]): () => Promise<number> {
   return async () => {
     const { body } = await client.call<{ activities: { action: string }[] }>("ListAccountActivity");

@@ -108,7 +108,7 @@ onOneStore((home) => {
   test.each([
     ["text/plain", "Content-Type: text/plain"],
     ["a form", "Content-Type: application/x-www-form-urlencoded"],
-    ["a media type that is none", "Content-Type: nonsense"],
+    ["an invalid media type", "Content-Type: nonsense"],
     ["UTF-16", "Content-Type: application/json; charset=utf-16"],
     ["no media type", "X-Nothing: 1"],
   ])("%s is 415", async (_name, line) => {
@@ -133,7 +133,7 @@ onOneStore((home) => {
     },
   );
 
-  test("of a key that stands twice the last one wins", async () => {
+  test("the last value of a repeated key wins", async () => {
     const fresh = await service.newOrganization();
     const { body } = await fresh.api.call("RegisterWorkflow", { body: '{"name":"first","name":"last"}' });
     expect(body.name).toBe("last");

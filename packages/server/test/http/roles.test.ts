@@ -198,7 +198,7 @@ onOneStore((home) => {
     await api.call("UpdateRole", { params: { role: "name-20" }, body: { name: "name-3" } });
   });
 
-  test("of two roles that are given one name at one instant one gets it, and no member loses a role", async () => {
+  test("if two roles get one name at the same moment, one has it, and no member loses a role", async () => {
     const organization = await service.newOrganization();
     const { api } = organization;
     const names = ["a", "b", "c", "d"];

@@ -10,7 +10,7 @@ import { setPassword } from "../../src/store/people/user-credentials.ts";
 import { useSingleSignOn } from "./single-sign-on-world.ts";
 
 const demand = { body: { requiresSecondFactor: true } };
-const whatToDo = /demands a second factor.*StartSecondFactor, then ConfirmSecondFactor/;
+const whatToDo = /requires a second factor.*StartSecondFactor, then ConfirmSecondFactor/;
 
 onOneStore((home) => {
   const service = useService(home);
@@ -90,10 +90,10 @@ onOneStore((home) => {
     await organization.api.as(token).call("ListWorkflows");
   });
 
-  test("whoever has no second factor cannot demand one, however much they may do", async () => {
+  test("a person without a second factor cannot require one, whatever their permissions", async () => {
     const { api } = await service.newOrganization();
     const { body } = await api.refused("UpdateOrganization", "ConflictError", demand);
-    expect(body.detail).toContain("you would shut yourself out");
+    expect(body.detail).toContain("you would lose your own access");
     expect((await api.call("GetOrganization")).body).toMatchObject({ requiresSecondFactor: false });
   });
 
@@ -143,7 +143,7 @@ onOneStore((home) => {
 onOneStore((home) => {
   const world = useSingleSignOn(home);
 
-  test("an issuer outside answers for its sign-ins and tokens; a password of the same account does not", async () => {
+  test("a sign-in and its tokens from an external identity provider count as having a second factor; a password of the same account does not", async () => {
     const { service, acmeOrganizationId: organizationId } = world;
     const owner = await world.newOwner();
     await giveSecondFactor(service, { userId: owner.userId, email: `${owner.userId}@example.org` });

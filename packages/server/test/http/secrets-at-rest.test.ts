@@ -9,7 +9,7 @@ import { useCluster } from "../engine/cluster.ts";
 
 const cluster = useCluster(1);
 
-/** Answers everything in the store as text; binary columns are in hexadecimal. */
+/** Returns everything in the store as text; binary columns are in hexadecimal. */
 async function dump(): Promise<string> {
   const { database } = cluster.node(0).running;
   const tables = await ask<{ name: string }>(
@@ -26,7 +26,7 @@ async function dump(): Promise<string> {
   return (await Promise.all(texts)).join("\n");
 }
 
-/** Answers the secret as it is, and as a bytea column or an encoder would show it. */
+/** Returns the secret as it is, and as a bytea column or an encoder would show it. */
 function* spellingsOf(secret: string): Generator<string> {
   const bytes = Buffer.from(secret);
   yield secret;
@@ -35,7 +35,7 @@ function* spellingsOf(secret: string): Generator<string> {
   yield bytes.toString("base64url");
 }
 
-test("of all that lets somebody in neither the store nor the log knows the plain text", async () => {
+test("neither the store nor the log contains a secret in plain text", async () => {
   const node = await cluster.addProcess({ STEPWELL_LOG_LEVEL: "trace" });
   const { baseUrl } = node.ready;
   const secrets = new Map<string, string>();

@@ -5,7 +5,7 @@ import { useCluster } from "../engine/cluster.ts";
 
 const cluster = useCluster(1);
 
-test("who hangs up in the middle of a body puts nothing into the log", async () => {
+test("a client that disconnects in the middle of a body adds nothing to the log", async () => {
   const node = await cluster.addProcess({ STEPWELL_LOG_LEVEL: "error" });
   const { baseUrl } = node.ready;
   // This request loads everything that is loaded on first use.

@@ -35,7 +35,7 @@ onOneStore((home) => {
     expect((await new Browser().open(link)).status).toBe(404);
   });
 
-  test("of ten who open one link at the same moment one is let in", async () => {
+  test("if ten people open one link at the same moment, one is signed in", async () => {
     const link = await linkFor(await newPerson(service));
     const answers = await Promise.all(Array.from({ length: 10 }, () => fetch(link, { redirect: "manual" })));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([303, ...Array.from({ length: 9 }, () => 404)]);
@@ -51,7 +51,7 @@ onOneStore((home) => {
     expect((await fetch(newer, { redirect: "manual" })).status).toBe(303);
   });
 
-  test("what the browser carries from the link is gone with the first sign-in page, and worth nothing when it is made up", async () => {
+  test("the cookie of the link is removed by the first sign-in page, and a forged one has no effect", async () => {
     const browser = new Browser();
     await browser.open(await linkFor(await newPerson(service)), (url) => url.pathname === "/");
     const thief = browser.clone();

@@ -22,7 +22,7 @@ test.for(guarded.flatMap(otherSpellings))(
   },
 );
 
-test("whoever tries devices' codes out is held back", async () => {
+test("a person who tries codes of devices is slowed down", async () => {
   const { browser } = await signIn(service.baseUrl, await newPerson(service));
   const statuses: number[] = [];
   for (let count = 0; count < 102; count += 1) {

@@ -46,7 +46,7 @@ onOneStore((home) => {
     expect(published.keys.map((key) => Object.keys(key).sort())).toEqual([["alg", "e", "kid", "kty", "n", "use"]]);
   });
 
-  test("whoever is signed in creates an organization with the id token, and works in it", async () => {
+  test("a signed-in user creates an organization with the id token, and works in it", async () => {
     const { idToken } = await signIn(service.baseUrl, await newPerson(service));
     const client = service.client(idToken);
     const { body } = await client.call<{ organizationId: string }>("CreateOrganization", {
@@ -91,7 +91,7 @@ onOneStore((home) => {
     expect(after.url.pathname).toBe("/signed-in");
   });
 
-  test("who has a second factor is asked for it, and the page between holds no password", async () => {
+  test("a person with a second factor is asked for it, and the page for it contains no password", async () => {
     const person = await newPerson(service);
     const factor = await giveSecondFactor(service, person);
     const { browser, page, finish } = await pageOfSignIn();
@@ -360,7 +360,7 @@ onOneStore((home) => {
     expect((await typePassword(browser, page, { ...person, email: "a\0b" })).status).toBe(401);
   });
 
-  test("what is in the store helps nobody: neither tokens nor codes nor keys can be read from it", async () => {
+  test("no token, code or key can be read from the store", async () => {
     const person = await newPerson(service);
     const { refreshToken, tokens } = await signIn(service.baseUrl, person);
     await refreshWith(refreshToken);

@@ -46,7 +46,7 @@ onOneStore((home) => {
     expect([new Set(ids.flat()).size, sealedCount]).toEqual([1, 1]);
   });
 
-  test("what a key signs its public half verifies, on another node as well", async () => {
+  test("the public half of a key verifies its signatures, on another node as well", async () => {
     const [key] = await node().published();
     const signature = sign("RSA-SHA256", Buffer.from("x"), createPrivateKey({ key: key as JsonWebKey, format: "jwk" }));
     const publicKey = await node().publicKey(key?.kid ?? "");

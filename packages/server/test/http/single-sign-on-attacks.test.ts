@@ -57,7 +57,7 @@ onOneStore((home) => {
     expect(journey).not.toContain(searchParams.get("nonce"));
   });
 
-  test("whoever comes back with another state is not signed in", async () => {
+  test("a browser that returns with another state is not signed in", async () => {
     const { browser, wayBack } = await awaySignedIn();
     const state = wayBack.searchParams.get("state") ?? "";
     const changed = await browser.open(withParameter(wayBack, "state", `${state}x`), isArrival);
@@ -140,16 +140,16 @@ onOneStore((home) => {
     expect(subjects[2]).toBe(subjects[0]);
   });
 
-  test("whoever is refused there reads so, and can go back to the sign-in", async () => {
+  test("a person whom the provider refuses is told so, and can go back to the sign-in", async () => {
     const { browser, page } = await world.begin();
     const there = await world.leaveFor(browser, page, "acme");
     const end = await browser.submit(there, { login: "nobody known" }, isArrival);
     expect(end.status).toBe(403);
-    expect(end.text).toContain("Acme did not let you in, or you cancelled it there.");
+    expect(end.text).toContain("Acme refused the sign-in, or you cancelled it there.");
     expect((await browser.open(page.url)).text).toContain("Continue with Acme");
   });
 
-  test("what an attacker writes into the way back is shown to nobody", async () => {
+  test("text that an attacker puts into the redirect back is shown to nobody", async () => {
     const { browser, wayBack } = await awaySignedIn();
     const url = new URL(wayBack);
     url.searchParams.delete("code");

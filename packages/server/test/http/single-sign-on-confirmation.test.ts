@@ -23,7 +23,7 @@ onOneStore((home) => {
     await ask(world.service.running.database, text, tokens?.claims()?.sub, seconds);
   }
 
-  test("whoever signed in by an issuer makes a user token only after a sign-in in which it asked them again", async () => {
+  test("a person who signed in through an issuer creates a user token only after a sign-in in which the issuer asked again", async () => {
     const { login } = await world.newPersonAt("acme");
     const first = clientOf((await world.signIn("acme", login)).tokens);
     const { body: problem } = await first.refused("CreateUserToken", "ConflictError", { body });

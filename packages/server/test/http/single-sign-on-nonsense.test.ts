@@ -32,7 +32,7 @@ onOneStore((home) => {
     issuer.stop();
   });
 
-  /** Goes the whole way there and back. Answers the page on which it ends. */
+  /** Goes the whole way there and back. Returns the page on which it ends. */
   async function signInThere(
     script: Script,
   ): Promise<{ readonly page: ShownPage; readonly userId?: string | undefined }> {
@@ -51,7 +51,7 @@ onOneStore((home) => {
       issuer.tokens(response, await make());
   const withClaims = (changes: () => Readonly<Record<string, unknown>>) => withToken(() => issuer.idToken(changes()));
 
-  test("what the tables below change is accepted as long as nothing is changed", async () => {
+  test("the answers that the tables below change are accepted without a change", async () => {
     const first = await signInThere(withClaims(() => ({})));
     expect(first.userId).toBeDefined();
     expect((await signInThere(withClaims(() => ({ exp: seconds(-29) })))).userId).toBe(first.userId);

@@ -41,7 +41,7 @@ onOneStore((home) => {
     expect(end.text).toContain("Acme cannot be reached");
   });
 
-  test("what does not need the provider goes on", async () => {
+  test("everything that does not need the provider still works", async () => {
     const person = await newPerson(world.service);
     expect((await world.signInWithPassword(person)).claims()?.sub).toBe(person.userId);
     const { login } = await world.newPersonAt("globex");

@@ -147,7 +147,7 @@ export class SingleSignOnWorld {
     return await browser.open(linkTo(page, id));
   }
 
-  /** Goes the whole way through the pages of both. Answers the page on which it ends, with the tokens if somebody is signed in then. */
+  /** Goes the whole way through the pages of both. Returns the page on which it ends, with the tokens if somebody is signed in then. */
   async signIn(
     id: "acme" | "globex",
     login: string,

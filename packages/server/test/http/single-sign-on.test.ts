@@ -28,7 +28,7 @@ onOneStore((home) => {
     return [...(member?.roles ?? [])].sort();
   }
 
-  test("whoever continues with a provider is signed in, and a member with the roles that its claim gives", async () => {
+  test("a person who continues with a provider is signed in, and is a member with the roles of the claim", async () => {
     const { login, email } = await world.newPersonAt("acme", { groups: ["staff", "unheard of"], name: "Ada" });
     const { tokens } = await world.signIn("acme", login);
     const { body: account } = await clientOf(tokens).call("GetAccount");
@@ -54,7 +54,7 @@ onOneStore((home) => {
     expect(second.tokens?.claims()?.sub).toBe(first.tokens?.claims()?.sub);
   });
 
-  test("whoever is known but has an address of another domain by now is refused", async () => {
+  test("a known person whose address now has another domain is refused", async () => {
     const { login } = await world.newPersonAt("acme");
     await world.signIn("acme", login);
     await world.acme.setAccount(login, { email: "a@elsewhere.test", email_verified: true, groups: ["staff"] });
@@ -108,7 +108,7 @@ onOneStore((home) => {
     expect(await rolesOf(tokens)).toEqual(["viewer"]);
   });
 
-  test("whoever is in no group any more is no member any more, and is not let in", async () => {
+  test("a person who is in no group any more loses the membership and is refused", async () => {
     const { login, email } = await world.newPersonAt("acme");
     const { tokens } = await world.signIn("acme", login);
     await acme(tokens).call("ListWorkflows");
@@ -187,7 +187,7 @@ onOneStore((home) => {
     expect(JSON.stringify(activity.body)).toContain("identity-linked");
   });
 
-  test("who gets an address that another had at the provider does not get their account", async () => {
+  test("a person who gets another person's former address at the provider does not get their account", async () => {
     const { login, email } = await world.newPersonAt("acme");
     await world.signIn("acme", login);
     const heir = await world.newPersonAt("acme", { email });
@@ -236,7 +236,7 @@ onOneStore((home) => {
     expect(end.text).toContain("People with your e-mail address sign in with Acme");
   });
 
-  test("whoever has another address is asked for the password in a second step", async () => {
+  test("a person with another address is asked for the password in a second step", async () => {
     const person = await newPerson(world.service);
     expect((await world.signInWithPassword(person)).claims()?.sub).toBe(person.userId);
   });
@@ -252,7 +252,7 @@ onOneStore((home) => {
     }
   });
 
-  test("of two persons who come with one address at one instant one gets the account that has it", async () => {
+  test("if two people sign in with one address at the same moment, one gets the account of that address", async () => {
     const { database } = world.service.running;
     for (let couple = 0; couple < 5; couple += 1) {
       const { login, email } = await world.newPersonAt("acme");

@@ -105,7 +105,7 @@ function post(name: string, path: string, body: string): Request {
   return { name, method: "POST", path, body, bytes: body.length };
 }
 
-/** Sends requests, and answers for how long this thread was blocked at most, counting only the time in which it computed. */
+/** Sends requests, and returns for how long this thread was blocked at most, counting only the time in which it computed. */
 function sender({ organizationId, owner }: TestOrganization) {
   return async ({ method, path, body }: Request): Promise<{ delayMs: number; versionId: string | undefined }> => {
     const headers = { authorization: `Bearer ${owner.token}`, ...(body && { "content-type": "application/json" }) };

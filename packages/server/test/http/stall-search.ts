@@ -28,7 +28,7 @@ export class Chance {
     this.#state = seed;
   }
 
-  /** Answers a number from 0 up to, but not including, `bound` (mulberry32). */
+  /** Returns a number from 0 up to, but not including, `bound` (mulberry32). */
   below(bound: number): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
@@ -40,7 +40,7 @@ export class Chance {
     return items[this.below(items.length)] ?? items[0];
   }
 
-  /** Answers small counts as often as large ones. */
+  /** Returns small counts as often as large ones. */
   count(): number {
     return 1 + this.below(2 ** (1 + this.below(17)));
   }

@@ -21,7 +21,7 @@ onOneStore((home) => {
   }, 60_000);
   afterAll(() => service.stop());
 
-  /** Answers the values of the metrics of tasks, by names and labels. */
+  /** Returns the values of the metrics of tasks, by names and labels. */
   async function measured(): Promise<Record<string, number>> {
     const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
     const lines = text.matchAll(/^stepwell_(task_\w+?)(?:\{(.*)\})? (\S+)$/gm);

@@ -67,7 +67,7 @@ onOneStore((home) => {
     expect(most).toBe(3);
   });
 
-  test("what the work throws fails the task: an error is tried again, and a failure that says so is not", async () => {
+  test("an exception of the work fails the task: an error is tried again, and a failure that forbids it is not", async () => {
     const retry = { maxAttempts: 3, initialIntervalSeconds: 0.01, jitter: false };
     const { api, workflowId, start } = await world(taskDefinition({}, { retry }));
     const errors = [new RangeError("too far"), new TaskFailure("never", { type: "Refused", retryable: false })];

@@ -250,7 +250,7 @@ onOneStore((home) => {
     await api.refused("CompleteTask", "ConflictError", { params: { taskId: task.taskId }, body: { output: {} } });
   });
 
-  test("tasks with a higher priority come first, and expressions may give it, and the queue", async () => {
+  test("tasks with a higher priority come first; the priority and the queue may be expressions", async () => {
     const { api, workflowId } = await world(
       taskDefinition({ queue: "${ input.queue }", priority: "${ input.priority }" }),
     );

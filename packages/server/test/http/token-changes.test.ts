@@ -67,7 +67,7 @@ describe("on two nodes over one PostgreSQL", () => {
     await Promise.all([token, body.token].map((secret) => answersSoon(401, () => listed(there, secret))));
   });
 
-  test("whoever may not any more makes no tokens, not even in the second in which another node remembers that they might", async () => {
+  test("a person who lost the permission creates no tokens, even in the second in which another node still remembers it", async () => {
     const organization = await cluster.node(0).newOrganization();
     const { api } = organization;
     const { workflowId } = await deploy(api, waitingDefinition);

@@ -27,7 +27,7 @@ test.each([
   ["is empty", ""],
   ["has a trace of zeros", `00-${"0".repeat(32)}-${parentSpanId}-01`],
   ["has a span of zeros", `00-${traceId}-${"0".repeat(16)}-01`],
-  ["has the version that is none", `ff-${traceId}-${parentSpanId}-01`],
+  ["has the invalid version", `ff-${traceId}-${parentSpanId}-01`],
   ["has more parts than its version", `${traceparent}-more`],
   ["is in capitals", traceparent.toUpperCase()],
   ["is one character short", traceparent.slice(0, -1)],

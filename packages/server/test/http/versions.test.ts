@@ -121,7 +121,7 @@ onOneStore((home) => {
     expect((await register(definitionWithBound("1"))).body).toMatchObject({ versionNumber: 3, created: true });
   });
 
-  test("of many registrations with ifChanged at one instant one makes a version, and all answer it", async () => {
+  test("if many requests register with ifChanged at the same moment, one creates a version, and all answer with it", async () => {
     const { api, params } = await newWorkflow();
     const options = { params, query: { ifChanged: true }, body: { definition: straightDefinition } };
     const answers = await Promise.all(
@@ -197,7 +197,7 @@ onOneStore((home) => {
     ["a $ref into a file", definitionsWith({ any: { $ref: "file:///etc/passwd" } }), "/definitions/any"],
     ["a $ref that leads to itself", definitionsWith({ any: { $ref: "#/definitions/any" } }), "/definitions/any"],
     ["$data", definitionsWith({ any: { type: "string", maxLength: { $data: "1/x" } } }), "/definitions/any"],
-    ["a type that is none", definitionsWith({ any: { type: "int" } }), "/definitions/any"],
+    ["an invalid type", definitionsWith({ any: { type: "int" } }), "/definitions/any"],
   ])("%s is 400 with a pointer into the definition", async (_name, definition, pointer) => {
     const { api, params } = await newWorkflow();
     const options = { params, body: { definition } };

@@ -92,7 +92,7 @@ onEveryStore((home) => {
     expect(await rowsOfAction(service, organizationId, "CreateApiToken")).toEqual([]);
   });
 
-  test("a token that would have expired already is no token, whoever asks for it", async () => {
+  test("a token whose end is in the past cannot be created by any caller", async () => {
     const { organizationId, owner } = await service.newOrganization();
     const act = actOf(owner, "CreateApiToken", "apitoken:create");
     const wanted = { ...newToken(organizationId), expiresAt: service.running.engine.now() - 1 };

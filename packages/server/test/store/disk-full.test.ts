@@ -70,7 +70,7 @@ const mayMount = (() => {
 if (!mayMount)
   process.stderr.write("This user may mount nothing: what a full disk does to the store is not tried here.\n");
 
-/** Fills the rest of the disk. Answers the function that frees it again. */
+/** Fills the rest of the disk. Returns the function that frees it again. */
 function fill(disk: string): () => void {
   const path = join(disk, "filler");
   const file = openSync(path, "a");

@@ -108,7 +108,7 @@ onEveryStore((home) => {
     ]);
   });
 
-  test("what a node holds is found in parts, none of which leaves out a branch", async () => {
+  test("the calls of a node are found in parts, and no branch is left out", async () => {
     const { key, write } = await newJob();
     const node = randomUUID();
     await write(node, { made: [main, first, second].map((call) => ({ ...call, begun: true })), callCount: 3 });

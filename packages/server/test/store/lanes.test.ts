@@ -165,7 +165,7 @@ onEveryStore((home) => {
     expect(await readNotes(database)).toEqual(["kept"]);
   });
 
-  test("who comes after a long statement waits until its limit and no longer", async () => {
+  test("a statement behind a long one waits until that one's time limit, and no longer", async () => {
     const { database } = service.running;
     const reads = Array.from({ length: 2 }, () => database.reader(randomUUID()).query(long, []));
     const all = Promise.allSettled(reads);

@@ -126,7 +126,7 @@ describe.each(["refuse", "freeze"] as const)("while the database is out of reach
     expect(sent.body).toMatchObject({ outcome: "matched" });
   });
 
-  test("what is due meanwhile happens when the database is back", async () => {
+  test("timers that become due during the outage fire when the database is back", async () => {
     const retry = { maxAttempts: 2, initialIntervalSeconds: 0.1 };
     const calling = await deploy(api, callingDefinition("held", { retry }));
     const { body: job } = await api.call<JobBody>("SubmitJob", { body: { workflowId: calling.workflowId } });
@@ -225,7 +225,7 @@ describe("a commit whose answer does not come", () => {
   });
   afterAll(() => patient.stop());
 
-  /** Breaks the connection at the COMMIT of the change that `request` asks for, in the way that `fate` names. Answers the final answer to the caller. */
+  /** Breaks the connection at the COMMIT of the change that `request` asks for, in the way that `fate` names. Returns the final answer to the caller. */
   async function duringCommit<Result>(fate: (typeof fates)[number], request: () => Promise<Result>): Promise<Result> {
     const met = proxy.onNext("COMMIT", fate, "insert_job_history");
     const answer = request();

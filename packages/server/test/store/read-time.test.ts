@@ -30,7 +30,7 @@ test("an organization that reads all the time gets a third of it, and the others
   expect(readMs / passedMs).toBeLessThan(0.4);
 });
 
-test("what was read is forgotten with time, and a rest is never so long that those who wait are late", () => {
+test("the time of reads is forgotten gradually, and a rest is never so long that waiting reads miss their deadline", () => {
   const { time, pass } = timeByHand();
   expect(time.spend("own", 30_000)).toBe(1_000);
   pass(100_000);

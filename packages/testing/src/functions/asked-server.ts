@@ -7,7 +7,7 @@ export interface AskedRequest extends ReceivedRequest {
   respond(status: number, body?: unknown): void;
 }
 
-/** Plays the other side of HTTP steps: it answers the requests of each job when the test says so. */
+/** The server that HTTP steps call: it answers the requests of each job when the test says so. */
 export class AskedServer {
   readonly #asked = new Map<string, AskedRequest[]>();
   readonly #arrivals = new EventEmitter();

@@ -17,7 +17,7 @@ export interface FunctionCall {
   fail(type?: string): void;
 }
 
-/** Answers a call of one function. */
+/** Returns a call of one function. */
 export type FunctionAnswer = (call: FunctionCall) => void;
 
 /**

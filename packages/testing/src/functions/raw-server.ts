@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 
-/** A connection with what came over it so far. */
+/** A connection, with the data that it has received so far. */
 export interface RawConnection {
   readonly socket: Socket;
   received(): string;

@@ -35,7 +35,7 @@ export class Api {
   }
 }
 
-/** Registers the workflow and a first version of it, and makes that the live one. Answers the workflow's id. */
+/** Registers the workflow and a first version of it, and makes that the live one. Returns the workflow's id. */
 export async function registerWorkflow(api: Api, organizationId: string, definition: Definition): Promise<string> {
   const workflows = `/organizations/${organizationId}/workflows`;
   const { workflowId } = await api.post<{ workflowId: string }>(workflows, { name: definition.workflowName });

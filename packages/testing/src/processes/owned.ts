@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 /**
  * Registers something that this run made and must not leave behind, such as a process or a temporary directory. It is released at
- * the end of this process, also after an error or a signal, so `release` must be synchronous. Answers the release, for callers that
+ * the end of this process, also after an error or a signal, so `release` must be synchronous. Returns the release, for callers that
  * can release earlier.
  */
 export function own(release: () => void): () => void {

@@ -7,13 +7,13 @@ import { own } from "./owned.ts";
 
 /** A server on which databases of our own can be made. */
 export interface DatabaseServer {
-  /** Answers the new database's URL. */
+  /** Returns the new database's URL. */
   createDatabase(name: string): Promise<string>;
   dropDatabase(name: string): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** A server of somebody else's: we make and drop databases of our own there, and leave the rest alone. */
+/** A server of somebody else: we create and drop only our own databases there. */
 export function externalServer(url: string): DatabaseServer {
   const run = async (sql: string) => {
     const client = new pg.Client({ connectionString: url });

@@ -5,7 +5,7 @@ import { type DatabaseServer, externalServer, startPostgresServer } from "./post
 export const storeKinds = ["embedded", "postgres"] as const;
 export type StoreKind = (typeof storeKinds)[number];
 
-/** One empty store, and how the service is told of it. */
+/** One empty store, and the settings with which a service uses it. */
 export interface StoreHome {
   readonly dataDir: string;
   readonly environment: Readonly<Record<string, string>>;

@@ -34,7 +34,7 @@ export class JobWatch {
   #feed = nothing;
   readonly #listeners = new Set<() => void>();
   #stop: AbortController | undefined;
-  /** The time until which the stream counts as one that works. */
+  /** The time until which the stream counts as working, if nothing arrives on it. */
   #aliveUntil = 0;
   /** True while the stream goes on without this job, since its organization has as many requests waiting as it may have. */
   #isLeftOut = false;

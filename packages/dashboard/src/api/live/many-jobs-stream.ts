@@ -12,11 +12,11 @@ export type JobName = string;
 /** The sequence of the last entry that is there, for each job. */
 export type Positions = ReadonlyMap<JobName, number>;
 
-/** One thing that the stream tells. */
+/** One message of the stream. */
 export type StreamNews =
   | { readonly type: "entries"; readonly name: JobName; readonly entries: readonly HistoryEntry[] }
   | { readonly type: "unreadable"; readonly name: JobName; readonly problem: Problem }
-  /** The service has just been heard of, and it tells of these jobs. */
+  /** The service has just sent something, and its stream has these jobs. */
   | { readonly type: "alive"; readonly names: readonly JobName[] }
   | { readonly type: "lost" };
 
@@ -141,7 +141,7 @@ export class ManyJobsStream {
     return await signedInFetch(new Request(`${baseUrl}/stream?${query}`, { headers, signal, cache: "no-store" }));
   }
 
-  /** Hands on at once what came at once, since the pages draw themselves anew each time. */
+  /** Passes on entries that arrived together as one batch, since the pages draw themselves again each time. */
   #receive(events: readonly ServerSentEvent[]): void {
     const received = new Map<JobName, HistoryEntry[]>();
     for (const { type, data } of events) {

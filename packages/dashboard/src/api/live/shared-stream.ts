@@ -30,7 +30,7 @@ class SharedStream {
     window.addEventListener("pageshow", () => this.#look());
   }
 
-  /** Tells the listener what happens to its job. Answers how to stop that. */
+  /** Tells the listener what happens to its job. Returns how to stop that. */
   watch(listener: JobListener): () => void {
     this.#listeners.add(listener);
     this.#look();
@@ -84,12 +84,12 @@ function concerns(news: StreamNews, name: JobName): boolean {
 
 type Message =
   | { readonly type: "news"; readonly news: StreamNews }
-  /** A page that has begun to lead asks what the others want. */
+  /** A page that has become the leader asks the other pages what they need. */
   | { readonly type: "lead" }
   | { readonly type: "lookAgain" }
   | { readonly type: "want"; readonly page: string; readonly jobs: Positions };
 
-/** A page's part in the sharing, from when it is first seen until it is hidden. */
+/** The use of the shared stream by one page, from the time when the page is first visible until it is hidden. */
 class Sharing {
   readonly #page = crypto.randomUUID();
   readonly #name: string;
@@ -197,7 +197,7 @@ class Sharing {
   }
 }
 
-/** Answers for each job the lowest position of the pages that follow it, so that no page misses an entry. */
+/** Returns for each job the lowest position of the pages that follow it, so that no page misses an entry. */
 function lowest(positions: readonly (readonly [JobName, number])[]): Positions {
   const found = new Map<JobName, number>();
   for (const [name, sequence] of positions) found.set(name, Math.min(sequence, found.get(name) ?? sequence));

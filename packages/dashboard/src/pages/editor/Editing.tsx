@@ -26,12 +26,12 @@ interface EditingProps {
   readonly initialText: string;
 }
 
-/** The text, the picture of it beside it, and what the service says to it. */
+/** The text, its graph beside it, and the problems that the service finds. */
 export function Editing({ workflow, name, baseNumber, initialText }: EditingProps) {
   const words = texts.editor;
   const [text, setText] = useState(initialText);
   const [saved, setSaved] = useState(initialText);
-  // The first text is kept: an editor that begins anew would otherwise begin with another text.
+  // The first text is kept, because an editor that is created again would otherwise start with another text.
   const [begunWith] = useState(initialText);
   const [stepIndex, setStepIndex] = useState<number | undefined>();
   const editor = useRef<EditorHandle>(null);
@@ -90,7 +90,7 @@ interface DrawnSteps {
   readonly names: readonly (string | undefined)[];
 }
 
-/** The picture stays as it was while the text is no JSON, as in the middle of a word. */
+/** The graph does not change while the text is not JSON, as in the middle of a word. */
 function useDrawnSteps(text: string): DrawnSteps & { readonly isOld: boolean } {
   const deferred = useDeferredValue(text);
   const last = useRef<DrawnSteps>({ steps: [], names: [] });

@@ -17,7 +17,7 @@ interface RegisterProps {
   readonly name: string;
   readonly text: string;
   readonly checked: Checked;
-  /** Told the text that is a version now: somebody may have typed on meanwhile. */
+  /** Called with the text that was registered, because the user may have typed more since then. */
   readonly onRegistered: (text: string) => void;
 }
 

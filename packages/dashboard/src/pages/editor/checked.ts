@@ -17,7 +17,7 @@ export interface Checked {
   readonly remarks: readonly Remark[];
   /** The text that the remarks are about. */
   readonly text: string;
-  /** Whether the very text that stands in the editor is valid; undefined while that is being checked. */
+  /** Whether the present text of the editor is valid; undefined while it is being checked. */
   readonly isValid: boolean | undefined;
   readonly error: Error | null;
 }

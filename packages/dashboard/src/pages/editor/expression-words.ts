@@ -9,7 +9,7 @@ import { propertiesOfSchemas, schemasWithin } from "./schema-tree.ts";
 import { words } from "./vocabulary.ts";
 import type { Word } from "./word.ts";
 
-/** The words that can stand at a place in an expression. `typed` is the part of one that is written already. */
+/** The words that are possible at a place in an expression. `typed` is the part of a word that is already there. */
 export interface ExpressionWords {
   readonly typed: string;
   /** Names that can be read. */
@@ -43,7 +43,7 @@ export function wordsInExpression(
     const called = spaced.map((one) => ({ ...one, name: one.name.slice(root.length + 1) }));
     return { typed, names: [], functions: called, isInString: false };
   }
-  // Nothing can be called on the name of a step, which stands for nothing alone.
+  // No method can be called on the name of a step, which has no value of its own.
   const isWhole = isNamedRoot(root) && path.length <= 2;
   const methods = isWhole ? [] : functions.filter(({ forms, name }) => forms !== "function" && !name.includes("."));
   return { typed, names: wordsBehind(state, place, path), functions: methods, isInString: false };

@@ -38,7 +38,7 @@ export function useChildJobs(
   const query = useInfiniteQuery({
     ...jobPagesQuery(organizationId, { parentJobId: jobId }),
     enabled: isShown,
-    // A reader who comes back sees how they stand now.
+    // A reader who comes back sees their present state.
     gcTime: 0,
     // Child jobs go on by themselves, and this job's history does not tell of it.
     refetchInterval: isFinished(status) ? 30_000 : 3_000,

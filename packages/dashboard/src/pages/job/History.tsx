@@ -107,7 +107,7 @@ function columnsFor(story: JobStory, types: HistoryProps["types"]): readonly Col
   ];
 }
 
-/** Looks into what the table shows of an entry, in upper or lower case. */
+/** Searches the text that the table shows for an entry, ignoring upper and lower case. */
 function hasWord(entry: HistoryEntry, word: string, story: JobStory, types: HistoryProps["types"]): boolean {
   const shown = [entry.type, whatOf(entry, types), whereOf(entry, story), detailOf(entry)].join("\n");
   return shown.toLowerCase().includes(word.toLowerCase());

@@ -78,7 +78,7 @@ function State({ run: { status } }: { readonly run: StepRun }) {
 
 interface RunProps {
   readonly run: StepRun;
-  /** How far its branches have come, if it has some. */
+  /** The progress of its branches, if it has some. */
   readonly progress: ForkProgress | undefined;
 }
 

@@ -83,7 +83,7 @@ interface RowsProps {
   /** The ends of the window. */
   readonly start: number;
   readonly end: number;
-  /** The end of what has not ended. */
+  /** The end of spans that have not ended yet. */
   readonly now: number;
   readonly selected: StepRun | undefined;
   readonly onSelect: TimelineProps["onSelect"];
@@ -93,7 +93,7 @@ function Rows({ story, start, end, now, selected, onSelect }: RowsProps) {
   const { runs, queued } = story;
   const frame = useRef<HTMLElement>(null);
   const place = useRef<HTMLDivElement>(null);
-  // The first row is the time in no step.
+  // The first row shows the times in which the job is in no step.
   const count = runs.length + 1;
   const { first, end: drawnEnd } = useRowsInView({ place, frame, count, rowPixels });
   useRowInSight(frame, 1 + runs.findIndex(({ key }) => key === selected?.key));
@@ -199,7 +199,7 @@ function textOf({ kind, outcome }: Span): string {
   return kind === "attempt" ? words.spanOutcomes[outcome ?? "open"] : words.spans[kind];
 }
 
-/** A finished job's time stands still. */
+/** The duration of a finished job does not change. */
 function useEnd({ status, finishedAt }: JobStory, start: number): number {
   const now = useNow(isFinished(status) ? 60_000 : 1_000);
   return Math.max(start + 1, finishedAt === undefined ? now : Date.parse(finishedAt));

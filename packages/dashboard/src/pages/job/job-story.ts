@@ -35,7 +35,7 @@ export interface JobStory {
   readonly waits: readonly StepRun[];
   /** The runs of steps with branches, by their key. */
   readonly forks: ReadonlyMap<string, StepRun>;
-  /** How far they have come, by their key. */
+  /** Their progress, by their key. */
   readonly progress: ReadonlyMap<string, ForkProgress>;
   readonly sequence: number;
   readonly startedAt?: string;

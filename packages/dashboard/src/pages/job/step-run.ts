@@ -3,7 +3,7 @@ import type { StepStatus } from "../../graph/step-look.ts";
 
 export type StepError = NonNullable<HistoryEntry["error"]>;
 
-/** A stretch of time in which a job did one thing. Milliseconds since 1970; without an end it goes on. */
+/** A span of time in which a job did one thing, in milliseconds since 1970. Without an end it is still running. */
 export interface Span {
   readonly kind: "queued" | "attempt" | "pause" | "waiting" | "sleeping";
   readonly start: number;

@@ -147,7 +147,7 @@ function useTyped(value: string, onChange: (value: string) => void): [text: stri
   const [text, setText] = useState(value);
   const sent = useRef(value);
   useEffect(() => {
-    // A value that was sent from here is no news: somebody may have typed on meanwhile.
+    // A value that this field has sent itself does not replace the text, because somebody may have typed more since then.
     if (value !== sent.current) setText(value);
     sent.current = value;
   }, [value]);

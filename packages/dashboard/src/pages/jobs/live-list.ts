@@ -10,7 +10,7 @@ export interface LiveList {
   readonly jobs: readonly ListedJob[];
   /** The ids of jobs that no longer belong to the list. They stay until the reader wants them away, so that nothing jumps. */
   readonly goneIds: ReadonlySet<string>;
-  /** How many have come that are not shown yet. */
+  /** The number of new items that are not shown yet. */
   readonly newCount: number;
 }
 

@@ -16,7 +16,7 @@ export function PauseQueue({ organizationId, queue: { queue, pausedAt, waitingCo
   const words = texts.taskQueue;
   const key = { organizationId, queue };
   const queries = useQueryClient();
-  /** The change that is asked about. It stays what it was while the page goes on behind the dialog. */
+  /** The change that the dialog asks about. It does not change while the page behind the dialog is updated. */
   const [wish, setWish] = useState<"pause" | "resume" | undefined>();
   const update = useMutation({
     mutationFn: (isPaused: boolean) => updateTaskQueue(key, isPaused),

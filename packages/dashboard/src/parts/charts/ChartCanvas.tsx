@@ -40,7 +40,7 @@ export function ChartCanvas(props: ChartCanvasProps) {
   return <div ref={place} aria-hidden="true" />;
 }
 
-/** Bars stand on one another: each is drawn with all above it, the lowest last. */
+/** The bars are stacked: each is drawn with the height of all bars below it added, and the lowest is drawn last. */
 function dataOf({ kind, times, series }: ChartProps): AlignedData {
   const values = series.map((one) => [...one.values]);
   if (kind === "bars") {
@@ -113,7 +113,7 @@ function hours(_plot: UPlot, ticks: number[]): string[] {
 
 const bars = UPlot.paths.bars?.({ size: [0.75, 40], align: 0 });
 
-/** The canvas knows no variables of the theme: the element beside it does. */
+/** A canvas cannot read the variables of the theme, but the element beside it can. */
 function colourReader(element: HTMLElement): (variable: string) => string {
   return (variable) => {
     const probe = document.createElement("span");

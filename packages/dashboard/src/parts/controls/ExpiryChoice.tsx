@@ -1,7 +1,7 @@
 import { locale, texts } from "../../texts/texts.ts";
 import { Choice } from "./Field.tsx";
 
-/** The days after which it expires; empty: never; "kept": as it is. */
+/** The number of days after which it expires. Empty means never, and "kept" means no change. */
 export type ExpiryDays = (typeof choices)[number] | "kept";
 
 const choices = ["7", "30", "90", "365", ""] as const;
@@ -34,7 +34,7 @@ export function ExpiryChoice({ value, onChange, problem, present }: ExpiryChoice
   );
 }
 
-/** Answers the field for a request. "Never" is null and not left out, since a token for which nothing is said ends after 90 days. */
+/** Returns the field for a request. "Never" is null and not left out, since a token for which nothing is said ends after 90 days. */
 export function expiryIn(days: ExpiryDays): { readonly expiresAt?: string | null } {
   if (days === "kept") return {};
   if (days === "") return { expiresAt: null };

@@ -3,7 +3,7 @@ import "./RouteTabs.css";
 
 interface RouteTabsProps {
   readonly label: string;
-  /** The layout whose pages stand here: those that name a tab. */
+  /** The layout of the pages that name a tab. */
   readonly of: "/app/account" | "/app/organizations/$organizationId/settings";
 }
 

@@ -16,7 +16,7 @@ export function Segments<Value extends string>({ label, value, choices, onChoose
       className="segments"
       aria-label={label}
       value={value}
-      // A second click on what is chosen would choose nothing.
+      // A second click on the selected item would clear the selection.
       onValueChange={(chosen) => chosen !== "" && onChoose(chosen as Value)}
     >
       {choices.map(([choice, text]) => (

@@ -2,7 +2,7 @@
 export interface MorePages {
   readonly hasMore: boolean;
   readonly isLoading: boolean;
-  /** The next one did not come: it is asked for again when the reader wants it, not over and over. */
+  /** The next page could not be loaded. It is requested again only when the reader asks for it. */
   readonly hasFailed: boolean;
   readonly load: () => void;
 }

@@ -39,7 +39,7 @@ export function Dialog({ isOpen, onClose, title, description, isWide = false, ch
             if (isWritten.current) event.preventDefault();
           }}
           onCloseAutoFocus={(event) => {
-            // Radix knows only triggers of its own.
+            // Radix supports only its own triggers.
             event.preventDefault();
             focusAgain(opener.current);
           }}

@@ -4,7 +4,7 @@ import { Command } from "../words/Command.tsx";
 
 interface EmptyStateProps {
   readonly title?: string;
-  /** A sentence that says what this would show, and how it comes to be. */
+  /** A sentence that says what would be shown here, and what creates it. */
   readonly text: ReactNode;
   readonly command?: string | undefined;
   readonly children?: ReactNode;

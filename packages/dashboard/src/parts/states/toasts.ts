@@ -17,7 +17,7 @@ let toasts: readonly Toast[] = [];
 let nextId = 1;
 const listeners = new Set<() => void>();
 
-/** Tells the reader what came of what they did, in a corner of the page and to those who listen. */
+/** Shows the result of the user's action in a corner of the page, and announces it to screen readers. */
 export function toast(message: Omit<Toast, "id">): void {
   const id = nextId++;
   change([...toasts.slice(-3), { ...message, id }]);

@@ -18,7 +18,7 @@ const steps = [
   ["d", 86_400, "h", 3_600, Number.POSITIVE_INFINITY],
 ] as const;
 
-/** Written as the service writes it in its own sentences, which stand on the same page. */
+/** The text has the same form as in the sentences of the service, which are on the same page. */
 function amount(value: number, unit: string): string {
   return `${value.toLocaleString(locale)} ${unit}`;
 }

@@ -12,26 +12,27 @@ export const account = {
   since: "Since",
   displayName: "Name that people see",
   save: "Save",
-  saved: "Your name is saved. The menu shows it after the next sign-in at the latest.",
-  noPassword: "You sign in by a provider outside, and have no password here. An owner can make a link that sets one.",
+  saved: "Your name is saved. The menu shows the new name after your next sign-in at the latest.",
+  noPassword:
+    "You sign in with an external identity provider, and have no password here. An owner can make a link with which you can set one.",
   currentPassword: "Current password",
   newPassword: "New password",
   newPasswordHint: "12 to 256 characters, of any kind.",
   repeatPassword: "New password, once more",
   notTheSame: "This is not the same as the new password.",
   code: "Code",
-  codeHint: "Of your authenticator app, or a recovery code.",
+  codeHint: "The code of your authenticator app, or a recovery code.",
   changePassword: "Change password",
   keepUserTokens: "Keep my user tokens",
   keepUserTokensHint:
-    "Otherwise all of your user tokens end with the old password, as your other sessions do: whoever knew it may have made some.",
+    "Otherwise all of your user tokens end, as your other sessions do, because somebody who knew the old password may have created some.",
   passwordChanged: "Your password is changed, and all of your other sessions have ended",
   passwordAndTokensChanged: "Your password is changed, and all of your other sessions and user tokens have ended",
 } as const;
 
 export const secondFactor = {
   title: "Second factor",
-  off: "Each sign-in with your password can ask for a code of an authenticator app as well. Whoever learns the password alone then stays out.",
+  off: "Each sign-in with your password can also ask for a code of an authenticator app. Then somebody who knows only your password cannot sign in.",
   password: "Your password",
   start: "Set up",
   scan: "Add this to your authenticator app: scan the code, open the link on the device that has the app, or type the secret in (time-based, 6 digits, 30 seconds).",
@@ -45,18 +46,19 @@ export const secondFactor = {
   enabledSince: "On since",
   codesLeft: "Recovery codes left",
   codesTitle: "Your recovery codes",
-  codesText: "Each lets you in once when the app is out of reach. Keep them apart from it.",
+  codesText:
+    "If you do not have the app, you can sign in with one of these codes. Each works once. Do not keep them on the same device as the app.",
   codes: "Recovery codes",
   renew: "New recovery codes",
-  renewText: "Those that you have now no longer hold.",
+  renewText: "Your present recovery codes stop working.",
   disable: "Turn off",
-  disableText: "Your password alone lets in again.",
+  disableText: "Then your password alone is enough to sign in.",
   disabled: "The second factor is turned off",
 } as const;
 
 export const sessions = {
   title: "Sessions",
-  caption: "Your sign-ins that hold, the newest first",
+  caption: "Your valid sign-ins, the newest first",
   device: "Device",
   unknownDevice: "unknown device",
   browserOn: (browser: string, system: string) => `${browser} on ${system}`,
@@ -70,11 +72,11 @@ export const sessions = {
   end: "End",
   endNamed: (device: string, began: string) => `End the session of ${device} that began at ${began}`,
   endTitle: (device: string) => `End the session of ${device}?`,
-  endText: "Whoever uses it must sign in again, within seconds.",
+  endText: "Within seconds, the person who uses it must sign in again.",
   endApplicationText: (name: string) =>
-    `All of your sessions of the application ${name} end within seconds, in other browsers too. When you sign in there again, you are asked again whether to let it in.`,
+    `All of your sessions of the application ${name} end within seconds, in other browsers too. When you sign in there again, you are asked again whether you agree.`,
   ended: "The session is ended",
-  none: "No session holds",
+  none: "No valid session",
 } as const;
 
 export const userTokens = {
@@ -83,14 +85,14 @@ export const userTokens = {
   create: "Create user token",
   createTitle: "Create a user token",
   createText:
-    "It acts as you, in every organization of yours. For a program take an API token of the organization: it can do less.",
+    "It acts as you, in all of your organizations. For a program, create an API token of the organization instead: it can do less.",
   freshSignIn:
     "You have no password here, so a fresh sign-in at your provider confirms that it is you. Sign in there again, then create the token within 10 minutes.",
   signInAgain: "Sign in again",
   createdTitle: (name: string) => `The user token ${name}`,
-  revokeText: "Whatever uses it is refused at once. It cannot be taken back.",
+  revokeText: "Programs that use it are refused at once. You cannot undo this.",
   emptyTitle: "No user token",
-  empty: "A user token acts as you where no browser can: in a script of your own.",
+  empty: "A user token acts as you in your own scripts.",
 } as const;
 
 export const activity = {

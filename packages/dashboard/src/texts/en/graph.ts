@@ -4,7 +4,7 @@ export const graph = {
   viewLabel: "Show the steps as",
   label: "Steps of the workflow",
   /** Read out to those who hear the graph. */
-  keys: "Arrow keys follow the ways between steps: down to the next one, or into branches, right to where a failure leads, up and left back. After coming back, the same key follows the next of several ways. Enter shows a step.",
+  keys: "Arrow keys move between steps: down to the next step or into branches, right to the step after a failure, and up and left back. After a move back, the same key follows the next transition. Enter shows a step.",
   start: "Start",
   end: "End",
   missing: "There is no such step",
@@ -39,7 +39,7 @@ export const graph = {
   /** Read out to those who hear the graph. */
   leadsToWays: (ways: string) => `Leads to: ${ways}`,
   anyOf: (names: readonly string[]) => names.join(" or "),
-  /** The number of branches that stand so in a step. */
+  /** The number of branches of a step with this status. */
   statusCount: (count: number, status: string) => `${count.toLocaleString("en")} ${status.toLowerCase()}`,
   doneOf: (done: number, all: number) => `${done.toLocaleString("en")} of ${all.toLocaleString("en")} done`,
   failedCount: (count: number) => `${count.toLocaleString("en")} failed`,

@@ -13,7 +13,7 @@ export const job = {
   cancel: "Cancel job",
   cancelTitle: "Cancel this job?",
   cancelText:
-    "What is under way is given up and no further step begins. What steps have done outside is not undone. The job can be resumed later from the step where it stopped.",
+    "Running calls are given up and no further step begins. Effects of steps outside of Stepwell are not undone. You can resume the job later from the step where it stopped.",
   cancelled: "The job is cancelled",
   keep: "Keep it running",
   resume: "Resume",
@@ -34,7 +34,7 @@ export const job = {
     finished: "Ended",
   },
   pollingText:
-    "Live updates do not reach this page. Something on the way, for example a proxy that buffers answers, holds them back. The page asks the service every 2 seconds instead.",
+    "Live updates do not reach this page. Something between this page and the service delays them, for example a proxy that buffers answers. The page asks the service every 2 seconds instead.",
   why: {
     due: "About to go on",
     roomFull: "No room",
@@ -85,16 +85,16 @@ export const job = {
   send: (eventId: string) => `Send ${eventId}`,
   sent: (eventId: string, outcome: string) => `${eventId}: ${outcome}`,
   outcomes: {
-    matched: "the step that waits had waited for it",
+    matched: "a step was waiting for it",
     buffered: "kept for a later step",
     unmatched: "kept, but no step listens to it",
     duplicate: "it is here already",
   },
-  /** The event goes to this wait alone. */
-  sendsFor: (step: string, branch: string) => `What is sent here is for ${step} in ${branch} alone.`,
+  /** The event is only for this wait. */
+  sendsFor: (step: string, branch: string) => `An event that you send here is only for ${step} in ${branch}.`,
   sendFor: "For",
-  sendForHint: "Several branches may wait for one event: it is for the one that is chosen here.",
-  sendForAny: "whichever branch has waited for it longest",
+  sendForHint: "Several branches may wait for the same event. Choose the branch that gets it.",
+  sendForAny: "the branch that has waited for it longest",
   branch: (name: string) => `branch ${name}`,
   /** An item by its place in the list, from 0, as in its path. */
   itemOf: (place: number, all: number) => `item ${place.toLocaleString("en")} of ${all.toLocaleString("en")}`,
@@ -110,7 +110,7 @@ export const job = {
   stepOfAnother: (step: string) => `${step} of another job`,
   children: {
     title: "Child jobs",
-    caption: "Jobs that steps of this one began, the newest first",
+    caption: "Child jobs of this job, the newest first",
     job: "Job",
     begunBy: "Begun by",
     since: "Since",
@@ -126,7 +126,7 @@ export const job = {
     where: "Step",
     since: "Since",
     all: "All",
-    none: "No item of this state has begun.",
+    none: "No item has this state.",
     more: "Show more items",
     failure: (step: string, error: string, message: string) => `${step}, ${error}: ${message}`,
     statuses: { failed: "Failed", open: "Open", cancelled: "Cancelled", succeeded: "Succeeded" },
@@ -134,7 +134,7 @@ export const job = {
   graph: "Steps",
   detailsTitle: "Step",
   chooseStep: "Choose a step to see its input and output.",
-  notReached: "The job has not come to this step.",
+  notReached: "The job has not reached this step.",
   visits: "Visit",
   visitNumber: (visit: number) => `Visit ${visit}`,
   input: "Input",
@@ -158,7 +158,7 @@ export const job = {
   received: "received",
   missing: "missing",
   timeline: "Timeline",
-  timelineLabel: "What the job did when",
+  timelineLabel: "What the job did over time",
   timelineButtons: {
     earlier: "Earlier",
     later: "Later",

@@ -39,7 +39,7 @@ export const jobs = {
   empty:
     "A job runs one version of a workflow with one input. Submit one from a workflow's page, or begin with the sample:",
   noneFound: "No job fits the filters",
-  noneFoundText: "Take one away, or look in a longer time.",
+  noneFoundText: "Remove a filter, or choose a longer time.",
   thisWorkflow: "This workflow",
   thisVersion: "This version",
 } as const;

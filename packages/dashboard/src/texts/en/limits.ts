@@ -1,6 +1,6 @@
 export const rateLimits = {
   title: "Rate limits",
-  text: "Requests in this minute, by whom they are counted for. A request that costs the service much counts for more than one. Whoever is over a limit is answered 429 until the minute is over.",
+  text: "The requests in this minute, counted for the organization and for you. A request that costs the service much counts as more than one. Beyond a limit, requests are answered with 429 until the minute ends.",
   scopes: { organization: "The whole organization", token: "This API token", user: "You, in this organization" },
   policies: { requests: "Requests", submits: "Submitted jobs" },
   of: (used: number, limit: number) => `${used.toLocaleString("en")} of ${limit.toLocaleString("en")} per minute`,
@@ -10,7 +10,7 @@ export const rateLimits = {
 
 export const limits = {
   title: "Limits",
-  text: "How many of each thing this organization may have. At a limit nothing more of its kind is made or admitted. Memory for compiled definitions is an exception: those that were used longest ago make room. The operator of the service sets the limits, for all or for this organization alone.",
+  text: "How many of each thing this organization may have. When a limit is reached, no more can be created. The memory for compiled definitions is an exception: definitions that were used longest ago are removed from memory. The operator of the service sets the limits, for all organizations or only for this one.",
   names: {
     apiTokens: "API tokens",
     oauthClients: "Applications",
@@ -26,7 +26,7 @@ export const limits = {
   },
   scopes: {
     organization: "in the whole organization",
-    workflow: "in the workflow that has most",
+    workflow: "in the workflow that has the most",
     node: "on the node that answered",
   },
   of: (used: number, limit: number) => `${used.toLocaleString("en")} of ${limit.toLocaleString("en")}`,

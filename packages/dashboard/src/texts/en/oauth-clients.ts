@@ -8,9 +8,9 @@ export const oauthClients = {
   create: "Create",
   createTitle: "Create an application",
   createText:
-    "A browser application to which members sign in, in the API an OAuth client. It acts for each of them in this organization only, and manages no tokens, members or roles.",
+    "A browser application to which members sign in. The API calls it an OAuth client. It acts for each of them in this organization only, and cannot manage tokens, members or roles.",
   createAction: "Create",
-  nameHint: "Members read it when they are asked to let the application in.",
+  nameHint: "Members see this name when they are asked to agree.",
   redirectUrisHint:
     "Where the browser goes after the sign-in, one on each line, exactly as the application sends it: https://, or http:// on localhost and 127.0.0.1.",
   createdToast: (name: string) => `The application ${name} is created`,
@@ -22,5 +22,5 @@ export const oauthClients = {
     "Everybody who is signed in to it is signed out there, within seconds. Its client id is never used again.",
   removed: (name: string) => `The application ${name} is deleted`,
   emptyTitle: "No application yet",
-  empty: "Members can sign in to a browser application of your own, which then calls this organization for them.",
+  empty: "Members can sign in to your own browser application, which then calls the API for them.",
 } as const;

@@ -7,7 +7,7 @@ export const parts = {
   close: "Close",
   cancel: "Cancel",
   dismiss: "Dismiss",
-  menuFailed: "The menu could not be loaded. Look whether the service can be reached, and try again.",
+  menuFailed: "The menu could not be loaded. Check that the service can be reached, and try again.",
   utc: (time: string) => `${time} UTC`,
   loadingMore: "Loading more",
   loadMore: "Load more",
@@ -16,7 +16,7 @@ export const parts = {
   noTime: "–",
   time: "Time",
   asTable: "As a table",
-  notLoaded: "This part of the page could not be loaded. All else here goes on without it.",
+  notLoaded: "This part of the page could not be loaded. The rest of the page works without it.",
 } as const;
 
 export const actor = {
@@ -35,7 +35,7 @@ export const charts = {
   durationLabel: "Time from submission to success, by hour, in the last day",
   median: "p50",
   slow: "p95",
-  notDrawn: "The drawing could not be loaded. The table below has the same.",
+  notDrawn: "The chart could not be loaded. The table below shows the same data.",
 } as const;
 
 export const json = {
@@ -50,9 +50,9 @@ export const json = {
 export const problem = {
   unexpectedTitle: "Unexpected answer",
   unexpected: (status: number) =>
-    `Something between this page and the service answered ${status}. Try again; if it stays, look at your proxy.`,
+    `Something between this page and the service answered ${status}. Try again. If it happens again, check your proxy.`,
   unreachableTitle: "The service is out of reach",
-  unreachable: "It may be restarting, or your network is away. This page tries again by itself.",
+  unreachable: "It may be restarting, or your network may be down. This page tries again by itself.",
   pageTitle: "Something went wrong",
   request: (requestId: string) => `Request ${requestId}`,
   copyRequestId: "Copy the request's id",

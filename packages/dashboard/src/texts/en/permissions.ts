@@ -3,7 +3,7 @@ import type { GrantablePermission } from "../../api/document.ts";
 /** The meaning of each permission, in the order in which they are offered. */
 export const permissions: Readonly<Record<GrantablePermission, string>> = {
   "organization:read": "See the organization",
-  "organization:update": "Rename the organization, demand a second factor",
+  "organization:update": "Rename the organization, require a second factor",
   "organization:delete": "Delete the organization",
   "workflow:create": "Register workflows",
   "workflow:read": "See workflows and tags",

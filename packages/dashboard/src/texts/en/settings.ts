@@ -17,13 +17,13 @@ export const settings = {
 export const permitted = {
   title: "Your roles do not show this",
   text: (permission: string, roles: readonly string[]) =>
-    `It takes the permission ${permission}. You have ${
+    `This needs the permission ${permission}. You have ${
       roles.length === 0 ? "no role" : `the ${roles.length === 1 ? "role" : "roles"} ${roles.join(", ")}`
     } here; an owner can give you another.`,
 } as const;
 
 export const secret = {
-  once: "Shown this once, and kept nowhere. Copy it now.",
+  once: "It is shown only this once, and stored nowhere. Copy it now.",
   notCopied: "You have not copied it. Once this is closed, nobody can see it again.",
   closeAnyway: "Close without copying",
   done: "Done",
@@ -31,7 +31,7 @@ export const secret = {
 
 export const expiry = {
   label: "Expires",
-  hint: "90 days unless you choose otherwise. A secret that is forgotten then stops working by itself.",
+  hint: "90 days unless you choose otherwise. A forgotten secret then stops working by itself.",
   never: "never",
   expired: "expired",
   neverChoice: "Never",
@@ -41,7 +41,7 @@ export const expiry = {
 
 export const picker = {
   legend: "Permissions",
-  onlyHeld: "You can grant only what you hold yourself; the rest is not offered.",
+  onlyHeld: "You can grant only permissions that you have yourself; the others are not shown.",
   all: (group: string) => `All of ${group}`,
   chosen: (count: number) => `${countOf(count, "permission", "permissions")} chosen`,
 } as const;

@@ -22,21 +22,21 @@ export const shell = {
   signInFailed: "The sign-in did not work",
   sessionEndedTitle: "Your session has ended",
   sessionEnded:
-    "It was ended elsewhere, or was not used for a long time. What is on this page stays as it is until you sign in again; copy what you have typed first.",
+    "It was ended elsewhere, or was not used for a long time. This page stays as it is until you sign in again. First copy what you have typed.",
   stayHere: "Stay on this page",
   insecureTitle: "Open this page by https",
   insecure:
-    "Browsers let nobody sign in on a page that came without encryption from another machine. Put a proxy with a certificate before the service and set STEPWELL_BASE_URL to its address; or, on the machine itself, open it by localhost.",
+    "Browsers do not allow a sign-in on a page that was loaded without encryption from another machine. Put a proxy with a certificate in front of the service and set STEPWELL_BASE_URL to its address. On the machine itself, you can also open localhost.",
   loading: "Loading",
   notFoundTitle: "There is no such page",
-  notFound: "The address is not right, or what was here is gone.",
-  toHome: "To the first page",
+  notFound: "The address is wrong, or the page no longer exists.",
+  toHome: "Go to the first page",
   brokenTitle: "Something went wrong",
   broken: "This page has a defect. Reload it; if that does not help, report the error below.",
   reload: "Reload",
   noOrganizationTitle: "You are in no organization yet",
   noOrganization:
-    "An organization owns workflows, jobs and tokens. Make one, or ask somebody to invite you into theirs.",
+    "An organization has workflows, jobs and tokens. Create one, or ask somebody to invite you to theirs.",
   newOrganizationName: "Name of the organization",
   newOrganizationKey: "Key (optional)",
   newOrganizationKeyHint:

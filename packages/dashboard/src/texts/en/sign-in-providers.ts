@@ -1,6 +1,6 @@
 export const signInProviders = {
   title: "Sign-in providers",
-  text: "People whose e-mail address is of one of these domains sign in there and not with a password, and become members here by it. The service's operator sets this in the file that STEPWELL_SIGN_IN_PROVIDERS_FILE names.",
+  text: "People whose e-mail address has one of these domains sign in with this provider instead of a password, and become members here. The operator of the service sets this in the file that STEPWELL_SIGN_IN_PROVIDERS_FILE names.",
   issuer: "Issuer",
   id: "Id",
   clientId: "Client id there",
@@ -9,7 +9,7 @@ export const signInProviders = {
   scopes: "Scopes",
   emailDomains: "E-mail domains",
   trustsEmail: "Addresses count",
-  trusted: "as the issuer says them, verified or not",
+  trusted: "as the issuer sends them, verified or not",
   verified: "only when the issuer says that it verified them",
   roles: "Roles",
   rolesOf: (claim: string) => `by the claim ${claim}`,
@@ -22,6 +22,6 @@ export const signInProviders = {
   noBearer: "not taken",
   emptyTitle: "People sign in with a password",
   empty:
-    "With a provider they sign in where your company's people already do (OpenID Connect), and have the roles that it gives them. Whoever runs this service names a file in STEPWELL_SIGN_IN_PROVIDERS_FILE and starts it again. With this in it:",
+    "With a provider, people sign in with your company's own sign-in (OpenID Connect), and get their roles from it. The operator of this service sets STEPWELL_SIGN_IN_PROVIDERS_FILE to a file and restarts the service. The file contains:",
   emptyNext: "At the issuer, register this redirect URI:",
 } as const;

@@ -36,7 +36,7 @@ export const taskQueue = {
   pause: "Pause",
   pauseTitle: (queue: string) => `Pause ${queue}?`,
   pauseText:
-    "None of its tasks is handed out until somebody resumes it. Tasks still come in, and their time counts. Workers keep the tasks that they hold.",
+    "No task of this queue is handed out until somebody resumes it. New tasks still enter the queue, and their timeouts keep running. Workers keep the tasks that they hold.",
   pauseAction: "Pause queue",
   pausedNow: (queue: string) => `${queue} is paused`,
   resume: "Resume",
@@ -52,18 +52,18 @@ export const taskQueue = {
   askedFirst: "First seen",
   holds: "Holds",
   noWorkersTitle: "No worker has asked within a day",
-  noWorkers: "The first command prints a program to begin with: put the name of this queue and your own work into it.",
+  noWorkers: "The first command prints a program to start from. Put the name of this queue and your own work into it.",
   held: {
     title: "Held tasks",
     caption: "Tasks that workers hold, by worker",
     emptyTitle: "No worker holds a task",
-    empty: "A task that a worker has taken stands here until it is done, with how far it has come.",
+    empty: "A task that a worker has taken is listed here, with its progress, until it is done.",
   },
   waiting: {
     title: "Waiting tasks",
     caption: "Tasks that wait for a worker, those with the highest priority first",
     emptyTitle: "No task waits",
-    empty: "Tasks that no worker has taken yet stand here.",
+    empty: "Tasks that no worker has taken yet are listed here.",
   },
   job: "Job",
   step: "Step",
@@ -72,6 +72,6 @@ export const taskQueue = {
   progress: "Progress",
   priority: "Priority",
   due: "Due",
-  asItWas: "This list stays as it is while you read on.",
+  asItWas: "This list does not change while you read on.",
   showLatest: "Show the latest",
 } as const;

@@ -10,9 +10,9 @@ export const workflows = {
   searchPlaceholder: "Name",
   emptyTitle: "No workflow yet",
   empty:
-    "A workflow is a name with a row of versions. Deploying a definition registers it, its first version, and the tag $LIVE:",
+    "A workflow is a name with a list of versions. When you deploy a definition, this creates the workflow, its first version, and the tag $LIVE:",
   noneFound: "No workflow has a name like this",
-  noneFoundText: "Look for a part of the name.",
+  noneFoundText: "Search for a part of the name.",
   versionOf: (versionNumber: number) => `version ${versionNumber}`,
   tagAt: (tag: string, versionNumber: number) => `${tag} → v${versionNumber}`,
 } as const;
@@ -29,8 +29,8 @@ export const tagHistory = {
   by: "By",
   moveBack: "Move back",
   moveBackTo: (tag: string, to: number) => `Move back ${tag} to version ${to}`,
-  emptyTitle: (tag: string) => `The tag ${tag} never was`,
-  empty: "Every move of a tag is kept here, and stays when the tag is deleted.",
+  emptyTitle: (tag: string) => `There was never a tag ${tag}`,
+  empty: "Every move of a tag is listed here, even after the tag is deleted.",
 } as const;
 
 export const workflow = {
@@ -42,7 +42,7 @@ export const workflow = {
   by: "By",
   actions: "Actions",
   noTags: "No tag yet",
-  noTagsText: "A tag points at a version and can be moved. Jobs are submitted by tag, $LIVE unless they say otherwise.",
+  noTagsText: "A tag points at a version and can be moved. Jobs are submitted by a tag, by default by $LIVE.",
   addTag: "Add a tag",
   move: "Move",
   moveTag: (tag: string) => `Move ${tag}`,
@@ -50,7 +50,7 @@ export const workflow = {
   deleteTagNamed: (tag: string) => `Delete the tag ${tag}`,
   deleteTagTitle: (tag: string) => `Delete the tag ${tag}?`,
   deleteTagText: (tag: string) =>
-    `Jobs can no longer be submitted by ${tag}. Jobs that run go on with their version, and no version is deleted.`,
+    `Jobs can no longer be submitted by ${tag}. Running jobs keep their version, and no version is deleted.`,
   tagDeleted: (tag: string) => `The tag ${tag} is deleted`,
   undo: "Undo",
   versions: "Versions",
@@ -63,10 +63,10 @@ export const workflow = {
   noVersions: "No version yet",
   noVersionsText: "A version is one definition, never changed. Deploy one:",
   moveTitle: "Point a tag at a version",
-  moveText: "Jobs that are submitted by the tag from now on run this version. Jobs that run already stay with theirs.",
+  moveText: "Jobs that are submitted by the tag from now on run this version. Running jobs keep their version.",
   tagName: "Tag",
   tagNameHint: "Letters, digits, dot, dash and underscore, at most 64; a $ may come first.",
-  tagNameProblem: "This is not a name that a tag can have.",
+  tagNameProblem: "A tag cannot have this name.",
   targetVersion: "Version",
   fromTo: (tag: string, from: number, to: number) => `${tag}: version ${from} → version ${to}`,
   newTo: (tag: string, to: number) => `${tag}: new → version ${to}`,
@@ -77,7 +77,7 @@ export const workflow = {
   noChanges: "The two definitions are the same.",
   changedLines: (added: number, removed: number) =>
     `${countOf(added, "line", "lines")} added, ${countOf(removed, "line", "lines")} removed`,
-  tooDifferent: "The definitions have next to nothing in common; all of both is shown.",
+  tooDifferent: "The definitions are too different to compare; both are shown in full.",
   unchanged: (count: number) => `${countOf(count, "line", "lines")} unchanged`,
   recentJobs: "Latest jobs",
   recentJobsCaption: "The latest jobs of this workflow",
@@ -94,6 +94,6 @@ export const workflow = {
   remove: "Delete workflow",
   removeTitle: (name: string) => `Delete ${name}?`,
   removeText:
-    "No job can be submitted to it any more, and its name is free again. Jobs that run go on, and all of its jobs can still be read. It cannot be taken back.",
+    "No job can be submitted to it any more, and its name is free again. Running jobs continue, and all of its jobs can still be read. You cannot undo this.",
   removed: (name: string) => `${name} is deleted`,
 } as const;

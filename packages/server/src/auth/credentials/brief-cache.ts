@@ -25,7 +25,7 @@ export class BriefCache<Value> {
     return this.#load(key, load, now + this.#maxAgeMs);
   }
 
-  /** Answers the value that was loaded last, however old it is; undefined when none is remembered. */
+  /** Returns the value that was loaded last, however old it is; undefined when none is remembered. */
   lastKnown(key: string): Value | undefined {
     return this.#entries.get(key)?.value;
   }

@@ -26,7 +26,7 @@ export interface CredentialCheckParts {
 /** The credentials to check. `findUser` is called twice: before the check waits for its turn, and again when the turn has come. */
 export interface CheckQuestion {
   readonly findUser: () => Promise<UserCredentials | undefined>;
-  /** Answers the subjects under which the attempt is counted. */
+  /** Returns the subjects under which the attempt is counted. */
   readonly subjectsOf: (user: UserCredentials | undefined) => readonly BackoffSubject[];
   /** The password in the form that `normalizePassword` answers. */
   readonly password: string;

@@ -20,7 +20,7 @@ export class LastUse {
     this.#used[kind].set(tokenId, { ownerId, tokenId, usedAt });
   }
 
-  /** Writes the uses that were noted since the last time. A maintenance duty calls it; answers how many were written. */
+  /** Writes the uses that were noted since the last time. A maintenance duty calls it; returns how many were written. */
   async flush(database: Database): Promise<number> {
     const { organization, user, session } = this.#used;
     this.#used = nothingUsed();

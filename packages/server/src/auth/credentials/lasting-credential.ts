@@ -12,7 +12,7 @@ import type { Caller } from "../authenticator.ts";
  */
 export async function requireLasting(db: Queryable, caller: Caller): Promise<void> {
   if (!(await lasts(db, caller))) {
-    throw new ServiceError("AuthenticationError", "What you called with has just ended. Sign in again.");
+    throw new ServiceError("AuthenticationError", "Your session or token has just ended. Sign in again.");
   }
 }
 
@@ -24,7 +24,7 @@ export async function requireCurrentSecret(db: Queryable, { organizationId, toke
   if (organizationId === undefined || token === undefined) return;
   if (await isCurrentSecret(db, organizationId, token.tokenId, token.hash)) return;
   const detail =
-    "The secret that you call with was rotated away. Until its overlap ends it works, but it changes nothing of the organization, its tokens, members, roles, invitations and OAuth clients. Use the current secret.";
+    "The secret that you sent was replaced by a rotation. It works until its overlap ends, but it cannot change the organization, its tokens, members, roles, invitations and OAuth clients. Use the current secret.";
   throw new ServiceError("AuthorizationError", detail);
 }
 

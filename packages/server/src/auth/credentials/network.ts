@@ -1,7 +1,7 @@
 import { isIPv6 } from "node:net";
 
 /**
- * Answers the network of a subscriber by one of its addresses: an IPv4 address, or an IPv6 /64. A smaller IPv6 network would give each subscriber
+ * Returns the network of a subscriber by one of its addresses: an IPv4 address, or an IPv6 /64. A smaller IPv6 network would give each subscriber
  * 2^64 tries.
  */
 export function networkOf(address: string): string {

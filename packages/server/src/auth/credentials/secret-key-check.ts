@@ -21,7 +21,7 @@ export async function requireSecretKey(database: Database, secrets: SecretBox): 
   if (!opens(secrets, purpose, context, kept)) throw new WrongSecretKeyError();
 }
 
-/** Tries the secret keys on the check value. Answers `unknown` when there is none yet and no signing key contradicts. Writes nothing. */
+/** Tries the secret keys on the check value. Returns `unknown` when there is none yet and no signing key contradicts. Writes nothing. */
 export async function judgeSecretKey(database: Database, secrets: SecretBox): Promise<"opens" | "wrong" | "unknown"> {
   const sealed = await findSecretKeyCheck(database);
   if (sealed !== undefined) return opens(secrets, purpose, context, sealed) ? "opens" : "wrong";
@@ -36,7 +36,7 @@ export async function hasSealedValues(database: Database): Promise<boolean> {
   return (await findSecretKeyCheck(database)) !== undefined || (await listSigningKeys(database)).length > 0;
 }
 
-/** Seals the check value again when an earlier secret key sealed it. Answers how many values it changed: 1 or 0. */
+/** Seals the check value again when an earlier secret key sealed it. Returns how many values it changed: 1 or 0. */
 export async function resealSecretKeyCheck(database: Database, secrets: SecretBox): Promise<number> {
   const sealed = await findSecretKeyCheck(database);
   const resealed = sealed === undefined ? undefined : secrets.reseal(purpose, context, sealed);
@@ -47,7 +47,7 @@ export async function resealSecretKeyCheck(database: Database, secrets: SecretBo
 export class WrongSecretKeyError extends Error {
   constructor() {
     super(
-      "STEPWELL_SECRET_KEY is not the secret key of this store: it does not open what is sealed there. Start with the key that the store was made with (on the embedded store the file secret.key in STEPWELL_DATA_DIR, unless the variable is set); while the key is being changed name the other one in STEPWELL_OTHER_SECRET_KEYS. If the key is lost, docs/security.md says what to do.",
+      "STEPWELL_SECRET_KEY is not the secret key of this store: it cannot decrypt the values there. Start with the key with which the store was created (on the embedded store the file secret.key in STEPWELL_DATA_DIR, unless the variable is set); while the key is being changed name the other one in STEPWELL_OTHER_SECRET_KEYS. If the key is lost, docs/security.md says what to do.",
     );
     this.name = "WrongSecretKeyError";
   }

@@ -37,14 +37,14 @@ export function createInvitationCode(organizationId: string): { readonly code: s
   return { code: token, codeHash: tokenHash };
 }
 
-/** Answers undefined for a text that cannot be a token: the checksum rejects a mistyped one without a look-up. */
+/** Returns undefined for a text that cannot be a token: the checksum rejects a mistyped one without a look-up. */
 export function parseToken(text: string): ParsedToken | undefined {
   const parsed = parse(text);
   if (parsed === undefined || parsed.prefix === invitationPrefix) return undefined;
   return { kind: parsed.prefix === prefixes.organization ? "organization" : "user", ownerId: parsed.ownerId };
 }
 
-/** Answers the organization that an invitation's code names; undefined for a text that cannot be such a code. */
+/** Returns the organization that an invitation's code names; undefined for a text that cannot be such a code. */
 export function parseInvitationCode(text: string): string | undefined {
   const parsed = parse(text);
   return parsed?.prefix === invitationPrefix ? parsed.ownerId : undefined;
@@ -65,7 +65,7 @@ export function organizationOfClient(clientId: string): string | undefined {
   return base62ToId(organization);
 }
 
-/** Answers the `tokenPrefix` of a token that a caller sent. */
+/** Returns the `tokenPrefix` of a token that a caller sent. */
 export function prefixOf(token: string): string {
   return token.slice(0, "stw_".length + idLength + "_".length + shownSecretLength);
 }
@@ -96,7 +96,7 @@ const secretLength = 32;
 const checksumLength = 6;
 const shownSecretLength = 4;
 
-/** Answers the CRC-32 of the rest of the token. It only guards against typing mistakes, and lets scanners tell a token from random text. */
+/** Returns the CRC-32 of the rest of the token. It only guards against typing mistakes, and lets scanners tell a token from random text. */
 function checksumOf(text: string): string {
   return toBase62(BigInt(crc32(text)), checksumLength);
 }
@@ -124,7 +124,7 @@ function toBase62(value: bigint, length: number): string {
 }
 
 /**
- * Answers evenly distributed characters of base62. Bytes at or over the largest multiple of 62 are discarded, since they would make the first
+ * Returns evenly distributed characters of base62. Bytes at or over the largest multiple of 62 are discarded, since they would make the first
  * characters more frequent.
  */
 export function randomBase62(length: number): string {

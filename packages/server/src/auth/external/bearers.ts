@@ -34,7 +34,7 @@ export class ExternalBearers {
     return typeof iss === "string" && this.#issuers.has(canonicalIssuer(iss));
   }
 
-  /** Answers undefined for a token that is not valid. Throws `ServiceError` when the issuer is out of reach, or does not vouch for the person. */
+  /** Returns undefined for a token that is not valid. Throws `ServiceError` when the issuer is out of reach, or does not vouch for the person. */
   async find(bearer: string, source: RequestSource): Promise<ExternalBearer | undefined> {
     const joined = this.#providerOf(bearer);
     if (joined === undefined) return undefined;

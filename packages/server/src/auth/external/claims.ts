@@ -14,7 +14,7 @@ export interface ExternalClaims {
 /** The claims as the issuer sent them: any name, any value. */
 export type RawClaims = Readonly<Record<string, unknown>>;
 
-/** Answers undefined when there is no subject: the claims then name nobody. */
+/** Returns undefined when there is no subject: the claims then name nobody. */
 export function readClaims(provider: ExternalProvider, raw: RawClaims): ExternalClaims | undefined {
   const { iss, sub } = raw;
   if (typeof iss !== "string" || typeof sub !== "string" || !isPrintable(sub, maxSubjectLength)) return undefined;
@@ -73,7 +73,7 @@ function isPrintable(text: string, maxLength: number): boolean {
   return text.length > 0 && text.length <= maxLength && !/\p{Cc}/u.test(text) && text.isWellFormed();
 }
 
-/** Answers the names of the roles that a provider's claims give. Nobody has checked yet whether the organization has them. */
+/** Returns the names of the roles that a provider's claims give. Nobody has checked yet whether the organization has them. */
 export function rolesNamedBy({ roles }: ExternalProvider, values: readonly string[]): readonly string[] {
   return [...new Set(values.flatMap((value) => roles.get(value) ?? []))].sort();
 }

@@ -76,7 +76,7 @@ export class ExternalIssuer {
     }
   }
 
-  /** Answers the error for an issuer that is out of reach at another of its addresses. */
+  /** Returns the error for an issuer that is out of reach at another of its addresses. */
   unreachable(cause: unknown): ServiceError {
     if (cause !== undefined) this.#onTrouble(cause);
     const message = `${this.#provider.name} cannot be reached. Try again in a moment.`;
@@ -128,7 +128,8 @@ export class ExternalIssuer {
     let failedAt = Number.NEGATIVE_INFINITY;
     // The library waits between two fetches that succeeded, but not after one that failed.
     const fetchKeys: FetchImplementation = async (url, options) => {
-      if (performance.now() - failedAt < failurePauseMs) throw new TypeError("The keys could not be had a moment ago.");
+      if (performance.now() - failedAt < failurePauseMs)
+        throw new TypeError("The keys could not be loaded a moment ago.");
       try {
         return await boundedFetch(url, options);
       } catch (error) {

@@ -24,7 +24,7 @@ export interface Departure {
 /** A proof of identity at an issuer counts for this long as a confirmation that an act is the person's own. */
 export const freshSignInSeconds = 10 * 60;
 
-/** Answers the address to which the browser is sent. */
+/** Returns the address to which the browser is sent. */
 export async function depart(
   { issuer, provider }: JoinedProvider,
   { interactionId, redirectUri, loginHint, asksAgain }: Departure,
@@ -51,7 +51,7 @@ export async function depart(
   return { url, journey };
 }
 
-/** Answers the id of the sign-in with which the state begins. Nothing in the state is verified yet. */
+/** Returns the id of the sign-in with which the state begins. Nothing in the state is verified yet. */
 export function interactionIdOf(state: string | null): string | undefined {
   return /^([\w-]{1,64})\./.exec(state ?? "")?.[1];
 }
@@ -86,7 +86,7 @@ export async function comeBack(
     const tokens = await openid.authorizationCodeGrant(discovered.configuration, arrival, checks);
     // The answer comes over TLS from the issuer itself, so it would count unsigned. A signature is safer: no proxy on the way can change it.
     const idToken = await verifySigned(issuer, tokens.id_token ?? "", provider.clientId, now);
-    if (idToken === undefined) return notValid(new Error("The id token's signature or claims do not hold."));
+    if (idToken === undefined) return notValid(new Error("The id token's signature or claims are not valid."));
     const others = await userInfoFor(openid, joined, discovered, { ...idToken.claims }, tokens.access_token);
     const claims = readClaims(provider, together(others, idToken.claims));
     if (claims === undefined) return notValid(new Error("The id token names no subject."));
@@ -105,7 +105,7 @@ export async function comeBack(
   }
 }
 
-/** Answers undefined for a value that is no time, and for a time further in the future than the clocks may differ. */
+/** Returns undefined for a value that is no time, and for a time further in the future than the clocks may differ. */
 function timeOf(authTime: unknown, now: Timestamp): Timestamp | undefined {
   if (typeof authTime !== "number" || !Number.isFinite(authTime) || authTime < 0) return undefined;
   const at = Math.floor(authTime) * 1_000;

@@ -17,7 +17,7 @@ export function findConflicts(entries: ReadonlyMap<number, ProviderEntry>): Prob
     say("issuer", issuerProblem(entry.issuer));
     say("scopes", entry.scopes?.includes("openid") === false ? "must name `openid`" : undefined);
     if (entry.clientSecret !== undefined && entry.clientSecretFile !== undefined) {
-      say("clientSecretFile", "must not be there beside `clientSecret`: which of them holds?");
+      say("clientSecretFile", "must not be set together with `clientSecret`; keep one of them");
     }
     entry.emailDomains.forEach((domain, at) => {
       // A person's address leads to one provider.
@@ -36,7 +36,7 @@ export function findConflicts(entries: ReadonlyMap<number, ProviderEntry>): Prob
 }
 
 const idTokensForAll =
-  "must not be a clientId: id tokens have that audience, and would be taken for access tokens. Register an API of its own";
+  "must not be a clientId: id tokens have that audience, and would be accepted as access tokens. Register a separate API";
 
 function takenBefore(seen: Map<string, number>, value: string, index: number): string | undefined {
   const before = seen.get(value);
@@ -50,7 +50,7 @@ function issuerProblem(issuer: string): string | undefined {
   if (url.username !== "" || url.password !== "") return "must not hold a user name or password";
   if (/[?#]/.test(issuer)) return "must have neither query nor fragment";
   if (url.protocol === "http:" && !isLoopback(url.hostname)) {
-    return "must be an https address: by http anybody on the way could sign in as anyone (it is taken for this machine alone)";
+    return "must be an https address: with http anybody on the network could sign in as anyone (http is accepted only for this machine)";
   }
   return undefined;
 }
@@ -61,8 +61,10 @@ export function isLoopback(hostname: string): boolean {
 
 function* roleProblems({ roleClaim, roles = {}, defaultRoles }: ProviderEntry): Generator<[string, string]> {
   const isMapped = Object.keys(roles).length > 0;
-  if (isMapped && roleClaim === undefined) yield ["roleClaim", "is missing: `roles` says what its values give"];
-  if (!isMapped && roleClaim !== undefined) yield ["roles", "is missing: what do the values of `roleClaim` give?"];
+  if (isMapped && roleClaim === undefined)
+    yield ["roleClaim", "is missing: `roles` needs the claim whose values it maps"];
+  if (!isMapped && roleClaim !== undefined)
+    yield ["roles", "is missing: it says which roles the values of `roleClaim` give"];
   if (!isMapped && defaultRoles === undefined) {
     yield ["defaultRoles", "is missing: without it and `roles` nobody could sign in"];
   }

@@ -31,7 +31,7 @@ export function hasDomainOf({ emailDomains }: Pick<ExternalProvider, "emailDomai
 }
 
 /**
- * Answers the domain in lower case; undefined for a text that is no plain address. Letters outside of ASCII are refused: some become ASCII letters in
+ * Returns the domain in lower case; undefined for a text that is no plain address. Letters outside of ASCII are refused: some become ASCII letters in
  * lower case (the Kelvin sign becomes k), and then two addresses look like one.
  */
 function domainOf(email: string): string | undefined {
@@ -50,7 +50,7 @@ export function redirectUriOf(publicUrl: string, { id }: Pick<ExternalProvider, 
   return `${publicUrl}/oidc/callback/${id}`;
 }
 
-/** Answers one spelling for an issuer, with or without the slash at the end of a bare host. */
+/** Returns one spelling for an issuer, with or without the slash at the end of a bare host. */
 export function canonicalIssuer(issuer: string): string {
   return URL.parse(issuer)?.href ?? issuer;
 }

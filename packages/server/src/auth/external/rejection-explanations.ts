@@ -9,7 +9,7 @@ const explanations: Readonly<Record<AdmissionRejection, (name: string) => string
   "unverified-email": (name) =>
     `${name} does not say that your e-mail address is verified. Verify it there, or ask the people who run ${name}.`,
   "foreign-domain": (name) =>
-    `${name} does not speak for your e-mail address here. Sign in another way, or ask an owner of your organization.`,
+    `${name} is not responsible for your e-mail address here. Sign in another way, or ask an owner of your organization.`,
   "address-taken": (name) =>
     `There is an account with your e-mail address that belongs to another person of ${name}. Ask the operator of this service.`,
   disabled: () => "Your account is disabled. Ask the operator of this service.",

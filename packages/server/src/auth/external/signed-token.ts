@@ -11,7 +11,7 @@ export interface SignedToken {
 const algorithms = ["RS256", "PS256", "ES256", "EdDSA"];
 
 /**
- * Verifies a token that an issuer signed for an audience. Answers undefined for a token that is not valid now. Throws `ServiceError` UnavailableError
+ * Verifies a token that an issuer signed for an audience. Returns undefined for a token that is not valid now. Throws `ServiceError` UnavailableError
  * when the issuer's keys cannot be fetched.
  */
 export async function verifySigned(

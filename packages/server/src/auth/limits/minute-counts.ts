@@ -30,7 +30,7 @@ export class MinuteCounts {
     return Math.floor(this.#now() / minuteMs) === this.#minute;
   }
 
-  /** Answers the seconds until the minute of the last count is over. */
+  /** Returns the seconds until the minute of the last count is over. */
   secondsLeft(): number {
     return Math.max(1, Math.ceil(((this.#minute + 1) * minuteMs - this.#now()) / 1000));
   }

@@ -25,12 +25,12 @@ export class OwnLimits {
     return this.#byOrganization.get(organizationId);
   }
 
-  /** Answers the maximum that the operator set for the organization, or else that of the configuration. */
+  /** Returns the maximum that the operator set for the organization, or else that of the configuration. */
   maximumOf(config: Config, organizationId: string, name: MaximumName): Maximum {
     return maximumOf(config, this.of(organizationId)?.maximums ?? {}, name);
   }
 
-  /** Reads the changes since the last time; answers whether there were any. */
+  /** Reads the changes since the last time; returns whether there were any. */
   async refresh(): Promise<boolean> {
     let isChanged = false;
     let after = { updatedAt: Math.max(0, this.#newestAt - overlapMs), organizationId: firstId };

@@ -95,7 +95,7 @@ export class Quota {
     this.mark = this.#allowance;
   }
 
-  /** Answers the change to send to the store; undefined when there is none. */
+  /** Returns the change to send to the store; undefined when there is none. */
   ask(): Exchange | undefined {
     const wasAsked = this.used > this.#usedWhenAsked || this.#waitingCost > 0 || this.#rejectedCount > 0;
     const wanted = this.used + (wasAsked ? this.#setAside() : 0);
@@ -110,7 +110,7 @@ export class Quota {
     return { quota: this, change };
   }
 
-  /** Answers the amount to give back before this node leaves; undefined when there is none. */
+  /** Returns the amount to give back before this node leaves; undefined when there is none. */
   giveBack(): Exchange | undefined {
     return this.#stored === 0 || this.#stored === this.used
       ? undefined
@@ -154,7 +154,7 @@ export class Quota {
   }
 
   /**
-   * Answers the amount to set aside beyond what is used: enough for the requests that wait, as far as there is room, or a little for those to come.
+   * Returns the amount to set aside beyond what is used: enough for the requests that wait, as far as there is room, or a little for those to come.
    * It is little because the other nodes cannot use it, and it gets less towards the limit.
    */
   #setAside(): number {

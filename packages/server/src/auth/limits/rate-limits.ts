@@ -14,7 +14,7 @@ export interface RateLimitsOptions {
   readonly config: Config;
   /** The database's time. */
   readonly now: () => Timestamp;
-  /** Answers the number of nodes of the service that are alive, including this one. */
+  /** Returns the number of nodes of the service that are alive, including this one. */
   readonly nodeCount: () => number;
   readonly onFailure: (error: unknown) => void;
 }
@@ -83,7 +83,7 @@ export class RateLimits {
 
   /**
    * Counts one request in all quotas that it falls under, or in none when one of them does not allow it. It counts with its cost among the requests,
-   * and as one among the submits. Answers a promise only when the store must be asked.
+   * and as one among the submits. Returns a promise only when the store must be asked.
    */
   count(
     caller: Caller,
@@ -125,12 +125,12 @@ export class RateLimits {
     return countIn(all.submits, 1, undefined);
   }
 
-  /** Answers the whole seconds until the minute of the last request is over, at least one. */
+  /** Returns the whole seconds until the minute of the last request is over, at least one. */
   secondsLeft(): number {
     return Math.max(1, Math.ceil((this.#window.endsAt - this.#options.now()) / 1000));
   }
 
-  /** Answers the usage of the organization and the caller in this minute on all nodes. The free share that other nodes used without asking is not included. */
+  /** Returns the usage of the organization and the caller in this minute on all nodes. The free share that other nodes used without asking is not included. */
   async readUsage(caller: Caller, organizationId: string): Promise<{ usages: readonly Usage[]; resetsAt: Timestamp }> {
     const window = this.#windowNow();
     const all = window.organization(organizationId);
@@ -147,7 +147,7 @@ export class RateLimits {
     return { usages, resetsAt: window.endsAt };
   }
 
-  /** Answers an organization's maximum, as far as this node knows it. */
+  /** Returns an organization's maximum, as far as this node knows it. */
   readMaximum(organizationId: string, name: MaximumName): Maximum {
     const { ownLimits, config } = this.#options;
     return ownLimits.maximumOf(config, organizationId, name);
@@ -273,7 +273,7 @@ function isWithinMark(quota: Quota, cost: number): boolean {
   return quota.used + cost <= quota.mark;
 }
 
-/** Answers the tighter quota of the two. */
+/** Returns the tighter quota of the two. */
 function countIn(quota: Quota, cost: number, tightest: Quota | undefined): Quota | undefined {
   quota.used += quota.takes(cost);
   if (quota.limit === Number.POSITIVE_INFINITY) return tightest;

@@ -11,7 +11,7 @@ export interface ProvenUser {
 }
 
 /**
- * Completes a sign-in: begins the session, and answers the address at which the browser continues. Throws `ServiceError` when the grounds of the
+ * Completes a sign-in: begins the session, and returns the address at which the browser continues. Throws `ServiceError` when the grounds of the
  * session do not hold any more.
  */
 export async function completeSignIn(
@@ -28,7 +28,10 @@ export async function completeSignIn(
     address: ctx.ip,
   });
   if (sessionId === undefined) {
-    throw new ServiceError("ConflictError", "What you signed in with was changed at this moment. Sign in again.");
+    throw new ServiceError(
+      "ConflictError",
+      "Your password, second factor or provider was changed at this moment. Sign in again.",
+    );
   }
   const result = { login: { accountId: userId }, signIn: { sessionId } };
   return await provider.interactionResult(ctx.req, ctx.res, result, { mergeWithLastSubmission: false });

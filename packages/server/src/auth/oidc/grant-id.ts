@@ -21,7 +21,7 @@ export function ownerOfGrant(grantId: string | undefined): GrantOwner | undefine
   return { userId, sessionId, clientId };
 }
 
-/** Answers the names in the store of the grants that the service's own clients may have in a session. */
+/** Returns the names in the store of the grants that the service's own clients may have in a session. */
 export function grantHashesOf(userId: string, sessionId: string): Buffer[] {
   return clientIds.map((clientId) => grantHashOf({ userId, sessionId, clientId }));
 }

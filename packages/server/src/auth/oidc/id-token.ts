@@ -29,7 +29,7 @@ export class IdTokens {
     this.#parts = parts;
   }
 
-  /** Answers undefined for a token that is not valid. An expired one is answered: the caller judges its time. */
+  /** Returns undefined for a token that is not valid. An expired one is answered: the caller judges its time. */
   async verify(text: string): Promise<IdTokenSubject | undefined> {
     const token = parse(text);
     if (token === undefined) return undefined;

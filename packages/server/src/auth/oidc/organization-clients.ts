@@ -12,7 +12,7 @@ import { type EndedSession, endClientSessions } from "../../store/people/user-se
 import { organizationOfClient } from "../credentials/token-form.ts";
 import { sharedMetadata } from "./clients.ts";
 
-/** Answers the client of an organization with this id. Undefined for every other id, and when its organization is deleted. */
+/** Returns the client of an organization with this id. Undefined for every other id, and when its organization is deleted. */
 export async function findOrganizationClient(db: Queryable, clientId: string): Promise<FoundOAuthClient | undefined> {
   const organizationId = organizationOfClient(clientId);
   return organizationId === undefined ? undefined : await findOAuthClient(db, organizationId, clientId);
@@ -24,7 +24,7 @@ export async function mayActFor(db: Queryable, clientId: string, userId: string)
   return organizationId !== undefined && (await hasOAuthConsent(db, { organizationId, clientId, userId }));
 }
 
-/** Withdraws the user's consent, and ends the sessions that the client has with them. Answers these sessions. */
+/** Withdraws the user's consent, and ends the sessions that the client has with them. Returns these sessions. */
 export async function withdrawConsent(
   transaction: Transaction,
   { clientId, userId }: { readonly clientId: string; readonly userId: string },
@@ -40,7 +40,7 @@ export async function withdrawConsent(
 }
 
 /**
- * Answers the client in the form that the provider takes. Its type is `web` even on a loopback address: the provider would let a `native` one change
+ * Returns the client in the form that the provider takes. Its type is `web` even on a loopback address: the provider would let a `native` one change
  * its port.
  */
 export function metadataOf({ clientId, name, redirectUris }: OAuthClient): ClientMetadata {

@@ -143,7 +143,7 @@ function findAccountIn({ sessions, store }: Pick<Parts, "sessions" | "store">): 
   };
 }
 
-/** Answers the session of a sign-in that was just completed (`complete-sign-in.ts`), or else of an earlier one. */
+/** Returns the session of a sign-in that was just completed (`complete-sign-in.ts`), or else of an earlier one. */
 function browserSessionOf(ctx: KoaContextWithOIDC): string | undefined {
   const completed = ctx.oidc.result?.signIn as { readonly sessionId?: string } | undefined;
   return completed?.sessionId ?? ctx.oidc.session?.sidFor(browserSession);
@@ -189,7 +189,7 @@ async function grantFor(
   return grant;
 }
 
-/** Answers the session that this browser has with the client, or a new one. A person who signed in just now always gets a new one. */
+/** Returns the session that this browser has with the client, or a new one. A person who signed in just now always gets a new one. */
 async function clientSessionOf(
   ctx: KoaContextWithOIDC,
   { sessions }: Pick<Parts, "sessions">,

@@ -89,7 +89,7 @@ export class RefreshLedger {
 
 const purpose = "refresh-exchange";
 
-/** Answers a failure of the service, and rolls everything back: the token then stays as good as it was. */
+/** Returns a failure of the service, and rolls everything back: the token then stays as valid as it was. */
 async function undoneWhenFailed(
   work: (undo: (answer: RefreshAnswer) => never) => Promise<RefreshAnswer>,
 ): Promise<RefreshAnswer> {

@@ -73,7 +73,7 @@ export class Sessions {
   }
 
   /**
-   * Begins a session and answers its id, which is new for each sign-in, so that nobody can know it before. Answers undefined when the grounds do not
+   * Begins a session and returns its id, which is new for each sign-in, so that nobody can know it before. Returns undefined when the grounds do not
    * hold any more: a change of the password ends all sessions, and none may begin on the old password afterwards.
    */
   async begin(session: NewSession): Promise<string | undefined> {
@@ -105,7 +105,7 @@ export class Sessions {
     });
   }
 
-  /** Answers the session if it is open, and notes its use, which resets the idle time. */
+  /** Returns the session if it is open, and notes its use, which resets the idle time. */
   async use({ userId, sessionId }: SessionKey): Promise<OpenSession | undefined> {
     const { store, now } = this.#parts;
     const session = await findOpenSession(store.current, userId, sessionId);
@@ -117,7 +117,7 @@ export class Sessions {
     return session;
   }
 
-  /** Answers the time at which the session ends if nobody uses it any more. */
+  /** Returns the time at which the session ends if nobody uses it any more. */
   endsAt({ lastSeenAt, expiresAt }: Pick<OpenSession, "lastSeenAt" | "expiresAt">): Timestamp {
     return Math.min(expiresAt, lastSeenAt + this.#parts.sessionIdleHours * hourMs);
   }
@@ -128,7 +128,7 @@ export class Sessions {
   }
 
   /**
-   * Ends a session with all that was issued in it. Answers false when there is no such open session. A user who ends a session in a client of an
+   * Ends a session with all that was issued in it. Returns false when there is no such open session. A user who ends a session in a client of an
    * organization also withdraws the consent: otherwise a browser that is signed in would let the client in again without asking.
    */
   async end(end: SessionEnd): Promise<boolean> {
@@ -168,7 +168,7 @@ export class Sessions {
   }
 }
 
-/** Answers the part that the new session takes over from its grounds; undefined when the grounds do not hold any more. */
+/** Returns the part that the new session takes over from its grounds; undefined when the grounds do not hold any more. */
 async function originOf(
   transaction: Transaction,
   userId: string,

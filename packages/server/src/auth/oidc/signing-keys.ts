@@ -50,7 +50,7 @@ export class SigningKeys {
     this.#parts = parts;
   }
 
-  /** Answers all published keys; the first is the one that signs now. */
+  /** Returns all published keys; the first is the one that signs now. */
   async published(): Promise<readonly SigningKey[]> {
     const stored = await this.#keys(rememberedMs);
     const keys = stored.length === 0 ? [await this.#first()] : stored;
@@ -60,7 +60,7 @@ export class SigningKeys {
     return ordered.map((key) => this.#open(key));
   }
 
-  /** Answers the key with the id that a token names; undefined for an unknown or a retired one. */
+  /** Returns the key with the id that a token names; undefined for an unknown or a retired one. */
   async publicKey(keyId: string): Promise<KeyObject | undefined> {
     const key = this.#find(await this.#keys(rememberedMs), keyId) ?? this.#find(await this.#keys(unknownLookMs), keyId);
     if (key === undefined) return undefined;
@@ -89,7 +89,7 @@ export class SigningKeys {
     this.#remembered = undefined;
   }
 
-  /** Seals again the keys that are sealed under an earlier secret key. Answers how many. */
+  /** Seals again the keys that are sealed under an earlier secret key. Returns how many. */
   async reseal(): Promise<number> {
     const { database, secrets } = this.#parts;
     let count = 0;

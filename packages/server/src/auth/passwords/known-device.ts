@@ -17,7 +17,7 @@ export function createDevice(
   return `${deviceId}.${setAt}.${signatureOf(secrets.keyFor(purpose), user, setAt, deviceId)}`;
 }
 
-/** Answers the id of a device that is this user's; undefined for every other value. */
+/** Returns the id of a device that is this user's; undefined for every other value. */
 export function deviceIdIn(
   secrets: SecretBox,
   user: DeviceOwner | undefined,

@@ -8,7 +8,7 @@ import { normalizePassword } from "./password-rules.ts";
 export interface Hashing {
   /** Hashes a password in its normalized form. */
   hash(password: string): Promise<string>;
-  /** Compares a normalized password with a hash. Without a stored hash it takes the same time and answers false. */
+  /** Compares a normalized password with a hash. Without a stored hash it takes the same time and returns false. */
   matches(password: string, storedHash: string | null): Promise<boolean>;
 }
 

@@ -99,7 +99,7 @@ export class PasswordSignIn {
   }
 
   /**
-   * Answers the credentials that were confirmed. Throws `ServiceError`: ValidationError that points at what is wrong, RateLimitError after too many
+   * Returns the credentials that were confirmed. Throws `ServiceError`: ValidationError that points at what is wrong, RateLimitError after too many
    * wrong attempts, ConflictError for a user without a password.
    */
   async confirm({ userId, password, code, address, passwordPointer }: Confirmation): Promise<ConfirmedUser> {
@@ -121,7 +121,7 @@ export class PasswordSignIn {
       case "wrong-password":
         throw wrong(passwordPointer, notYours);
       case "wrong-code":
-        throw wrong("/code", "is not a code that holds now, or was used before");
+        throw wrong("/code", "is not a code that is valid now, or was used before");
       case "code-missing":
         throw missing("/code", "code-needed", "is missing: your account has a second factor");
       case "blocked":
@@ -131,7 +131,7 @@ export class PasswordSignIn {
 
   /**
    * Lets a signed-in person try a code of a second factor that is not in force yet. Wrong codes count together with the passwords and codes of
-   * `confirm`. Answers what `look` found; undefined for a wrong code. Throws RateLimitError after too many wrong attempts, and whatever `look`
+   * `confirm`. Returns what `look` found; undefined for a wrong code. Throws RateLimitError after too many wrong attempts, and whatever `look`
    * throws.
    */
   async confirmCode<Right>(

@@ -52,7 +52,7 @@ export async function resealSecondFactors(
   return { resealedCount, lastUserId: page.length < limit ? null : (page.at(-1)?.userId ?? null) };
 }
 
-/** Answers the number of the time step to which this code belongs; undefined when the code is not valid now. */
+/** Returns the number of the time step to which this code belongs; undefined when the code is not valid now. */
 export function stepOfCode(
   secrets: SecretBox,
   userId: string,
@@ -68,7 +68,7 @@ export function stepOfCode(
   return delta === null ? undefined : totp.counter({ timestamp: now }) + delta;
 }
 
-/** Uses up a code of the authenticator app or a recovery code. Answers which of the two it was; undefined when it cannot be used. */
+/** Uses up a code of the authenticator app or a recovery code. Returns which of the two it was; undefined when it cannot be used. */
 export async function consumeCode(
   parts: SecondFactorParts,
   user: Pick<UserCredentials, "userId" | "totpSecret">,
@@ -100,7 +100,7 @@ function hashRecoveryCode(code: string): Buffer {
   return hash("sha256", plain(code), "buffer");
 }
 
-/** Answers a code in one spelling, however it was typed. */
+/** Returns a code in one spelling, however it was typed. */
 function plain(code: string): string {
   return code.replaceAll(/[\s-]/g, "").toLowerCase();
 }

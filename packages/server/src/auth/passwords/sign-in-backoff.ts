@@ -66,7 +66,7 @@ export function addressSubject(address: string): BackoffSubject {
   return subjectOf(`address:${networkOf(address)}`, ofOneAddress, true);
 }
 
-/** Answers in how many seconds the last of these subjects may try again; undefined when an attempt is allowed now. */
+/** Returns in how many seconds the last of these subjects may try again; undefined when an attempt is allowed now. */
 export async function blockedForSeconds(
   database: Database,
   subjects: readonly BackoffSubject[],
@@ -122,7 +122,7 @@ export async function forgiveAttempts(database: Database, claims: readonly Backo
   });
 }
 
-/** Deletes counts that would start anew anyway. Answers true when there may be more of them. */
+/** Deletes counts that would start anew anyway. Returns true when there may be more of them. */
 export async function forgetOldAttempts(database: Database, at: Timestamp): Promise<boolean> {
   const failedBefore = at - ofOnePerson.forgetAfterSilentSeconds * 1_000;
   return (await deleteOldSignInAttempts(database, failedBefore, maxRowsAtOnce)) === maxRowsAtOnce;

@@ -21,7 +21,7 @@ export function signInLinkUrl(baseUrl: string, secret: string): string {
   return `${baseUrl}/sign-in/link/${secret}`;
 }
 
-/** Answers the sealed value that the browser carries from the link to the sign-in page; undefined when the link does not hold any more. */
+/** Returns the sealed value that the browser carries from the link to the sign-in page; undefined when the link does not hold any more. */
 export async function openSignInLink(
   db: Queryable,
   secrets: SecretBox,
@@ -37,7 +37,7 @@ export function sealOpenedLink(secrets: SecretBox, userId: string, now: Timestam
   return secrets.seal(purpose, "", JSON.stringify({ userId, openedAt: now })).toString("base64url");
 }
 
-/** Answers the user whom the value signs in; undefined for a value that is too old or not valid. */
+/** Returns the user whom the value signs in; undefined for a value that is too old or not valid. */
 export function userOfOpenedLink(secrets: SecretBox, opened: string, now: Timestamp): string | undefined {
   try {
     const plain = secrets.open(purpose, "", Buffer.from(opened, "base64url")).toString("utf8");

@@ -7,7 +7,7 @@ import { type PermissionSet, permissionsOfRoles, withImplied } from "./permissio
 import { boundsOf } from "./token-bounds.ts";
 
 /**
- * Answers what the actor may do in the organization, and so may give to others, by what the store says now. Undefined when the actor is no part of it
+ * Returns what the actor may do in the organization, and so may give to others, by what the store says now. Undefined when the actor is no part of it
  * (any more).
  */
 export async function permissionsOfActor(

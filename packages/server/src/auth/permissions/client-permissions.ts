@@ -1,7 +1,7 @@
 import type { Permission, PermissionSet } from "./permissions.ts";
 
 /**
- * Answers what a member may do through a client of the organization: everything that they may do themselves, except managing credentials, members,
+ * Returns what a member may do through a client of the organization: everything that they may do themselves, except managing credentials, members,
  * and what members may do. A page of somebody else must not keep access when the member's sign-in there is over.
  */
 export function withoutWithheld(held: PermissionSet | undefined): PermissionSet | undefined {

@@ -62,7 +62,7 @@ export const grantablePermissions = permissions.filter(
     !(personalPermissions as readonly Permission[]).includes(permission),
 );
 
-/** Some permissions imply one to read: a pipeline that deploys and submits must be able to find what it made. */
+/** Some permissions imply a permission to read, because a pipeline that deploys and submits must be able to find what it created. */
 const implied: Partial<Record<Permission, readonly Permission[]>> = {
   "workflow:create": ["workflow:read"],
   "workflow:version:create": ["workflow:version:read"],
@@ -117,7 +117,7 @@ export const builtInRoles: ReadonlyMap<string, readonly GrantablePermission[]> =
   ["ci", ["workflow:create", "workflow:version:create", "job:submit", "job:read", "job:list"]],
 ]);
 
-/** Answers the permissions of a member with these roles. `ownRolePermissions` are those of the roles that the organization made itself. */
+/** Returns the permissions of a member with these roles. `ownRolePermissions` are those of the roles that the organization made itself. */
 export function permissionsOfRoles(
   roles: readonly string[],
   ownRolePermissions: readonly string[] = [],

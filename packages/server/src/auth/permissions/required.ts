@@ -4,7 +4,7 @@ import { type Permission, type PermissionSet, permissions } from "./permissions.
 /** Throws 403 that names the missing permission. */
 export function requirePermission(granted: PermissionSet, permission: Permission): void {
   if (granted.has(permission)) return;
-  const detail = `You lack the permission ${permission} for this. Ask an owner of the organization for it, or use another token.`;
+  const detail = `You do not have the permission ${permission} for this. Ask an owner of the organization for it, or use another token.`;
   throw new ServiceError("AuthorizationError", detail);
 }
 

@@ -27,7 +27,7 @@ export async function lookUpRoles(
 }
 
 /**
- * Answers the present names of these roles, sorted and without repetitions. A given name may be older than a renaming; a name that no role has or had
+ * Returns the present names of these roles, sorted and without repetitions. A given name may be older than a renaming; a name that no role has or had
  * is left out.
  */
 export async function presentRoleNames(

@@ -21,7 +21,7 @@ export async function hasSecondFactor(db: Queryable, { principal, isVouchedFor }
 export function secondFactorDemanded(): ServiceError {
   return new ServiceError(
     "AuthorizationError",
-    `This organization demands a second factor of its members, and your account has none. ${howToSetUp}`,
+    `This organization requires a second factor of its members, and your account has none. ${howToSetUp}`,
   );
 }
 
@@ -30,13 +30,13 @@ export async function requireOwnSecondFactor(db: Queryable, caller: Person): Pro
   if (caller.principal.type !== "user") {
     throw new ServiceError(
       "AuthorizationError",
-      "Only a person who has a second factor can demand one of all members. An API token cannot: sign in instead.",
+      "Only a person who has a second factor can require one of all members. An API token cannot: sign in instead.",
     );
   }
   if (await hasSecondFactor(db, caller)) return;
   throw new ServiceError(
     "ConflictError",
-    `Your account has no second factor, so you would shut yourself out. ${howToSetUp}`,
+    `Your account has no second factor, so you would lose your own access. ${howToSetUp}`,
   );
 }
 

@@ -32,7 +32,7 @@ export function mayUseTag({ tags, jobEvent }: Bounds, tag: string | null): boole
   return jobEvent === undefined && (tags === undefined || (tag !== null && tags.has(tag)));
 }
 
-/** Answers false for every job except one, for a token that may only send it an event. */
+/** Returns false for every job except one, for a token that may only send it an event. */
 export function reachesJob({ jobEvent }: Bounds, jobId: string): boolean {
   return jobEvent === undefined || jobEvent.jobId === jobId;
 }

@@ -63,7 +63,7 @@ const defaults: RetryPolicy = {
 };
 const retryFields: ReadonlySet<string> = new Set([...Object.keys(defaults), "on"]);
 
-const wouldFailAgain = "is never tried again, since it would fail again; take it out";
+const wouldFailAgain = "is never tried again, since it would fail again; remove it";
 const neverRetried: ReadonlyMap<string, string> = new Map([
   ["InputMismatch", wouldFailAgain],
   ["OutputMismatch", wouldFailAgain],

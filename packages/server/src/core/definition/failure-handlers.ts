@@ -105,7 +105,7 @@ class HandlerReader {
     if (raw.fields.on === undefined && index < count - 1) {
       raw.refuseAt(
         raw.pointer,
-        "has no `on`, so that it takes every failure and the entries behind it none; put it last",
+        "has no `on`, so it handles every failure and the entries after it handle none; put it last",
       );
     }
     for (const [place, name] of (on ?? []).entries()) {
@@ -124,6 +124,6 @@ const handlerFields: ReadonlySet<string> = new Set(["on", "then"]);
 /** The maximum is that of the names in one list: more kinds of errors than a person can handle separately. */
 const maxHandlers = 100;
 const takenByNobody: ReadonlyMap<string, string> = new Map([
-  ["StepLimitExceeded", "is the error of a job that entered too many steps, which no step takes; take it out"],
-  ["ValueLimitExceeded", "is the error of a job that carries too many values, which no step takes; take it out"],
+  ["StepLimitExceeded", "is the error of a job that entered too many steps, which no step handles; remove it"],
+  ["ValueLimitExceeded", "is the error of a job that carries too many values, which no step handles; remove it"],
 ]);

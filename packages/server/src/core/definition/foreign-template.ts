@@ -10,7 +10,7 @@ export function warnOfForeignTemplate(value: JsonValue, pointer: string, warning
     if (jsonPath.test(value) || braces.test(value))
       warnings.add(
         pointer,
-        `${quoted(value)} is taken as it stands; an expression is written as in \`\${ input.name }\``,
+        `${quoted(value)} is used as it is written; an expression is written as in \`\${ input.name }\``,
       );
   } else if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) warnOfForeignTemplate(item, pointerTo(pointer, index), warnings);
@@ -20,7 +20,7 @@ export function warnOfForeignTemplate(value: JsonValue, pointer: string, warning
       if (typeof item === "string" && key.endsWith(".$"))
         warnings.add(
           inner,
-          `${quoted(key)} is taken as a name as it stands; leave out the \`.$\`, and write the value as in \`\${ input.name }\``,
+          `${quoted(key)} is used as a name as it is written; leave out the \`.$\`, and write the value as in \`\${ input.name }\``,
         );
       else warnOfForeignTemplate(item, inner, warnings);
     }

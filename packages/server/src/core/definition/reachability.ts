@@ -64,7 +64,7 @@ function refuseUnreachable(steps: readonly RoughStep[], graph: StepGraph, proble
     const start = quoted(steps[0]?.name ?? "");
     problems.add(
       pointerToStep(index),
-      `${quoted(name ?? "")} can never be reached: no way leads to it from ${start}, the first step`,
+      `${quoted(name ?? "")} can never be reached: no path leads to it from ${start}, the first step`,
     );
   }
   return unreachable.length > 0;
@@ -74,11 +74,8 @@ function refuseEndless(steps: readonly RoughStep[], graph: StepGraph, problems: 
   const ending = stepsThatCanEnd(steps, graph);
   const endless = [...steps.entries()].filter(([index]) => !ending.has(index));
   for (const [index, { name }] of endless) {
-    const detail = `from ${quoted(name ?? "")} no way leads to the end, so that a job can never end there`;
-    problems.add(
-      `${pointerToStep(index)}/transitionToStep`,
-      `${detail}; give some step on its way the transition null`,
-    );
+    const detail = `from ${quoted(name ?? "")} no path leads to the end, so a job can never end from there`;
+    problems.add(`${pointerToStep(index)}/transitionToStep`, `${detail}; give a step on this path the transition null`);
   }
   return endless.length > 0;
 }
@@ -119,7 +116,7 @@ function refuseUnsoundRegions(steps: readonly GraphStep[], graph: StepGraph, pro
   for (const edge of crossings(regions, graph)) refuseCrossing(edge, steps, regions, problems);
   for (const { depth, fork, around } of regions.all) {
     if (depth !== maxDepth + 1 || fork === undefined || around?.depth !== maxDepth) continue;
-    const detail = `${quoted(nameOf(steps, fork))} stands in ${maxDepth} branches already, one in the other; no more may be nested`;
+    const detail = `${quoted(nameOf(steps, fork))} is nested in ${maxDepth} branches already, and deeper nesting is not allowed`;
     problems.add(pointerToStep(fork), detail);
   }
   for (const region of regions.all) refuseLongPath(region, steps, problems);
@@ -167,7 +164,7 @@ function refuseCrossing(
   const advice =
     here?.fork === undefined
       ? "steps of a branch run only as part of it"
-      : `a branch ends with the transition null, and then the job goes on after ${quoted(nameOf(steps, here.fork))}`;
+      : `a branch ends with the transition null, and then the job continues after ${quoted(nameOf(steps, here.fork))}`;
   const field = kind === "failure" ? "onFailure" : "transitionToStep";
   problems.add(`${pointerToStep(from)}/${field}`, `${names}; ${advice}`);
 }

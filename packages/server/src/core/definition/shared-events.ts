@@ -131,7 +131,7 @@ class SharedEvents {
   }
 
   #refuse(part: Part, other: Part, { step }: Listing, subject: string): void {
-    const detail = `${subject} can never fit both this and the ${other.title} of ${quoted(step.name)}, so that no event could bring it; let them have a value in common, or give the steps events of their own`;
+    const detail = `${subject} can never fit both this and the ${other.title} of ${quoted(step.name)}, so no event could have it; let the two allow a common value, or let the steps wait for different events`;
     this.#problems.add(part.pointer, detail);
   }
 }

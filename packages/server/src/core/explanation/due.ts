@@ -18,8 +18,10 @@ export function due(circumstances: Circumstances, { facts, clause, dueAt, needsR
   if (!needsRoom || hasRoom) {
     const late = now - dueAt;
     const overdue =
-      late < expectedMs ? "" : ` It is ${duration(late)} overdue: are nodes alive and in reach of the store?`;
-    return { state: "due", sentence: `${start}: a node goes on with it at once.${overdue}`, facts };
+      late < expectedMs
+        ? ""
+        : ` It is ${duration(late)} overdue. Check whether nodes are running and can reach the store.`;
+    return { state: "due", sentence: `${start}: a node continues it at once.${overdue}`, facts };
   }
   const callCount = callCounts.values().reduce((sum, count) => sum + count, 0);
   const room = `its organization has ${callCount} calls under way or in line, and a node runs ${maxCallsPerNode} of them at once`;

@@ -52,7 +52,7 @@ function wayOut(plan: Plan, error: JobError, isInputMissing: boolean): { advice:
   const step = quoted(error.step);
   const resume = `then resume the job: it goes on with ${step}`;
   const submit = (what: string) => ({
-    advice: `${what}, and submit a new job: resumed, this one would fail again.`,
+    advice: `${what}, and submit a new job, because this one would fail again if you resume it.`,
     operation: "SubmitJob" as const,
   });
   const kind = plan.steps.get(error.step)?.work.kind;
@@ -62,7 +62,7 @@ function wayOut(plan: Plan, error: JobError, isInputMissing: boolean): { advice:
     return { advice, operation: "ResumeJob" };
   }
   const waitAnew = {
-    advice: `Resume the job, and ${step} waits anew, for events whose payloads fit.`,
+    advice: `Resume the job: ${step} then waits again, for events whose payloads fit.`,
     operation: "ResumeJob" as const,
   };
   switch (error.code) {
@@ -73,47 +73,50 @@ function wayOut(plan: Plan, error: JobError, isInputMissing: boolean): { advice:
         return submit("Register a version whose expression has a value in this case too");
       if (!isCall) return waitAnew;
       return {
-        advice: `Mend what ${step} calls so that the expression has a value, ${resume}.`,
+        advice: `Fix what ${step} calls so that the expression has a value, ${resume}.`,
         operation: "ResumeJob",
       };
     case "StepLimitExceeded":
       return submit("Register a version whose loop ends");
     case "ValueLimitExceeded":
-      if (kind === "wait") return submit("Register a version whose steps leave less, and whose waits name fewer ids");
-      return submit("Register a version whose steps leave less for later ones");
+      if (kind === "wait")
+        return submit(
+          "Register a version whose steps pass smaller values to later steps, and whose waits name fewer ids",
+        );
+      return submit("Register a version whose steps pass smaller values to later steps");
     case "OutputMismatch":
       if (kind === "wait") return waitAnew;
       if (!isCall) return submit("Register a version whose definitions fit");
-      return { advice: `Mend what ${step} calls so that its output fits, ${resume}.`, operation: "ResumeJob" };
+      return { advice: `Fix what ${step} calls so that its output fits, ${resume}.`, operation: "ResumeJob" };
     case "OutputTooLarge":
-      if (kind === "fork") return submit("Register a version whose branches give less");
+      if (kind === "fork") return submit("Register a version whose branches have smaller outputs");
       if (kind === "wait") return waitAnew;
-      if (!isCall) return submit("Register a version whose step makes less");
+      if (!isCall) return submit("Register a version whose step has a smaller output");
       return { advice: `Make the output of what ${step} calls smaller, ${resume}.`, operation: "ResumeJob" };
     case "Timeout":
-      if (!isCall) return { advice: `Resume the job, and ${step} waits anew.`, operation: "ResumeJob" };
+      if (!isCall) return { advice: `Resume the job: ${step} then waits again.`, operation: "ResumeJob" };
       return { advice: `Find out why ${step} takes so long, ${resume}.`, operation: "ResumeJob" };
     case "BranchFailed":
     case "ItemFailed":
     case "TooManyFailures":
       return {
-        advice: `Mend what failed in the branch, then resume the job: what failed in ${step} runs again, and what succeeded does not.`,
+        advice: `Fix what failed in the branch, then resume the job: what failed in ${step} runs again, and what succeeded does not.`,
         operation: "ResumeJob",
       };
     case "ChildFailed":
       return {
-        advice: `Mend what failed in the job ${quoted(error.cause?.jobId ?? "")} that ${step} began, then resume this one: it resumes that job, which goes on from where it ended.`,
+        advice: `Fix what failed in the child job ${quoted(error.cause?.jobId ?? "")} of ${step}, then resume this job: it resumes the child job, which continues where it ended.`,
         operation: "ResumeJob",
       };
     case "ChildNotStarted":
-      return { advice: `Mend what the error says, ${resume}.`, operation: "ResumeJob" };
+      return { advice: `Fix what the error names, ${resume}.`, operation: "ResumeJob" };
     case "TooManyChildren":
       return submit("Register versions that begin fewer jobs");
     case "Interrupted":
       return { advice: `Find out why nodes end while ${step} runs, ${resume}.`, operation: "ResumeJob" };
     case "ExecutorError":
     case "Cancelled":
-      return { advice: `Mend what ${step} calls, ${resume}.`, operation: "ResumeJob" };
+      return { advice: `Fix what ${step} calls, ${resume}.`, operation: "ResumeJob" };
   }
 }
 

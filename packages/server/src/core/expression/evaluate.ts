@@ -126,7 +126,7 @@ class Evaluation {
 
   #property(node: Node, of: Value, name: string): Value {
     if (!isMap(of))
-      return this.#fail(node, `asks ${describeKinds(shownKind(of))} for a property, and only maps have them`);
+      return this.#fail(node, `reads a property of ${describeKinds(shownKind(of))}, but only maps have properties`);
     const value = getOwn(of, name);
     return value === undefined ? this.#fail(node, missing(this.#source, node)) : value;
   }
@@ -147,7 +147,7 @@ class Evaluation {
       const key = this.value(keyNode);
       if (typeof key !== "string")
         return this.#fail(keyNode, `is ${describeKinds(shownKind(key))}, and the keys of a map are texts`);
-      if (made.has(key)) return this.#fail(keyNode, "stands twice as a key in its map; remove one");
+      if (made.has(key)) return this.#fail(keyNode, "occurs twice as a key in its map; remove one");
       made.set(key, toJson(this.value(valueNode), this.#budget));
     }
     return Object.fromEntries(made);
@@ -323,7 +323,7 @@ function missing(source: string, node: Node): string {
 
 function wrongIndex(of: Value, index: Value): string {
   if (!Array.isArray(of) && !isMap(of))
-    return `asks ${describeKinds(shownKind(of))} for an item, and only lists and maps have them`;
+    return `reads an item of ${describeKinds(shownKind(of))}, but only lists and maps have items`;
   const wanted = Array.isArray(of) ? "a list by whole numbers" : "a map by texts";
   return `has ${describeKinds(kindOf(index))} in its brackets, and one reads ${wanted}`;
 }

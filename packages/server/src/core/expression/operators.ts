@@ -39,7 +39,7 @@ export function operate(operator: BinaryOperator, left: Value, right: Value, bud
 /** Says that an operator does not take these kinds, and how to correct that. */
 export function mismatch(operator: BinaryOperator, left: Kinds, right: Kinds): string {
   const hint = ((left | right) & kinds.string) === 0 ? "" : (hints[operator] ?? "");
-  return `puts ${describeKinds(left)} and ${describeKinds(right)} on the sides of \`${operator}\`, which it does not take${hint}`;
+  return `puts ${describeKinds(left)} and ${describeKinds(right)} on the two sides of \`${operator}\`, which does not accept them${hint}`;
 }
 
 const textHint = "; `text(value)` makes a text of anything, `int(text)` and `double(text)` make numbers";
@@ -51,7 +51,7 @@ const hints: Partial<Record<BinaryOperator, string>> = {
   "<=": orderHint,
   ">": orderHint,
   ">=": orderHint,
-  in: "; whether a text stands in another one says `text.contains(part)`",
+  in: "; to find out whether a text contains another, write `text.contains(part)`",
 };
 
 const { number, string, array, object, timestamp, duration, boolean } = kinds;

@@ -95,7 +95,7 @@ function unexpected(found: string, source: string, { range }: ParseError): strin
   if (first === "&" || first === "|") return `has a single \`${first}\`; write \`${first}${first}\``;
   const ours = operatorsOfOthers.get(found.toLowerCase());
   if (ours !== undefined) return `has ${found === "`" ? "a backquote" : quoted(found)}; ${ours}`;
-  return `has ${quoted(found)} where something else must stand`;
+  return `has ${quoted(found)}, which is not possible in this place`;
 }
 
 /** Operators and words of other languages, with our way of writing them. */

@@ -139,7 +139,7 @@ class TreeReader {
       if (name !== undefined) return this.#named(ast, of.args as NamedRoot, name);
       return refuse(
         index,
-        `the name must be written out, as in ${example(of.args as NamedRoot)}: what a job has to remember is decided before it runs`,
+        `the name must be written out, as in ${example(of.args as NamedRoot)}: the values that a job carries are decided before it runs`,
       );
     }
     const node = this.#readAny(of, depth + 1);
@@ -173,7 +173,7 @@ class TreeReader {
     const parts = partsOf(node).map((part) => `\`.${part}\``);
     return refuse(
       ast,
-      `${quoted(this.#source.slice(node.start, node.end))} stands for nothing alone; read ${joinWords(parts, "or")} of it`,
+      `${quoted(this.#source.slice(node.start, node.end))} has no value of its own; read ${joinWords(parts, "or")} of it`,
     );
   }
 
@@ -250,7 +250,7 @@ function literal(ast: Ast<"value">): string | number | boolean | null {
       return value;
     default:
       if (value === null) return null;
-      return refuse(ast, value instanceof Uint8Array ? noBytes : "JSON knows no unsigned numbers; leave the `u` away");
+      return refuse(ast, value instanceof Uint8Array ? noBytes : "JSON has no unsigned numbers; remove the `u`");
   }
 }
 
@@ -260,7 +260,7 @@ function wholeNumber(ast: ASTNode, value: bigint): number {
 }
 
 const tooLarge = `the number is beyond ±${Number.MAX_SAFE_INTEGER} and would be changed; write it as a text`;
-const noBytes = "JSON knows no byte strings; write the text without `b`, and use `base64.encode`";
+const noBytes = "JSON has no byte strings; write the text without `b`, and use `base64.encode`";
 
 function partOf({ start, end }: ASTNode, node: NamedNode, name: string, nameStart: number): Node {
   const parts = partsOf(node);
@@ -270,7 +270,7 @@ function partOf({ start, end }: ASTNode, node: NamedNode, name: string, nameStar
     const noun = node.kind === "event" ? "an event" : `a ${node.kind}`;
     return refuse(
       { start: nameStart },
-      `\`${name}\` is nothing that ${noun} has; read ${joinWords(words, "or")}${didYouMean(name, parts)}`,
+      `\`${name}\` is not a part of ${noun}; read ${joinWords(words, "or")}${didYouMean(name, parts)}`,
     );
   }
   return { ...node, part, start, end } as Node;

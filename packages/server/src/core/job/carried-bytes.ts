@@ -29,7 +29,7 @@ export class CarriedBytes {
     if (bytes <= this.#maxBytes) return undefined;
     const largest = places.sort(([, a], [, b]) => this.#bytesOf(b) - this.#bytesOf(a)).slice(0, shownCount);
     const listed = largest.map(([place, value]) => `${quoted(place)} (${this.#bytesOf(value)} bytes)`).join(", ");
-    const message = `The job carries ${bytes} bytes of values for later steps, and may carry ${this.#maxBytes}. The largest are ${listed}. Let \`output\` of these steps keep less, or let later steps read single properties.`;
+    const message = `The job carries ${bytes} bytes of values for later steps, and may carry ${this.#maxBytes}. The largest are ${listed}. Let \`output\` of these steps be smaller, or let later steps read single properties.`;
     return { code: "ValueLimitExceeded", message };
   }
 

@@ -68,7 +68,7 @@ export class JobDraft {
   readonly at: Timestamp;
   readonly job: Job;
   progress: Progress;
-  /** The branch that moves, and the values that it carries. */
+  /** The current branch, which is the one that this change moves, and the values that it carries. */
   branch: string = mainBranch;
   carried: Carried;
   leaseEpoch: number;
@@ -131,7 +131,7 @@ export class JobDraft {
     this.#timeoutAt = timeoutAtOf(state) ?? undefined;
   }
 
-  /** Records an entry; an entry about a step is one of the branch that moves. */
+  /** Records an entry; an entry about a step belongs to the current branch. */
   record(transition: Transition): void {
     this.#sequence += 1;
     const isElsewhere = this.branch !== mainBranch && "step" in transition;
@@ -193,7 +193,7 @@ export class JobDraft {
     return this.#carriedBytes.excess(this.carried);
   }
 
-  /** Leaves the branch that moves at this step. */
+  /** Leaves the current branch at this step. */
   moveTo(step: CurrentStep): void {
     const startedAt = step.phase === "next" ? undefined : this.#stepStartedAt;
     const current = startedAt === undefined ? step : { ...step, startedAt };
@@ -201,7 +201,7 @@ export class JobDraft {
     this.#cursors.set(this.branch, { branch: this.branch, carried: this.carried, stand: current });
   }
 
-  /** Makes this branch the one that moves. */
+  /** Makes this branch the current branch. */
   enter(branch: string): void {
     const cursor = this.#cursorAt(branch);
     this.branch = branch;
@@ -211,7 +211,7 @@ export class JobDraft {
     this.#startedWith = undefined;
   }
 
-  /** Begins a branch, which is then the one that moves. */
+  /** Begins a branch, which is then the current branch. */
   begin(branch: string): void {
     this.#cursors.set(branch, { branch, carried: { visits: {}, properties: {} }, stand: null });
     this.enter(branch);
@@ -231,7 +231,7 @@ export class JobDraft {
     return cursor;
   }
 
-  /** The stand of a fork in this branch. */
+  /** The place of a fork in this branch. */
   forkIn(branch: string): ForkedStep {
     const stand = this.standOf(branch);
     if (stand?.phase !== "forked") throw new Error(`The branch ${branch} stands at no fork.`);
@@ -254,7 +254,7 @@ export class JobDraft {
     return isRead(branch, (path) => this.#cursors.get(path));
   }
 
-  /** The point at which the branch that moves stops, with the start of its visit. */
+  /** The point at which the current branch stops, with the start of its visit. */
   begunAt(point: ResumePoint): ResumePoint {
     const startedAt = this.#stepStartedAt;
     return point.phase === "next" || startedAt === undefined ? point : { ...point, startedAt };
@@ -270,7 +270,7 @@ export class JobDraft {
     for (const other of [...this.#cursors.keys()]) if (isInside(other, branch)) this.#cursors.delete(other);
   }
 
-  /** Stops the branch that moves, and everything in it, until the outcome of its fork is known. */
+  /** Stops the current branch, and everything in it, until the outcome of its fork is known. */
   stop(point: ResumePoint): void {
     this.#isMoved = true;
     const { branch } = this;
@@ -286,7 +286,7 @@ export class JobDraft {
     this.#cursors.set(branch, { branch, carried, stand });
   }
 
-  /** The branch that moves and those around it, innermost first, whose values it may read. */
+  /** The current branch and those around it, innermost first, whose values it may read. */
   levels(): readonly Level[] {
     return [...withAround(this.branch)].map((path) => {
       const carried = path === this.branch ? this.carried : this.#cursorAt(path).carried;
@@ -340,7 +340,7 @@ export class JobDraft {
     return this.#end !== undefined;
   }
 
-  /** Fails the job in the branch that moves. All other branches also stay where they are, for a resume. */
+  /** Fails the job in the current branch. All other branches also stay where they are, for a resume. */
   fail(resumeAt: ResumePoint, attempt: number, stepError: StepError): void {
     const error = { ...stepError, step: resumeAt.name, attempt, ...branchField(this.branch) };
     this.record({ type: "job.failed", error });

@@ -78,11 +78,11 @@ function noRoomForEvent(progress: Progress, isListed: boolean, { maxEvents }: Jo
   if (!isListed) {
     return unmatchedCount < maxEvents
       ? undefined
-      : `The job holds ${maxEvents} events that no step of its version lists, the most that one job may. Check the event id: GET …/jobs/{jobId}/explain names what the job waits for.`;
+      : `The job has ${maxEvents} events that no step of its version lists, which is the maximum of one job. Check the event id: GET …/jobs/{jobId}/explain names what the job waits for.`;
   }
   return eventCount - unmatchedCount < maxEvents
     ? undefined
-    : `The job holds ${maxEvents} events that steps of its version list, the most that one job may.`;
+    : `The job has ${maxEvents} events that steps of its version list, which is the maximum of one job.`;
 }
 
 /**
@@ -94,7 +94,7 @@ function noRoomForUnlistedId({ listedEventIds }: Plan, progress: Progress): stri
   const eventIds = [...Object.keys(bufferedEvents), ...addressedEvents.map(({ eventId }) => eventId)];
   return eventIds.filter((eventId) => !listedEventIds.has(eventId)).length < maxUnlistedEvents
     ? undefined
-    : `The job holds ${maxUnlistedEvents} events for waits to come whose ids are given by expressions, the most that one job may. Send the event once the job waits for it.`;
+    : `The job has ${maxUnlistedEvents} events for later waits whose ids come from expressions, which is the maximum of one job. Send the event when the job waits for it.`;
 }
 
 const maxUnlistedEvents = 1_000;

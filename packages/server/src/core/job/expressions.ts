@@ -32,12 +32,12 @@ export function render(
   const bytes = text === undefined ? budget.size : Buffer.byteLength(text);
   draft.measured(bytes);
   if (text === undefined || bytes > maxOutputBytes) {
-    const message = `What ${what} of ${step} makes has more than ${maxOutputBytes} bytes, and a step's values may have no more. Make less.`;
+    const message = `The value of ${what} of ${step} has more than ${maxOutputBytes} bytes, which is the maximum of a step's values. Make it smaller.`;
     return { error: { code: "OutputTooLarge", message } };
   }
   const key = specialKeys.test(text) ? specialKeyIn(outcome.value, undefined) : undefined;
   if (key === undefined) return outcome;
-  const message = `What ${what} of ${step} makes has the key \`${key}\`, which no value may have there. Use another name.`;
+  const message = `The value of ${what} of ${step} has the key \`${key}\`, which no value may have there. Use another name.`;
   return { error: { code: "ExpressionFailed", message } };
 }
 

@@ -20,7 +20,7 @@ export type Fact =
   | ParentLeft;
 
 type WithoutTime<F> = F extends Fact ? Omit<F, "at"> : never;
-/** A fact before a transaction gives it its time. */
+/** A fact that no transaction has given a time yet. */
 export type UntimedFact = WithoutTime<Fact>;
 
 /**

@@ -17,7 +17,7 @@ export type ForkOutcome =
   | { readonly fork: ForkedStep; readonly result: JsonValue }
   | { readonly fork: ForkedStep; readonly error: StepError };
 
-/** Begins the work of a fork that the branch that moves has entered. `beginNextBranch` begins its branches. */
+/** Begins the work of a fork that the current branch has entered. `beginNextBranch` begins its branches. */
 export function beginFork(
   draft: JobDraft,
   step: ForkPlanStep,
@@ -78,7 +78,7 @@ export function resumeFork(draft: JobDraft, point: ForkedStep): ForkOutcome {
   return proceed(draft, step);
 }
 
-/** Ends the branch that moves, with this output. */
+/** Ends the current branch, with this output. */
 export function endBranch(draft: JobDraft, output: JsonValue): ForkOutcome {
   const path = draft.branch;
   const { fork, step, level } = leaveBranch(draft);
@@ -90,7 +90,7 @@ export function endBranch(draft: JobDraft, output: JsonValue): ForkOutcome {
   return proceed(draft, step);
 }
 
-/** Ends the branch that moves with a failure at this point. */
+/** Ends the current branch with a failure at this point. */
 export function failBranch(draft: JobDraft, point: ResumePoint, error: StepError): ForkOutcome {
   const path = draft.branch;
   const cause = branchErrorOf(error, point.name, path);
@@ -172,7 +172,7 @@ function nextBranch(rule: ForkRule, fork: ForkedStep): { readonly key: string; r
   return { key: String(begunCount), step: rule.step };
 }
 
-/** Goes from the branch that moves to its fork. */
+/** Goes from the current branch to its fork. */
 function leaveBranch(draft: JobDraft): { fork: ForkedStep; step: ForkPlanStep; level: BranchLevel } {
   const level = levelOf(draft.branch);
   if (level === undefined) throw new Error(`${draft.branch} is no branch.`);
@@ -181,12 +181,12 @@ function leaveBranch(draft: JobDraft): { fork: ForkedStep; step: ForkPlanStep; l
   return { fork, step: draft.forkStep(fork.name), level };
 }
 
-/** Decides about the fork in the branch that moves, after one of its branches has ended. */
+/** Decides about the fork in the current branch, after one of its branches has ended. */
 function proceed(draft: JobDraft, { name, work: { rule } }: ForkPlanStep): ForkOutcome {
   const fork = draft.forkIn(draft.branch);
   const { maxOutputBytes } = draft.limits;
   if (fork.resultBytes > maxOutputBytes) {
-    const message = `What the branches of ${name} give has more than ${maxOutputBytes} bytes together, and a step's output may have no more. Give less, or only \`counts\`.`;
+    const message = `The outputs of the branches of ${name} have more than ${maxOutputBytes} bytes together, which is the maximum of a step's output. Return less, or set \`output\` to \`counts\`.`;
     return { fork, error: { code: "OutputTooLarge", message } };
   }
   const isDone = isOver(rule, fork);

@@ -19,7 +19,7 @@ export interface Made {
   readonly now?: Timestamp;
 }
 
-/** Gives expressions the values that the branch that moves and the branches around it remember, and those of the current step. */
+/** Gives expressions the values that the current branch and the branches around it remember, and those of the current step. */
 export function scopeOf(draft: JobDraft, made: Made): Scope {
   const { job, at } = draft;
   const { jobId, createdAt, workflowName, versionNumber } = job;

@@ -226,7 +226,7 @@ function late(job: Job, { by }: CallOutcome): Change {
 
 /** The detail of the conflict for a task that the worker does not hold, or no longer holds. */
 export const lateTask =
-  "The task is not yours any more: its lease or its time ran out, its job or branch ended, or it was answered already. Drop it; whatever is left to do is handed out again.";
+  "You do not hold this task any more: its lease or its time has ended, its job or branch has ended, or its outcome was reported already. Stop working on it; the service hands it out again if necessary.";
 
 function retryOrFail(draft: JobDraft, step: StartedStep, fact: StepFailed): Next | undefined {
   const { error, kind, retryAfterMs } = fact.failure;
@@ -255,7 +255,7 @@ function callAgain(draft: JobDraft, step: StartedStep, isNodeDead: boolean): Nex
   const interruptions = step.interruptions + (isNodeDead ? 1 : 0);
   if (interruptions > maxInterruptions) {
     const holder = callOf(draft.step(step.name))?.by === "worker" ? "worker" : "node";
-    const message = `The ${holder} that carried out ${step.name} was lost ${interruptions} times. Does the step bring its ${holder} down?`;
+    const message = `The ${holder} that carried out ${step.name} was lost ${interruptions} times. Check whether the step crashes its ${holder}.`;
     return failStep(draft, step, step.input, { code: "Interrupted", message });
   }
   draft.record({ type: "step.interrupted", step: step.name, visit: step.visit, attempt: step.attempt });

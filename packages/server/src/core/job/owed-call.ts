@@ -63,11 +63,11 @@ function makeChild(
   const resolved = configValue(draft, terms, name, input);
   if ("error" in resolved) return resolved.error;
   if (!isJsonObject(input)) {
-    const message = `The input of a job is an object, and what ${name} receives is none. Give the step an \`input\`.`;
+    const message = `The input of a job is an object, and the input of ${name} is not an object. Give the step an \`input\`.`;
     return { code: "ChildNotStarted", message };
   }
   if ((job.parent?.depth ?? 0) >= maxDepth) {
-    const message = `${name} would begin a job ${maxDepth + 1} levels below the first one, and ${maxDepth} are the most. Does a workflow begin jobs of itself without end?`;
+    const message = `${name} would start a job ${maxDepth + 1} levels below the first one, and ${maxDepth} is the maximum. Check whether a workflow starts jobs of itself without end.`;
     return { code: "TooManyChildren", message };
   }
   const jobId = childIdOf({ ...job, branch, step: name, visit: position.visit }, draft.visitStartedAt);

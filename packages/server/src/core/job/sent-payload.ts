@@ -57,7 +57,7 @@ export function unreadParts(
   if (payload === undefined || first === undefined) return [];
   const { isTaken, isDefined } = sentTo(steps, eventId);
   if (!isJsonObject(payload)) {
-    const detail = `is no object, so that ${quoted(first.name)} takes nothing of it into its output; send an object with the properties that later steps need`;
+    const detail = `is not an object, so ${quoted(first.name)} takes nothing from it into its output; send an object with the properties that later steps need`;
     return isDefined ? [] : [{ pointer: "/payload", detail }];
   }
   return Object.keys(payload)

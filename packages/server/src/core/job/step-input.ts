@@ -54,7 +54,7 @@ function branchInput(draft: JobDraft): JsonValue {
   return loop === undefined ? level.fork.input : loop.item;
 }
 
-/** Finds properties of past outputs, first in the branch that moves and then in those around it. */
+/** Finds properties of past outputs, first in the current branch and then in those around it. */
 function propertyFinder(draft: JobDraft): (property: string) => JsonValue | undefined {
   const levels = draft.levels().map((level) => {
     const item = loopOf(level)?.item;

@@ -127,14 +127,14 @@ function noRoomForStep({ branch, carried, progress, limits }: JobDraft): string 
     own < maxStepRuns
       ? ["job", maxStepRuns * branchesOfFullLength]
       : [branch === mainBranch ? "job" : "branch", maxStepRuns];
-  return `The ${what} entered ${most} steps, the most that one ${what} may: is there a loop that never ends?`;
+  return `The ${what} entered ${most} steps, which is the maximum of one ${what}. Check whether there is a loop that never ends.`;
 }
 
 const branchesOfFullLength = 100;
 
 function noRoomForResults({ progress: { resultNumberCount = 0 } }: JobDraft): string | undefined {
   if (resultNumberCount < maxResultNumbers) return undefined;
-  return `The steps of the job that have branches had ${maxResultNumbers} of them with results to keep, the most that one job may: is there a loop that never ends?`;
+  return `The branches of the job have ${maxResultNumbers} stored results, which is the maximum of one job. Check whether there is a loop that never ends.`;
 }
 
 function countedRun({ branch, progress }: JobDraft, step: string): Progress {
@@ -175,7 +175,7 @@ export function beginStep(
   }
 }
 
-/** Goes on with the fork at which the branch that moves stands now. */
+/** Continues with the fork at which the current branch is. */
 export function goOn(draft: JobDraft, outcome: ForkOutcome): Next | undefined {
   if (outcome === "open") return undefined;
   const { fork } = outcome;
@@ -371,7 +371,7 @@ export function missingEventIds(draft: JobDraft, position: StepPosition, { event
   return eventIds.filter((eventId) => keptFor(draft.progress, eventId, visit) === undefined);
 }
 
-/** The visit of a step by the branch that moves. */
+/** The visit of a step by the current branch. */
 function waitVisitOf({ branch }: JobDraft, { name, visit }: Pick<StepPosition, "name" | "visit">): WaitVisit {
   return { ...branchField(branch), step: name, visit };
 }

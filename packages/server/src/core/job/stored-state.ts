@@ -133,7 +133,7 @@ export interface ValuePlaceName {
   readonly isSlot: boolean;
 }
 
-/** Answers the value with a number, or one of its properties; `place` is where in the state it is. */
+/** Returns the value with a number, or one of its properties; `place` is where in the state it is. */
 export type FindValue = (valueNumber: number, property?: string, place?: ValuePlaceName) => JsonValue;
 
 /**

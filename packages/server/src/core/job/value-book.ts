@@ -137,7 +137,7 @@ export class ValueBook {
     return { cursor: withoutPlaces(cursor, values), values };
   }
 
-  /** Most of a thousand branches have no value with a number in their stand. */
+  /** Of a thousand branches, most have no numbered value at their place. */
   #hasNoNumber({ input, previousOutput, lastOutput, items, results }: ReturnType<typeof placesIn>): boolean {
     if (results !== undefined || items !== undefined) return false;
     for (const value of [input, previousOutput, lastOutput]) {

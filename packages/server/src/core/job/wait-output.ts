@@ -41,7 +41,7 @@ export function waitOutput(
   const bytes = brought.size === 0 ? 0 : Buffer.byteLength(JSON.stringify(output));
   if (bytes > maxBytes) {
     return tooLarge(
-      `The output of ${name} has ${bytes} bytes with what its events brought; a step's output may have ${maxBytes}.`,
+      `The output of ${name} has ${bytes} bytes together with the properties from its events; a step's output may have ${maxBytes}.`,
     );
   }
   return { output, outputSchema: isAnyPayloadThere ? outputSchema : payloadRule.bareOutputSchema };

@@ -5,7 +5,7 @@ import { describePosition, positionsOf } from "./text-position.ts";
 export type JsonProblem = Problem & { readonly textOffset: number };
 
 /**
- * Walks JSON text and answers the first thing in it that must not enter, or undefined. Besides errors of syntax:
+ * Walks JSON text and returns the first thing in it that must not enter, or undefined. Besides errors of syntax:
  *
  * - a depth over the bound: `JSON.parse` takes a million nested arrays, `JSON.stringify` dies at some thousands;
  * - numbers that JavaScript would change beyond recognition: whole ones past 2^53 - 1, those that become Infinity, and
@@ -160,7 +160,7 @@ class JsonWalk {
     return this.#take("]") || this.#unexpected("a comma or `]`");
   }
 
-  /** Answers the string that the text stands for; undefined when it is rejected. */
+  /** Returns the string that the text stands for; undefined when it is rejected. */
   #string(): string | undefined {
     const start = this.#position++;
     let hasEscape = false;
@@ -223,7 +223,7 @@ class JsonWalk {
     return true;
   }
 
-  /** Goes on behind what the pattern matches here; false when it matches nothing. */
+  /** Moves the position behind the text that the pattern matches here; false when it matches nothing. */
   #skip(pattern: RegExp): boolean {
     pattern.lastIndex = this.#position;
     const match = pattern.test(this.#text);
@@ -250,7 +250,7 @@ class JsonWalk {
   }
 }
 
-const repeatedKey = "stands twice in this object; keep one of the two";
+const repeatedKey = "occurs twice in this object; keep one of the two";
 const byteOrderMark = "\ufeff";
 // Sticky: each matches only where the walk stands. None can backtrack into another way to match, so all are linear.
 const whitespace = /[ \t\n\r]*/y;

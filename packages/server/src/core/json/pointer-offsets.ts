@@ -1,6 +1,6 @@
 import { endOfString } from "./json-problem.ts";
 
-/** A thing in a JSON text: the value that a pointer leads to, or a place inside the string that stands there. */
+/** A position in a JSON text: the value that a pointer leads to, or a place inside that value, if it is a string. */
 export interface JsonTarget {
   readonly pointer: string;
   /** The offset in UTF-16 units within the decoded string. There `\"` and `\u0041` are one unit each; in the JSON text they are two and six. */

@@ -39,7 +39,7 @@ export type KeptPart = "whole" | readonly string[] | undefined;
 export interface Remembering {
   /** The slots that expressions of later steps may still read. */
   readonly slots: ReadonlySet<string>;
-  /** The part of each whole value that they may read, by the slot of that value. */
+  /** For each slot with a whole value, the part of that value that these expressions may read. */
   readonly parts: ReadonlyMap<string, KeptPart>;
 }
 

@@ -41,7 +41,7 @@ export function refuseCycles(links: readonly Link[], problems: ProblemList): voi
 /** No model needs more. Checks recurse as deep for every level of a value, so that sixty-four levels need room on the stack. */
 const maxChainLength = 16;
 const leadsIntoCircle =
-  "leads into a circle of `$ref`s, `anyOf`s and the like that never goes into a value, so that no check of a value would end";
+  "leads into a circle of `$ref`, `anyOf` and similar keywords that never reaches a part of the value, so a check would never end";
 const chainTooLong = `leads through more than ${maxChainLength} schemas in a row, by \`$ref\`, \`anyOf\` and the like, without going into a value`;
 
 function addTo(holders: Map<Schema, Schema[]>, target: Schema, holder: Schema): void {

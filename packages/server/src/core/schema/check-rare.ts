@@ -26,7 +26,7 @@ export interface Walk {
   refuseAll(keyword: "oneOf", alternatives: readonly Schema[], value: JsonValue, type: TypeSet): false;
 }
 
-/** Holds a value against the keywords that few schemas have. */
+/** Checks a value against the keywords that few schemas have. */
 export function checkRareRules(rules: RareRules, value: JsonValue, type: TypeSet, walk: Walk): boolean {
   let isFit = checkByType(rules, value, type, walk);
   const { oneOf, not, conditional } = rules;

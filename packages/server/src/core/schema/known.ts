@@ -23,7 +23,7 @@ export class Known {
   /** The lists of alternatives from which none has been assumed, and those from which one has. */
   readonly #alternatives: readonly (readonly Schema[])[];
   readonly #assumed: ReadonlySet<readonly Schema[]>;
-  /** How many cases have been told apart to come here. */
+  /** The number of cases that were distinguished to get here. */
   readonly #caseCount: number;
 
   constructor(constraints: readonly Schema[], assumed: ReadonlySet<readonly Schema[]> = new Set(), caseCount = 1) {

@@ -63,7 +63,7 @@ export interface ArrayRules {
 }
 
 export interface ObjectRules {
-  /** A declared property whose name matches a pattern has what the pattern asks for in its schema (`object-keywords.ts`). */
+  /** If the name of a declared property matches a pattern, the property's schema already includes that of the pattern (`object-keywords.ts`). */
   readonly properties: ReadonlyMap<string, Schema>;
   readonly required: readonly string[];
   /** `patternProperties`: the schemas of undeclared properties whose names match. */

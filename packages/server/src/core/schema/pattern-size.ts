@@ -33,7 +33,7 @@ export function sizeOfPattern(source: string): PatternSize {
       last = plus(total, last);
       total = enclosing.pop() ?? empty;
     } else if (flags.test(element)) {
-      // It changes what follows; a repetition behind it repeats what stands before it.
+      // It changes what follows it, and a repetition after it repeats the part before it.
     } else if (repetition.test(element)) {
       last = times(element.includes(",") ? plus(last, branch) : last, repeatCount(element));
     } else if ("*+?|".includes(element)) last = plus(last, branch);
@@ -55,7 +55,7 @@ interface Size {
 }
 
 const empty: Size = { instructions: 0, ranges: 0 };
-/** Its two ends, and something in between though it be empty. */
+/** A group costs two instructions for its ends, and at least one for its content, even if that is empty. */
 const groupEnds: Size = { instructions: 3, ranges: 0 };
 const branch: Size = { instructions: 2, ranges: 0 };
 /** Every pattern has these besides: a failure, a match, a start. */
@@ -104,7 +104,7 @@ function lengthHere(expression: RegExp, source: string, position: number): numbe
 
 const namedEscapeHere = /\\(?:[pPx]\{[^}]*\}|[pP][^{])/y;
 
-/** A `]` that stands first in a class, and one that ends a named class in it, do not close it. */
+/** A `]` at the beginning of a class, or at the end of a named class in it, does not close the class. */
 function classLength(source: string, start: number): number {
   let position = start + 1;
   if (source[position] === "^") position++;

@@ -17,7 +17,7 @@ export class BegunCalls {
     this.#nodeId = nodeId;
   }
 
-  /** Answers false when this node does not hold the call any more; it must not begin the call then. */
+  /** Returns false when this node does not hold the call any more; it must not begin the call then. */
   async note(call: CallKey): Promise<boolean> {
     const noted = new Promise<boolean>((resolve, reject) => this.#queue.push({ call, resolve, reject }));
     void this.#drain();

@@ -20,9 +20,9 @@ export interface DispatcherOptions {
   readonly lease: Lease;
   /** Whether this node still holds the call. */
   readonly isHolder: (call: CallKey) => Promise<boolean>;
-  /** Notes that the call begins. Answers false when this node does not hold it any more. */
+  /** Notes that the call begins. Returns false when this node does not hold it any more. */
   readonly noteBegun: (call: CallKey) => Promise<boolean>;
-  /** Makes the child job of a call. Answers the outcome of the call; undefined when the child will report it, or nobody waits for it any more. */
+  /** Makes the child job of a call. Returns the outcome of the call; undefined when the child will report it, or nobody waits for it any more. */
   readonly makeChild: (call: Pick<OwedCall, "job" | "effect">) => Promise<CallResult | undefined>;
   readonly maxCalls: number;
   readonly maxCallsPerOrganization: number;
@@ -83,7 +83,7 @@ export class Dispatcher {
     return this.#queue.waitingCount < this.#options.maxQueuedCalls || !this.#queue.isWaiting(organizationId);
   }
 
-  /** Begins to count the calls of one commit. The function that it answers says of each call in turn whether it will begin as soon as it is taken. */
+  /** Begins to count the calls of one commit. The function that it returns says of each call in turn whether it will begin as soon as it is taken. */
   beginsAtOnce(): (organizationId: string) => boolean {
     return this.#isLeaving ? () => false : this.#queue.beginsAtOnce();
   }
@@ -100,7 +100,7 @@ export class Dispatcher {
     return this.#owed.find(call) !== undefined;
   }
 
-  /** Answers whether the call of this branch has begun; undefined when the node owes none. */
+  /** Returns whether the call of this branch has begun; undefined when the node owes none. */
   hasBegun(call: BranchKey): boolean | undefined {
     const owed = this.#owed.find(call);
     return owed && owed.finished !== undefined;
@@ -257,7 +257,7 @@ export class Dispatcher {
         begun: owed.finished !== undefined,
       });
     } catch (error) {
-      // Another node finds the call once this one has left or is held for dead.
+      // Another node finds the call when this one has stopped or counts as dead.
       this.#options.onDefect(error);
     }
   }

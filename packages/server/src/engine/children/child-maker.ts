@@ -22,7 +22,7 @@ import type { CallResult } from "../executors/executor.ts";
 export interface ChildMakerOptions {
   readonly database: Database;
   readonly commit: (command: SubmitCommand) => Promise<Done>;
-  /** Counts one more job of the organization. Answers the seconds to wait before a retry when the organization has reached its submit rate limit. */
+  /** Counts one more job of the organization. Returns the seconds to wait before a retry when the organization has reached its submit rate limit. */
   readonly count: (organizationId: string) => Promise<number | undefined>;
   readonly readJob: (key: JobKey) => Promise<WholeJob | undefined>;
 }
@@ -38,7 +38,7 @@ export class ChildMaker {
   }
 
   /**
-   * Makes the child of a call, or continues the child that an earlier attempt has made. Answers the outcome of the call; undefined when the child
+   * Makes the child of a call, or continues the child that an earlier attempt has made. Returns the outcome of the call; undefined when the child
    * will report it, or when the call is over or is held by another node.
    */
   async make(call: Pick<OwedCall, "job" | "effect">): Promise<CallResult | undefined> {

@@ -28,7 +28,7 @@ export interface CallTerms {
   readonly offers?: TaskOffers | undefined;
 }
 
-/** Finds out which calls the jobs owe once the batch is committed, and offers the tasks among them to workers that wait here. Answers the changes to write. */
+/** Finds out which calls the jobs owe once the batch is committed, and offers the tasks among them to workers that wait here. Returns the changes to write. */
 export function settleCalls(changed: readonly CallingJob[], terms: CallTerms): readonly ChangedCalls[] {
   const tasks: NewTask[] = [];
   const calls = changed.flatMap((calling) => {

@@ -51,7 +51,7 @@ export interface BatchContext extends ReplayContext, CallTerms {
   readonly maxBytes: number;
   /** The largest number of jobs below one root. */
   readonly maxDescendantsPerJob: number;
-  /** When it is left out, every value is read anew. */
+  /** If it is left out, every value is read again. */
   readonly recentValues?: RecentValues | undefined;
   readonly turn: BatchTurn;
   readonly hasRoomForCall: (organizationId: string) => boolean;
@@ -324,7 +324,7 @@ function applyFact(jobs: LoadedJobs, command: FactCommand, context: BatchContext
   return applied(jobs, opened, change, command, context);
 }
 
-/** The pause for a job that holds as many events as it may. It frees no room by itself, so an early retry is useless. */
+/** The pause for a job that has the maximum number of events. It frees no room by itself, so an early retry is useless. */
 const fullJobRetrySeconds = 3_600;
 
 function timed(jobs: LoadedJobs, opened: OpenJob, command: FactCommand, at: Timestamp): Fact {

@@ -45,7 +45,7 @@ export interface FactCommand extends CommandFields {
   readonly fact: UntimedFact;
 }
 
-/** An audit entry before the transaction gives it its time. */
+/** An audit entry that no transaction has given a time yet. */
 export type UntimedAuditEntry = Omit<AuditEntry, "organizationId" | "entryId" | "recordedAt">;
 
 /** The outcome of one command. */

@@ -26,7 +26,7 @@ export class CommitCounts {
     return [...this.#sums].map(([organizationId, { changes }]) => ({ organizationId, changes }));
   }
 
-  /** Counts the entries that the commit adds to the history of a job. Answers the row that holds them (`historyText`). */
+  /** Counts the entries that the commit adds to the history of a job. Returns the row that holds them (`historyText`). */
   countHistory({ before, job, entries, values }: CountedJob): string {
     const { organizationId, jobId, workflowId, createdAt } = job;
     const { counts, isComplete } = countEntries(earlierLifeOf(before, createdAt), entries);

@@ -35,12 +35,12 @@ export interface GroupCommitOptions {
   readonly maxQueuedFacts: number;
   readonly maxQueuedFactsPerOrganization: number;
   readonly commitTimeoutMs: number;
-  /** When it is left out, every value is read anew. */
+  /** If it is left out, every value is read again. */
   readonly recentValues?: RecentValues;
   readonly idempotencyHours: number;
   readonly hasRoomForCall: (organizationId: string) => boolean;
   readonly storeFullError: (organizationId: string) => ServiceError | undefined;
-  /** Begins to count the calls of one batch. The function that it answers says of each call in turn whether it will begin at once. */
+  /** Begins to count the calls of one batch. The function that it returns says of each call in turn whether it will begin at once. */
   readonly beginsAtOnce: () => (organizationId: string) => boolean;
   /** Begins to offer the tasks of one batch to workers that wait on this node. When it is left out, tasks wait until somebody looks for them. */
   readonly offers?: () => TaskOffers;
@@ -85,7 +85,7 @@ export class GroupCommit {
     this.#options = options;
   }
 
-  /** Answers once the change is committed. Throws `ServiceError` when the command was rejected, or when the store is out of reach. */
+  /** Returns once the change is committed. Throws `ServiceError` when the command was rejected, or when the store is out of reach. */
   async commit(command: Command, sender: Sender = "caller"): Promise<Done> {
     const { organizationId } = command;
     // A command that makes a child can be rejected and tried again later, unlike the engine's other facts, so the bound applies to it too.
@@ -239,7 +239,7 @@ class Group {
     else waiting.reject(heldByOthers(cause));
   }
 
-  /** Answers a command that failed alone. A fact of the engine parks its job, because it would come back at once and fail again. */
+  /** Returns a command that failed alone. A fact of the engine parks its job, because it would come back at once and fail again. */
   #fail(waiting: Waiting, error: unknown): void {
     const { command, sender, reject } = waiting;
     const { parking } = this.#options.plans;
@@ -354,7 +354,7 @@ class Group {
     return waiting.filter(({ deadline, reject }) => {
       if (deadline > now) return true;
       const message =
-        "The store is out of reach. Whether this change was kept is not known yet: ask again, best under the same Idempotency-Key.";
+        "The store is out of reach. The result of this change is unknown. Retry with the same Idempotency-Key.";
       reject(new ServiceError("UnavailableError", message, { retryAfterSeconds: 2, cause }));
       return false;
     });
@@ -399,7 +399,7 @@ function isOutcome(command: Command): boolean {
 
 function tooCostly(): ServiceError {
   const message =
-    "To hold this organization's values against its schemas takes this node longer than the organization's share of its time. Nothing was changed. Send fewer jobs and events at once, or make the schemas simpler: patterns and large enumerations cost most.";
+    "This node needs more time than the organization's share to check the organization's values against their schemas. Nothing was changed. Send fewer jobs and events at once, or make the schemas simpler: patterns and large enumerations cost most.";
   return new ServiceError("RateLimitError", message, { retryAfterSeconds: 1 });
 }
 

@@ -23,7 +23,7 @@ export class CallIsOverError extends ServiceError {
 /** Thrown when the tree of jobs is as large as it may be. */
 export class TooManyChildrenError extends ServiceError {
   constructor(maxDescendants: number) {
-    const message = `${maxDescendants} jobs were begun below the first one, in up to ${maxDepth} levels, and more may not be. Begin fewer, or begin them from several jobs.`;
+    const message = `${maxDescendants} child jobs exist below the first job, on up to ${maxDepth} levels, and no more are allowed. Start fewer child jobs, or start them from several jobs.`;
     super("ConflictError", message);
   }
 }

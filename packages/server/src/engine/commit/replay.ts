@@ -14,7 +14,7 @@ export interface ReplayContext {
 /** The outcome of each command. */
 export type Replies = Map<Command, Outcome>;
 
-/** Claims the idempotency keys of commands. Answers the commands whose key has been used before, each with the outcome for its caller. */
+/** Claims the idempotency keys of commands. Returns the commands whose key has been used before, each with the outcome for its caller. */
 export async function replayKnownKeys(
   transaction: Transaction,
   commands: readonly Command[],

@@ -36,7 +36,7 @@ function unusable(reason: string): CallResult {
 /** Makes a failure with the type and the message that the function gave. The stack trace is left out: it belongs in the function's own log. */
 function functionFailure(payload: Uint8Array, maxTypeLength: number): CallResult {
   const { errorType, errorMessage } = errorFields(payload);
-  const message = bounded(errorMessage ?? "The function failed and gave no message; its log knows more.");
+  const message = bounded(errorMessage ?? "The function failed without a message. Look at its log.");
   if (isOutOfTime(errorType, errorMessage)) return failed("ordinary", { code: "Timeout", message });
   const type = errorType === undefined || errorType === "" ? {} : { type: bounded(errorType, maxTypeLength) };
   return failed("ordinary", { code: "ExecutorError", message, ...type });

@@ -57,7 +57,7 @@ async function invoke(
   if (refusal !== undefined) return refuse(`In the step's config ${refusal.pointer} ${refusal.detail}.`);
   const clientContext = clientContextOf(request);
   if (clientContext.length > maxClientContextLength) {
-    return refuse("The step's name is too long to be told to a function: shorten it.");
+    return refuse("The step's name is too long to be sent to a function. Use a shorter name.");
   }
   const target = targetOf(request.config, request.organizationId, settings);
   try {

@@ -17,11 +17,12 @@ export const delay: Executor = {
     type: "object",
     properties: {
       seconds: {
-        description: `For how long it sleeps, from when the job enters the step: at most ${maxDelaySeconds} (a year). Give this or \`until\`.`,
+        description: `The length of the delay in seconds, counted from the moment when the job enters the step: at most ${maxDelaySeconds} (a year). Set either this or \`until\`.`,
         ...seconds,
       },
       until: {
-        description: "The time until which it sleeps, as in 2026-01-31T12:00:00Z; one that has passed is no sleep.",
+        description:
+          "The time at which the delay ends, such as 2026-01-31T12:00:00Z. A time in the past ends it at once.",
         ...until,
       },
     },

@@ -30,7 +30,7 @@ export interface ExecutorDescription {
 
 export interface CallExecutor extends CallKind {
   /**
-   * Makes one attempt. Answers the output or the failure as a value; an exception is a defect and counts as an ordinary failure. `signal` is aborted
+   * Makes one attempt. Returns the output or the failure as a value; an exception is a defect and counts as an ordinary failure. `signal` is aborted
    * at the attempt's timeout, on cancellation, and when the node leaves.
    */
   readonly call: (request: CallRequest, signal: AbortSignal) => Promise<CallResult>;

@@ -13,7 +13,7 @@ export const forEach: Executor = {
   type: "/service/forEach",
   title: "For each",
   summary:
-    "Runs a body of other steps once for each item of a list; the output is what they give, in the order of the items.",
+    "Runs a body of other steps once for each item of a list; the output is the list of their outputs, in the order of the items.",
   behaviour: "fork",
   configSchema: {
     type: "object",
@@ -27,7 +27,7 @@ export const forEach: Executor = {
         type: "string",
       },
       concurrency: {
-        description: `How many items run at once at most. Left out: ${defaultConcurrency}.`,
+        description: `The maximum number of items that run at once; by default ${defaultConcurrency}.`,
         type: "integer",
         minimum: 1,
         maximum: 1_000,
@@ -38,14 +38,15 @@ export const forEach: Executor = {
         enum: ["fail", "collect"],
       },
       maxFailures: {
-        description: "With collect: how many items may fail. One more fails the step with TooManyFailures.",
+        description:
+          "With collect, the number of items that may fail. If more fail, the step fails with TooManyFailures.",
         type: "integer",
         minimum: 0,
         maximum: maxItems,
       },
       output: {
         description:
-          "What the step gives: the list of the results (list, the default), or only how many items succeeded and failed (counts).",
+          "The output of the step: the list of the results (list, the default), or only how many items succeeded and failed (counts).",
         enum: ["list", "counts"],
       },
     },

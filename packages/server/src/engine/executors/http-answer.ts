@@ -37,7 +37,7 @@ export async function readAnswer(answer: HttpAnswer, config: JsonObject, setting
   const output = { status: statusCode, headers: outputHeaders(headers), body };
   // A character may take six bytes in JSON, so the length is checked again.
   if (Buffer.byteLength(JSON.stringify(output)) > settings.maxOutputBytes)
-    throw new BodyTooLargeError(settings.maxOutputBytes, "answered with what makes an output");
+    throw new BodyTooLargeError(settings.maxOutputBytes, "answered with data that makes an output");
   return { type: "succeeded", output };
 }
 

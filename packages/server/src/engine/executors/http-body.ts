@@ -12,7 +12,7 @@ export async function readBody({ headers, body }: Answer, maxBytes: number): Pro
   if (encoding === "identity" || bytes.length === 0) return bytes;
   const unpack = unpackers.get(encoding);
   if (unpack === undefined)
-    throw new UnreadableBodyError("is packed in a way that was not asked for (Content-Encoding)");
+    throw new UnreadableBodyError("has a compression that the request did not accept (Content-Encoding)");
   try {
     return await unpack(bytes, { maxOutputLength: maxBytes });
   } catch (error) {

@@ -13,25 +13,25 @@ export function configSchema(maxOutputBytes: number): JsonObject {
         maxLength: maxUrlLength,
       },
       method: {
-        description: "The method; GET when it is left out.",
+        description: "The method; by default GET.",
         enum: [...methods],
       },
       headers: {
-        description: "Headers of the request, by name. One that is null is left out.",
+        description: "Headers of the request, by name. A header whose value is null is not sent.",
         type: "object",
         additionalProperties: { anyOf: [...scalar, { type: "null" }] },
       },
       query: {
         description:
-          "Parameters to add to the query of the url, by name. A list gives its name once for each item, and null none.",
+          "Parameters to add to the query of the url, by name. A list adds its name once for each item, and null adds nothing.",
         type: "object",
         additionalProperties: { anyOf: [...scalar, { type: "null" }, { type: "array", items: { anyOf: scalar } }] },
       },
       body: {
-        description: "The body: a text is sent as it is, any other value as JSON. None is sent when it is left out.",
+        description: "The body: a text is sent as it is, any other value as JSON. By default no body is sent.",
       },
       successStatus: {
-        description: "The statuses by which the step succeeds, such as 200 or 2xx; 2xx when it is left out.",
+        description: "The statuses with which the step succeeds, such as 200 or 2xx; by default 2xx.",
         type: "array",
         items: { anyOf: [{ type: "integer", minimum: 200, maximum: 599 }, { enum: ["2xx", "3xx", "4xx", "5xx"] }] },
         minItems: 1,
@@ -127,7 +127,7 @@ function headerNameProblem(name: string, headers: JsonObject): string | undefine
   const lowerName = name.toLowerCase();
   if (ownHeaders.has(lowerName)) return "is set by the service itself; leave it out";
   const isRepeated = Object.keys(headers).some((other) => other !== name && other.toLowerCase() === lowerName);
-  return isRepeated ? `stands twice: ${quoted(lowerName)} is the same header in upper and lower case` : undefined;
+  return isRepeated ? `occurs twice: ${quoted(lowerName)} is the same header in upper and lower case` : undefined;
 }
 
 /** Headers that the service sets itself, because their values say where a message ends or to whom it goes. */

@@ -99,6 +99,6 @@ const harmlessHeaders = new Set(["accept", "accept-encoding", "accept-language",
 
 function redirectProblem(from: URL, to: URL, rule: AddressRule): string | undefined {
   if (from.protocol === "https:" && to.protocol === "http:")
-    return "is not encrypted, although the one that redirects is";
+    return "is not encrypted, although the redirecting address is";
   return rule.problemOf(to);
 }

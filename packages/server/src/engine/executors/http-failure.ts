@@ -28,18 +28,18 @@ export function failureOf(error: unknown, call: FailedRequest): CallFailure {
     return fail("permanent", "UnreadableBody", `answered with a body that ${error.message}.`);
   if (error instanceof RedirectError) return fail("permanent", error.type, `${error.message}.`);
   if (error instanceof InterimAnswersError)
-    return fail("ordinary", "InvalidAnswer", "goes on to announce an answer that does not come.");
+    return fail("ordinary", "InvalidAnswer", "sends interim answers, but no final answer.");
   if (error instanceof NotConnectedError) return unconnected(error.cause, fail);
   const fault = faultOf(error);
   const { code } = fault;
   if (isInvalid(fault))
-    return fail("ordinary", "InvalidAnswer", `answered with something that is not HTTP as it should be (${code}).`);
+    return fail("ordinary", "InvalidAnswer", `answered with something that is not valid HTTP (${code}).`);
   if (!isBrokenConnection(code)) throw error;
   const kind = isRepeatable(call.request) ? "transient" : "ordinary";
   return fail(
     kind,
     "ConnectionBroken",
-    `gave no whole answer: the connection broke (${code}). The request may have been carried out.`,
+    `did not send a complete answer: the connection broke (${code}). The request may have been carried out.`,
   );
 }
 
@@ -67,7 +67,7 @@ function abandoned(place: string, { signal, timeoutMs }: FailedRequest): CallFai
 }
 
 function tooLarge(place: string, error: BodyTooLargeError): CallFailure {
-  const message = `${place} ${error.message}. Ask for less of it, or for where it is.`;
+  const message = `${place} ${error.message}. Request a smaller part, or a link to the data.`;
   return failed("permanent", { code: "OutputTooLarge", message });
 }
 

@@ -11,17 +11,18 @@ export function job({ maxNameLength }: { maxNameLength: number }): Executor {
   return {
     type: "/service/job",
     title: "Job",
-    summary: "Begins a job of another workflow with the step's input, and waits for it; the output is that job's.",
+    summary:
+      "Starts a job of another workflow with the step's input, and waits for it; the output is the output of that job.",
     behaviour: "job",
     configSchema: {
       type: "object",
       properties: {
         workflow: { description: "The name or the id of the workflow, in the same organization.", ...workflow },
         tag: { description: "The tag of the version that the job runs, by default `$LIVE`.", ...tag },
-        versionNumber: { description: "The number of that version, in the place of a tag.", ...versionNumber },
+        versionNumber: { description: "The number of the version, instead of a tag.", ...versionNumber },
         wait: {
           description:
-            "Whether the step waits for the job and gives its output, which is the default. With `false` it ends as soon as there is a job, and its output is `{jobId}`.",
+            "Whether the step waits for the job, and takes the job's output as its own (the default). With `false` the step ends as soon as the job exists, and its output is `{jobId}`.",
           type: "boolean",
         },
       },

@@ -8,7 +8,7 @@ export function parallel({ maxNameLength }: { maxNameLength: number }): Executor
   return {
     type: "/service/parallel",
     title: "Parallel",
-    summary: "Runs branches of other steps side by side; the output is what each of them gives, by name.",
+    summary: "Runs branches of other steps at the same time; the output has the output of each branch, by its name.",
     behaviour: "fork",
     configSchema: {
       type: "object",
@@ -48,7 +48,12 @@ function checkConfig(config: JsonObject): Problem[] {
     const earlier = seen.get(step);
     seen.set(step, earlier ?? name);
     if (earlier === undefined) return [];
-    return [{ pointer: "/branches", detail: `"${earlier}" and "${name}" begin at the same step; give each its own` }];
+    return [
+      {
+        pointer: "/branches",
+        detail: `"${earlier}" and "${name}" begin at the same step; let each begin at a step of its own`,
+      },
+    ];
   });
 }
 

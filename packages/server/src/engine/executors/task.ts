@@ -11,7 +11,8 @@ const heartbeatSeconds: JsonObject = { type: "integer", minimum: 1, maximum: 86_
 export const task: Executor = {
   type: "/service/task",
   title: "Task",
-  summary: "Puts the step's input into a queue, from which a worker takes it; the output is what the worker answers.",
+  summary:
+    "Puts the step's input into a queue, from which a worker takes it; the output is the one that the worker reports.",
   behaviour: "task",
   configSchema: {
     type: "object",

@@ -84,7 +84,7 @@ class Delivery {
     this.#options = options;
   }
 
-  /** Answers whether the notice can be deleted. */
+  /** Returns whether the notice can be deleted. */
   async deliver(notice: JobNotice): Promise<boolean> {
     try {
       await this.#options.report(notice, factOf(notice, this.#options.random));

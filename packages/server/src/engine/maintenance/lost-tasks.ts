@@ -14,7 +14,7 @@ export interface LostTasksOptions {
   readonly nodeId: string;
   readonly everyMs: number;
   readonly plans: Plans;
-  /** Tells a job a fact, and answers whether that changed it. */
+  /** Tells a job a fact, and returns whether that changed it. */
   readonly report: (key: JobKey, fact: UntimedFact) => Promise<boolean>;
   /** Receives the number of leases that had run out. */
   readonly onLost: (count: number) => void;
@@ -56,7 +56,7 @@ async function readableOf(plans: Plans, database: Database, tasks: readonly Foun
   return tasks.filter(({ versionId }) => readable.has(versionId));
 }
 
-/** Takes tasks over, and answers how many were taken. */
+/** Takes tasks over, and returns how many were taken. */
 async function takeOver(options: LostTasksOptions, tasks: readonly FoundTask[]): Promise<number> {
   const { database, nodeId, plans, report, onLost } = options;
   let count = 0;
@@ -81,7 +81,7 @@ async function takeOver(options: LostTasksOptions, tasks: readonly FoundTask[]):
 
 function timeout({ step, isTask }: FoundTask) {
   const message = !isTask
-    ? `The job that ${step} began was not done within the step's \`timeoutSeconds\`, which count from when it was to begin. It is cancelled.`
-    : `No worker was done with ${step} within its \`timeoutSeconds\`, which count from when the task was due.`;
+    ? `The child job of ${step} did not end within the step's \`timeoutSeconds\`, which count from the time when the job should start. It is cancelled.`
+    : `No worker completed ${step} within its \`timeoutSeconds\`, which count from the time when the task was due.`;
   return { error: { code: "Timeout", message }, kind: "ordinary" } as const;
 }

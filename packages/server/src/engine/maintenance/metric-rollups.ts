@@ -80,7 +80,7 @@ async function foldAll(database: Database): Promise<void> {
   } while (found.length === maxOrganizationsAtOnce);
 }
 
-/** Folds changes, and answers how many. */
+/** Folds changes, and returns how many. */
 async function fold(transaction: Transaction, organizationId: string): Promise<number> {
   const changes = await takeMetricChanges(transaction, organizationId, maxChangesAtOnce);
   await addToRollups(transaction, organizationId, rollUp(changes));

@@ -71,6 +71,6 @@ export function megabytesOf(storedBytes: number): number {
 export function storeFull(maximumMb: number): ServiceError {
   return new ServiceError(
     "ConflictError",
-    `This organization stores ${maximumMb} MB or more, which is its maximum. Its jobs that are under way go on, but new jobs and versions are rejected. The operator of the service can raise the maximum: \`stepwell org limits ID --max storedMb=NUMBER\` for this organization, or ${settings.maxStoredMb.variable} for all.`,
+    `This organization stores ${maximumMb} MB or more, which is its maximum. Its running jobs continue, but new jobs and versions are rejected. The operator of the service can raise the maximum: \`stepwell org limits ID --max storedMb=NUMBER\` for this organization, or ${settings.maxStoredMb.variable} for all.`,
   );
 }

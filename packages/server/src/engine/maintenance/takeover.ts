@@ -24,7 +24,7 @@ export interface TakeoverOptions {
   readonly everyMs: number;
   readonly lookAround: () => Promise<Neighbourhood>;
   readonly plans: Plans;
-  /** Tells a job a fact, and answers whether that changed it. */
+  /** Tells a job a fact, and returns whether that changed it. */
   readonly report: (key: JobKey, fact: UntimedFact) => Promise<boolean>;
   /** Whether the dispatcher knows of this call. */
   readonly owes: (call: CallKey) => boolean;
@@ -62,7 +62,7 @@ export function takeoverDuty(options: TakeoverOptions): Duty {
 
 /**
  * Takes back calls that this node holds by their rows but does not know: neither a defect nor a lost answer may leave a job standing while its node
- * lives. Each round looks at the next calls that the node holds, in the order of their jobs, and answers where it stopped, so that many calls that
+ * lives. Each round looks at the next calls that the node holds, in the order of their jobs, and returns where it stopped, so that many calls that
  * are under way hide no other.
  */
 async function takeBackForgotten(

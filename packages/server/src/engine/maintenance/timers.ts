@@ -22,13 +22,13 @@ export interface TimersOptions {
   /** The time after which a round leaves the rest to the next one. */
   readonly maxRoundMs: number;
   readonly parking: Parking;
-  /** Tells a job that its timer is due, and answers whether that changed it. */
+  /** Tells a job that its timer is due, and returns whether that changed it. */
   readonly wake: (key: JobKey) => Promise<boolean>;
   /** The number of calls for which this node has room. Jobs beyond that are left to a node with room. */
   readonly roomCount: () => number;
   /** The organizations with calls that wait here. Every other organization may always add a call, so that a backlog delays nobody else. */
   readonly crowdedOrganizations: () => readonly string[];
-  /** Begins to count the calls of one round. The function that it answers says of each call in turn whether it will begin at once. */
+  /** Begins to count the calls of one round. The function that it returns says of each call in turn whether it will begin at once. */
   readonly beginsAtOnce: () => (organizationId: string) => boolean;
 }
 

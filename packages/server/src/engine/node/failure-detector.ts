@@ -34,7 +34,7 @@ export class FailureDetector {
     this.#options = options;
   }
 
-  /** Reads the heartbeats of all nodes. Answers them with the ids of the dead ones. */
+  /** Reads the heartbeats of all nodes. Returns them with the ids of the dead ones. */
   async look<Row extends Heartbeat>(
     read: () => Promise<readonly Row[]>,
   ): Promise<{ readonly nodes: readonly Row[]; readonly deadNodeIds: ReadonlySet<string> }> {

@@ -33,11 +33,11 @@ export class AddressRule {
     return this.#allowed.check(address, "ipv6") || (global.check(address, "ipv6") && !internal.check(address, "ipv6"));
   }
 
-  /** Answers what is wrong with a URL as it stands, before any name is resolved; undefined when nothing is. */
+  /** Returns what is wrong with a URL as it stands, before any name is resolved; undefined when nothing is. */
   problemOf(url: URL): string | undefined {
     if (url.protocol !== "http:" && url.protocol !== "https:") return "must begin with http:// or https://";
     if (url.username !== "" || url.password !== "")
-      return "must not hold a user or a password, which everybody who may read the workflow would see";
+      return "must not hold a user or a password, because everybody who may read the workflow would see it";
     if (!isCallablePort(url.port)) return `names port ${url.port}; steps may call ports 80, 443, and 1024 and above`;
     return this.#isRefusedHost(url.hostname) ? `leads to an address that ${refusal}` : undefined;
   }

@@ -74,7 +74,7 @@ const connectTimeoutMs = 10_000;
 /** The time for one of several addresses before the next one is tried. The platform's default is shorter than a connection around the world may take. */
 const attemptTimeoutMs = 2_000;
 
-/** Answers all addresses of a name that the rule allows. With `autoSelectFamily` the platform asks for all of them, and tries one after the other. */
+/** Returns all addresses of a name that the rule allows. With `autoSelectFamily` the platform asks for all of them, and tries one after the other. */
 function guardedLookup(rule: AddressRule, resolve: ResolveHost): LookupFunction {
   return (hostname, _options, callback) => {
     resolve(hostname).then(

@@ -168,7 +168,7 @@ function tooLong(): ServiceError {
 }
 
 function broken(cause: unknown): ServiceError {
-  return unavailable("The check of the definition broke off. Nothing was changed; retry.", cause);
+  return unavailable("The check of the definition was interrupted. Nothing was changed; retry.", cause);
 }
 
 function leaving(): ServiceError {

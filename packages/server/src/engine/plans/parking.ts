@@ -20,7 +20,7 @@ export class UnreadableVersionError extends Error {
   }
 }
 
-/** Something that this node leaves alone for a while. */
+/** Something that this node does not try for a while. */
 export interface Parked {
   /** The reason, as part of a sentence; undefined for an internal error, which only the log may show. */
   readonly reason: string | undefined;
@@ -101,7 +101,7 @@ export function versionUnreadable({ reason, retryInMs }: Parked): ServiceError {
 /** The error for a caller whose request fails on a job with which this node cannot go on. */
 export function jobParked({ retryInMs }: Parked, cause: unknown): ServiceError {
   const detail =
-    "The node that answers cannot go on with this job because of an error of its own, and has parked it. Nothing was changed. Send the request again: another node may be able to. The operator finds the error in the log of the node.";
+    "The node that answers has an error and cannot continue this job, so it has parked the job. Nothing was changed. Send the request again: another node may be able to. The operator finds the error in the log of the node.";
   return new ServiceError("UnavailableError", detail, { retryAfterSeconds: secondsOf(retryInMs), cause });
 }
 
@@ -183,7 +183,7 @@ class ParkingLot {
     return this.#places.size;
   }
 
-  /** Forgets things that nobody has tried again for long: they went on elsewhere, or have ended. */
+  /** Forgets things that nobody has tried again for a long time: they continue on another node, or have ended. */
   #forgetOld(now: number): void {
     for (const [id, { until }] of this.#places) {
       if (this.#places.size <= maxParked && now < until + forgetAfterMs) return;

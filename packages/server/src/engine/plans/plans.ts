@@ -74,7 +74,7 @@ export class Plans {
     return { plans, parked };
   }
 
-  /** Answers the ids of the versions that this node can compile, for any number of versions. */
+  /** Returns the ids of the versions that this node can compile, for any number of versions. */
   async findReadable(db: Queryable, versions: readonly VersionKey[]): Promise<ReadonlySet<string>> {
     const readable = new Set<string>();
     for (const version of new Map(versions.map((version) => [version.versionId, version])).values()) {

@@ -106,7 +106,7 @@ class RunPage {
     this.#search = search;
   }
 
-  /** Takes an entry. Answers false when no later entry concerns the page. */
+  /** Takes an entry. Returns false when no later entry concerns the page. */
   takes(entry: PlacedEntry): boolean {
     this.#scannedCount += 1;
     if (entry.type === "step.forked" || ("branch" in entry && entry.branch !== undefined)) this.#hasBranches = true;

@@ -10,7 +10,7 @@ export class TurnReads<Found extends JobKey> {
     this.#readAll = readAll;
   }
 
-  /** Answers undefined when there is no such job. */
+  /** Returns undefined when there is no such job. */
   async read(key: JobKey): Promise<Found | undefined> {
     return await new Promise((resolve, reject) => {
       if (this.#waiting.length === 0) setImmediate(() => void this.#answerTurn());

@@ -23,7 +23,7 @@ export class WaitingPlaces {
   }
 
   /**
-   * Takes a place and answers the function that gives it back. Throws `ServiceError`: RateLimitError at the organization's bound, UnavailableError at
+   * Takes a place and returns the function that gives it back. Throws `ServiceError`: RateLimitError at the organization's bound, UnavailableError at
    * the node's bound.
    */
   take(organizationId: string): () => void {

@@ -43,7 +43,7 @@ export class TaskDesk {
   }
 
   /**
-   * Answers as soon as there are tasks, or with none at the deadline. Throws `ServiceError` when too many requests wait already (`WaitingPlaces`) or
+   * Returns as soon as there are tasks, or with none at the deadline. Throws `ServiceError` when too many requests wait already (`WaitingPlaces`) or
    * the node leaves.
    */
   async poll(poll: Poll): Promise<readonly Task[]> {
@@ -147,7 +147,7 @@ export class TaskDesk {
     }
   }
 
-  /** Hands out tasks once. Answers whether there may be more for the polls that still wait. */
+  /** Hands out tasks once. Returns whether there may be more for the polls that still wait. */
   async #handOut(counter: Counter): Promise<boolean> {
     const dealt = deal(freeOf(counter));
     if (dealt.length === 0) return false;
@@ -163,7 +163,7 @@ export class TaskDesk {
     return taken.length === dealt.length || left.length > 0;
   }
 
-  /** Gives tasks to the polls to which they were dealt. Answers the tasks that were not given. */
+  /** Gives tasks to the polls to which they were dealt. Returns the tasks that were not given. */
   #give(counter: Counter, dealt: readonly Waiter[], { read, unread }: ReadTasks): readonly TakenTask[] {
     const byWaiter = Map.groupBy(
       read.toSorted((one, other) => one.place - other.place),

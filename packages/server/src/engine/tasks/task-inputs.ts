@@ -20,7 +20,7 @@ export interface Task extends TakenTask {
 export interface TaskInputsOptions {
   readonly database: Database;
   readonly recent: RecentJobs;
-  /** When it is left out, every value is read anew. */
+  /** If it is left out, every value is read again. */
   readonly recentValues?: RecentValues;
   /** The bound in bytes on one read of several jobs. */
   readonly maxBytes: number;

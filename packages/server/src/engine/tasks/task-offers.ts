@@ -11,7 +11,7 @@ export type NewTask = Omit<TakenTask, "place" | "leaseUntil"> & { readonly job: 
  */
 export interface TaskOffers {
   /**
-   * Answers for each task the name of the worker to which it is offered. Either all tasks of a queue are offered or none, because only the store can
+   * Returns for each task the name of the worker to which it is offered. Either all tasks of a queue are offered or none, because only the store can
    * decide which of its waiting tasks come first.
    */
   offer(tasks: readonly NewTask[]): readonly (string | undefined)[];

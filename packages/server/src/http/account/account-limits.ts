@@ -29,7 +29,7 @@ export function accountLimitRoutes(app: App, parts: ServerParts): void {
         tags: ["account"],
         summary: "Get the limits of your account",
         description:
-          "The answer says how many of each thing you may make yourself, and how many you made. GetLimits answers the limits of an organization.",
+          "The answer says how many of each thing you may create yourself, and how many you have. GetLimits answers the limits of an organization.",
         response: {
           200: answer(
             "The limits.",

@@ -21,7 +21,7 @@ export function accountPasswordRoutes(app: App, parts: ServerParts): void {
     "/account/password",
     {
       config: {
-        unaudited: "The account's own activity tells of it.",
+        unaudited: "The account's own activity records it.",
         repetition: "replayed",
         errors: ["ConflictError", "RateLimitError"],
       },

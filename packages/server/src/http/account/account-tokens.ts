@@ -49,7 +49,7 @@ function createUserTokenRoute(app: App, parts: ServerParts): void {
     path,
     {
       config: {
-        unaudited: "The account's own activity tells of it.",
+        unaudited: "The account's own activity records it.",
         repetition: "renewed",
         errors: ["ConflictError", "RateLimitError"],
       },
@@ -111,7 +111,7 @@ function revokeUserTokenRoute(app: App, parts: ServerParts): void {
   app.delete(
     `${path}/:userTokenId`,
     {
-      config: { unaudited: "The account's own activity tells of it.", errors: ["NotFoundError"] },
+      config: { unaudited: "The account's own activity records it.", errors: ["NotFoundError"] },
       schema: {
         operationId: "RevokeUserToken",
         "x-permission": "account:manage",

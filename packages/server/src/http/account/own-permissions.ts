@@ -32,7 +32,7 @@ const path = "/organizations/:organizationId/permissions";
 /** Narrow tokens may ask too; WhoAmI tells their bounds. */
 const unaffected = { workflows: "unaffected", tags: "unaffected" } as const;
 
-/** Answers the caller's permissions in an organization, so that pages and programs show only what the caller may do. */
+/** Returns the caller's permissions in an organization, so that pages and programs show only what the caller may do. */
 export function ownPermissionRoutes(app: App, parts: ServerParts): void {
   getOwnPermissionsRoute(app, parts);
   checkPermissionsRoute(app);

@@ -13,7 +13,7 @@ const SessionSchema = Type.Object(
     isCurrent: Type.Boolean({ description: "True for the session of this request." }),
     signedInBy: Type.String({
       description:
-        "The way of the sign-in. `password`: with a password. `link`: by a link of `stepwell dev` or an invitation. `device`: a command line that was let in from a browser. `application`: an OAuth client that was let in from a browser. `sso:<id>`: at an external issuer.",
+        "The way of the sign-in. `password`: with a password. `link`: by a link of `stepwell dev` or an invitation. `device`: a command line that was authorized from a browser. `application`: an OAuth client that was authorized from a browser. `sso:<id>`: at an external issuer.",
     }),
     application: Type.Optional(
       Type.Object(
@@ -71,7 +71,7 @@ function endSessionRoute(app: App, parts: ServerParts): void {
   app.delete(
     "/account/sessions/:sessionId",
     {
-      config: { unaudited: "The account's own activity tells of it.", errors: ["NotFoundError"] },
+      config: { unaudited: "The account's own activity records it.", errors: ["NotFoundError"] },
       schema: {
         operationId: "EndSession",
         "x-permission": "account:manage",

@@ -59,7 +59,7 @@ function listAuditRoute(app: App, parts: ServerParts): void {
         tags: ["audit"],
         summary: "List the audit trail",
         description:
-          "The answer lists who changed what, and what was denied to whom, the newest first. The history of a job says what the job did and who submitted it.",
+          "The answer lists who changed what, and which requests were denied, the newest first. The history of a job says what the job did and who submitted it.",
         params: OrganizationParams,
         querystring: closed({ ...auditFilters, ...pagingParameters }),
         response: {
@@ -90,7 +90,7 @@ function verifyAuditRoute(app: App, parts: ServerParts): void {
         tags: ["audit"],
         summary: "Verify the audit trail",
         description:
-          "The service compares every entry with its seal, and every seal with the one before it. Keep `newestSeal` somewhere else and send it as `expect` the next time: only this finds out that the newest entries were cut off together with their seals.",
+          "The service compares every entry with its seal, and every seal with the one before it. Keep `newestSeal` somewhere else and send it as `expect` the next time: only this finds out whether the newest entries were removed together with their seals.",
         params: OrganizationParams,
         querystring: closed({
           expect: Type.Optional(
@@ -124,7 +124,7 @@ function verifyAuditRoute(app: App, parts: ServerParts): void {
   );
 }
 
-/** Answers a function that verifies one organization's trail once at a time: a caller that asks meanwhile gets the result of the run under way. */
+/** Returns a function that verifies one organization's trail once at a time: a caller that asks meanwhile gets the result of the run under way. */
 function sharedVerification({
   database,
   secrets,

@@ -29,7 +29,7 @@ export class AuditDenials {
     this.#logger = logger;
   }
 
-  /** Answers undefined when there is nothing to record. Never rejects: a denied caller gets the answer even when the denial cannot be written. */
+  /** Returns undefined when there is nothing to record. Never rejects: a denied caller gets the answer even when the denial cannot be written. */
   record(error: unknown, request: FastifyRequest): Promise<void> | undefined {
     if (!(error instanceof ServiceError) || error.code !== "AuthorizationError") return undefined;
     const organizationId = organizationOf(request);
@@ -94,7 +94,7 @@ class RecentDenials {
     this.#unrecorded += 1;
   }
 
-  /** Notes a denial. Answers how many were left out since the last row; undefined when this one is left out too. */
+  /** Notes a denial. Returns how many were left out since the last row; undefined when this one is left out too. */
   note(what: string, now: number): number | undefined {
     const last = this.#lastOf.get(what) ?? Number.NEGATIVE_INFINITY;
     if (this.isFull(now) || now - last < secondMs) return this.leaveOut();
@@ -113,7 +113,7 @@ function isAudited({ method, routeOptions }: FastifyRequest): boolean {
 }
 
 /**
- * Answers the organization whose audit trail records the denial. A caller who is no part of the organization of the path got a 404 before anything
+ * Returns the organization whose audit trail records the denial. A caller who is no part of the organization of the path got a 404 before anything
  * could be denied. Outside of any organization, an API token and an OAuth client still belong to one; a denial of a user there concerns no
  * organization.
  */
@@ -126,7 +126,7 @@ function organizationOf({ params, caller }: FastifyRequest): string | undefined 
 }
 
 /**
- * Answers a hash that tells one attempt from another. It is kept in memory for a minute and never written: a body may hold a password. A denial
+ * Returns a hash that tells one attempt from another. It is kept in memory for a minute and never written: a body may hold a password. A denial
  * before the handler comes before the body is read, so it is read here, up to the length that would be accepted.
  */
 function hashOfBody({ body, raw, routeOptions }: FastifyRequest): string | Promise<string> {
@@ -155,7 +155,7 @@ interface Target {
   readonly targetId: string | null;
 }
 
-/** Answers the thing that the path names last. Its id has not been checked yet, so a text that can name nothing is left out. */
+/** Returns the thing that the path names last. Its id has not been checked yet, so a text that can name nothing is left out. */
 function targetOf(request: FastifyRequest): Target {
   const params = request.params as Readonly<Record<string, string>>;
   for (const name of Object.keys(params).reverse()) {

@@ -14,7 +14,7 @@ import { addressOf, sourceOf } from "./client-address.ts";
 
 /**
  * Authorizes a request. Checks in this order: the credential (401), whether the caller is part of the organization (404), the permission (403), and
- * whether the ids of the path can name anything (404). Answers without a promise when everything was looked up a moment ago.
+ * whether the ids of the path can name anything (404). Returns without a promise when everything was looked up a moment ago.
  */
 export function authorization(
   permission: Permission | "any",

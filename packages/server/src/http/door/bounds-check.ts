@@ -71,7 +71,7 @@ async function checkJob(bounds: Bounds, rule: BoundsRule, key: JobKey, database:
   if (rule.tags === "job") requireTag(bounds, job.tag);
 }
 
-/** Answers the only workflows that the caller reaches; null: all of the organization. */
+/** Returns the only workflows that the caller reaches; null: all of the organization. */
 export function reachableWorkflows({ bounds }: Caller): readonly string[] | null {
   return bounds?.workflowIds === undefined ? null : [...bounds.workflowIds];
 }

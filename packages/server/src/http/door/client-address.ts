@@ -1,12 +1,12 @@
 import type { FastifyRequest } from "fastify";
 import type { RequestSource } from "../../auth/request-source.ts";
 
-/** Answers the network address of the client; "" for a client that is gone, whose address is not known any more. */
+/** Returns the network address of the client; "" for a client that is gone, whose address is not known any more. */
 export function addressOf({ ip }: Pick<FastifyRequest, "ip">): string {
   return (ip as string | undefined) ?? "";
 }
 
-/** Answers the origin of the request as the audit trail records it. */
+/** Returns the origin of the request as the audit trail records it. */
 export function sourceOf(request: FastifyRequest): RequestSource {
   return { requestId: request.id, address: addressOf(request) };
 }

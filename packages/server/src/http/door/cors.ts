@@ -32,7 +32,7 @@ export function allowOrigins(app: App, { listed, ofClients, own, provider }: All
   });
 }
 
-/** Answers true for a preflight request, which is answered here. */
+/** Returns true for a preflight request, which is answered here. */
 function allow(request: FastifyRequest, reply: FastifyReply, origin: string): boolean {
   reply.header("access-control-allow-origin", origin);
   reply.header("access-control-expose-headers", exposedHeaders);

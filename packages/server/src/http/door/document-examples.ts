@@ -24,7 +24,7 @@ export function addExamples({ paths }: DocumentWithBodies): void {
   }
 }
 
-/** Answers the success with the highest status, where there are several: a first request gets that one. */
+/** Returns the success with the highest status, where there are several: a first request gets that one. */
 function answerOfSuccess(responses: DocumentedOperation["responses"]): Content | undefined {
   const found = Object.entries(responses).filter(([status, { content }]) => status < "300" && content !== undefined);
   return found.at(-1)?.[1].content;

@@ -54,7 +54,7 @@ export function describeHeaders(document: DocumentWithOperations): void {
   components.responses = problemAnswers(document);
 }
 
-/** Answers the paths of things that a client can change under `If-Match`: each answer that shows such a thing has its ETag. */
+/** Returns the paths of things that a client can change under `If-Match`: each answer that shows such a thing has its ETag. */
 function pathsOfVersionedThings(paths: DocumentWithOperations["paths"]): ReadonlySet<string> {
   const found = Object.entries(paths).filter(([, operations]) =>
     Object.values(operations).some(({ parameters }) => parameters?.some(({ name }) => name === "If-Match")),
@@ -114,7 +114,7 @@ const codeOfStatus: ReadonlyMap<string, string> = new Map(
   Object.entries(errorKinds).map(([code, { status }]) => [String(status), code]),
 );
 
-/** Answers only those problems to which an operation refers. */
+/** Returns only those problems to which an operation refers. */
 function problemAnswers(document: DocumentWithOperations): Readonly<Record<string, DocumentedAnswer>> {
   const text = JSON.stringify(document.paths);
   const used = Object.entries(errorKinds).filter(([code]) => text.includes(`"#/components/responses/${code}"`));
@@ -155,7 +155,7 @@ const headers = {
   },
   RateLimit: {
     description:
-      "What is left of the limit that is nearest, and in how many seconds all of it is there again. After a request that made something, it also says what is left of the maximum for such things. The header is there while a limit is in force, once the caller is known.",
+      "The rest of the limit that is closest to being used up, and the number of seconds until the whole limit is available again. After a request that created something, it also has the rest of the maximum for such things. The header is there while a limit is in force, once the caller is known.",
     schema: { type: "string", example: '"requests";r=1499987;t=37' },
   },
   "RateLimit-Policy": {
@@ -163,7 +163,7 @@ const headers = {
     schema: { type: "string", example: '"requests";q=1500000;w=60' },
   },
   "Idempotency-Replayed": {
-    description: "The header is there when this answer is the one that the same request got before.",
+    description: "The header is present if this answer is the stored answer of an earlier equal request.",
     schema: { type: "string", enum: ["true"] },
   },
   ETag: {
@@ -172,12 +172,13 @@ const headers = {
     schema: { type: "string", example: '"Zk1uQ0x0d2J5aE5rV3Jz"' },
   },
   Location: {
-    description: "The path of what the request made.",
+    description: "The path of the thing that the request created.",
     required: true,
     schema: { type: "string", format: "uri-reference" },
   },
   MadeLocation: {
-    description: "The path of what the request made, if it was carried out although its answer cannot be given.",
+    description:
+      "The path of the thing that the request created, if the request was carried out although its answer cannot be sent.",
     schema: { type: "string", format: "uri-reference" },
   },
   "Content-Disposition": {

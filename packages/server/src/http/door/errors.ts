@@ -24,7 +24,11 @@ export const errorKinds: Readonly<Record<AnswerCode, ErrorKind>> = {
   AuthenticationError: { status: 401, title: "Not authenticated", meaning: "The request has no valid credential." },
   AuthorizationError: { status: 403, title: "Not allowed", meaning: "The caller is not allowed to do this." },
   NotFoundError: { status: 404, title: "Not found", meaning: "The thing does not exist, or the caller cannot see it." },
-  MethodNotAllowedError: { status: 405, title: "Method not allowed", meaning: "The path does not take this method." },
+  MethodNotAllowedError: {
+    status: 405,
+    title: "Method not allowed",
+    meaning: "The path does not support this method.",
+  },
   ConflictError: {
     status: 409,
     title: "In conflict with the current state",
@@ -35,13 +39,13 @@ export const errorKinds: Readonly<Record<AnswerCode, ErrorKind>> = {
     title: "Changed since it was read",
     meaning: "The thing was changed since the caller read it.",
   },
-  PayloadTooLargeError: { status: 413, title: "Too large", meaning: "The request is larger than the service takes." },
+  PayloadTooLargeError: { status: 413, title: "Too large", meaning: "The request is larger than the service accepts." },
   UnsupportedMediaTypeError: { status: 415, title: "Unsupported media type", meaning: "The body is not plain JSON." },
   RateLimitError: { status: 429, title: "Too many", meaning: "A limit on requests is reached." },
   UnhandledError: {
     status: 500,
     title: "Internal error",
-    meaning: "The service failed for a reason that nobody expected.",
+    meaning: "The service failed for an unexpected reason.",
   },
   UnavailableError: {
     status: 503,
@@ -67,7 +71,7 @@ export interface ProblemDetails {
   readonly fields?: Readonly<Record<string, string>>;
 }
 
-/** Turns an error into an answer; no other place does. Answers the code, so that the caller can log a defect. */
+/** Turns an error into an answer; no other place does. Returns the code, so that the caller can log a defect. */
 export function sendError(reply: FastifyReply, error: unknown): AnswerCode {
   const known = asServiceError(error);
   const code = known?.code ?? "UnhandledError";
@@ -88,7 +92,7 @@ export function sendNoSuchOperation(reply: FastifyReply, allowedMethods: readonl
   if (allowed !== "") reply.header("allow", allowed);
   const error =
     allowed === ""
-      ? new ServiceError("NotFoundError", "There is no such path. GET /openapi.json lists all there are.")
+      ? new ServiceError("NotFoundError", "There is no such path. GET /openapi.json lists all paths.")
       : new ServiceError("MethodNotAllowedError", `This path takes ${allowed} only.`);
   sendError(reply, error);
 }
@@ -120,13 +124,13 @@ interface BrokenRequest {
   readonly detail: string;
 }
 
-const notHttp: BrokenRequest = { status: 400, detail: "What was sent is not a valid HTTP request." };
+const notHttp: BrokenRequest = { status: 400, detail: "The bytes that were sent are not a valid HTTP request." };
 const unknownExpectation: BrokenRequest = {
   status: 417,
-  detail: "The only expectation that is met here is `Expect: 100-continue`. Leave the header out.",
+  detail: "The service supports only `Expect: 100-continue`. Leave the header out.",
 };
 const brokenRequests: Readonly<Record<string, BrokenRequest>> = {
-  HPE_HEADER_OVERFLOW: { status: 431, detail: "The headers are too large. Send 16 KiB of them at most." },
+  HPE_HEADER_OVERFLOW: { status: 431, detail: "The headers are too large. Send at most 16 KiB of headers." },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: "The request did not arrive in time. Send it faster." },
 };
 
@@ -182,7 +186,7 @@ function fieldsOf(problems: readonly Problem[]): Readonly<Record<string, string>
   return Object.fromEntries(fields);
 }
 
-/** Answers undefined for an error that is a defect. */
+/** Returns undefined for an error that is a defect. */
 function asServiceError(error: unknown): ServiceError | undefined {
   if (error instanceof ServiceError) return error;
   if (error instanceof StoreUnavailableError) return storeUnavailable(error);
@@ -211,8 +215,8 @@ function storeUnavailable(error: StoreUnavailableError): ServiceError {
 
 /** The errors of requests that the HTTP framework itself rejects. */
 const frameworkErrors: Readonly<Record<string, () => ServiceError>> = {
-  // The client went while its body was read, so nobody reads this answer.
-  ECONNRESET: () => new ServiceError("ValidationError", "The connection ended before the request was whole."),
+  // The client disconnected while its body was read, so nobody reads this answer.
+  ECONNRESET: () => new ServiceError("ValidationError", "The connection ended before the request was complete."),
   FST_ERR_BAD_URL: () =>
     new ServiceError(
       "ValidationError",
@@ -221,10 +225,10 @@ const frameworkErrors: Readonly<Record<string, () => ServiceError>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () =>
     new ServiceError(
       "PayloadTooLargeError",
-      "The request body is larger than this service takes. Keep large values elsewhere, and send where they are.",
+      "The request body is larger than this service takes. Store large values elsewhere, and send links to them.",
     ),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () =>
     new ServiceError("UnsupportedMediaTypeError", "Send JSON, with the header `Content-Type: application/json`."),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
-    new ServiceError("ValidationError", "The body's length is not the one that Content-Length announced."),
+    new ServiceError("ValidationError", "The length of the body is not that of Content-Length."),
 };

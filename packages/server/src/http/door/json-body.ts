@@ -31,7 +31,7 @@ function checkEncoding({ headers }: FastifyRequest): void {
   if (contentType === "application/json") return;
   const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(contentType ?? "")?.[1];
   if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
-    throw new ServiceError("UnsupportedMediaTypeError", "Send the body in UTF-8: JSON knows no other charset.");
+    throw new ServiceError("UnsupportedMediaTypeError", "Send the body in UTF-8, which is the only charset of JSON.");
   }
 }
 

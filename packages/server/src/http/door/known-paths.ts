@@ -8,7 +8,7 @@ export class KnownPaths {
     this.#paths.set(pattern, known);
   }
 
-  /** Answers an empty list for a path that no route has. */
+  /** Returns an empty list for a path that no route has. */
   methodsOf(path: string): readonly string[] {
     const segments = path.split("/");
     const methods = new Set<string>();

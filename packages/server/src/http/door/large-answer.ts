@@ -17,7 +17,7 @@ export function inPieces(reply: FastifyReply, pieces: readonly Buffer[]): Readab
   return Readable.from(pieces);
 }
 
-/** Answers the length in bytes. */
+/** Returns the length in bytes. */
 export function lengthOf(pieces: readonly Buffer[]): number {
   return pieces.reduce((sum, piece) => sum + piece.length, 0);
 }

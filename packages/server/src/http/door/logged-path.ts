@@ -7,7 +7,7 @@ type Asked = Pick<FastifyRequest, "url"> & {
   };
 };
 
-/** Answers the path of a request as a log may keep it: without the query, and for a page only its pattern, since its path may be somebody's link. */
+/** Returns the path of a request as a log may keep it: without the query, and for a page only its pattern, since its path may be somebody's link. */
 export function loggedPath({ url, routeOptions }: Asked): string {
   if (routeOptions.schema?.hide === true && routeOptions.url !== undefined) return routeOptions.url;
   return pathOf(url);

@@ -74,7 +74,7 @@ export function measure(operationId: string, metrics: RequestMetrics): onRequest
 }
 
 /**
- * Answers the cost of a request, in cheap reads per minute. An expensive route declares its own. Otherwise a read costs one, and a change five: it is
+ * Returns the cost of a request, in cheap reads per minute. An expensive route declares its own. Otherwise a read costs one, and a change five: it is
  * a transaction with an audit entry.
  */
 function costOf({ method, config }: RouteOptions): number {
@@ -107,7 +107,7 @@ function gates(
   ];
 }
 
-/** Answers the possible errors: those that follow from the declaration, and those that the operation names itself. */
+/** Returns the possible errors: those that follow from the declaration, and those that the operation names itself. */
 function errorsOf({ schema, url, config }: RouteOptions, permission: DeclaredPermission): AnswerCode[] {
   const codes = new Set<AnswerCode>(["UnhandledError", ...(config?.errors ?? [])]);
   if (permission !== "none") {

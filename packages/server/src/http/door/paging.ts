@@ -102,7 +102,7 @@ function readPage(request: FastifyRequest, isKey: IsKey, defaultSize: number): P
   };
 }
 
-/** Answers how many of the first values fit into one answer: at least one, however large. */
+/** Returns how many of the first values fit into one answer: at least one, however large. */
 function countFitting(values: readonly (ShownValue | readonly ShownValue[])[]): number {
   let room = maxValuesSize;
   const tooMany = values.findIndex((value) => {
@@ -144,7 +144,7 @@ function openToken(token: string, binding: string, isKey: IsKey): string {
   const key = text.slice(bindingLength);
   // PostgreSQL takes no NUL in a text.
   if (sealToken(key, binding) !== token || key.includes("\0") || !isKey(key)) {
-    const detail = "is not one that this list gave for these filters; start again without it";
+    const detail = "was not returned by this list for these filters; start again without it";
     const problems = [{ pointer: "/pageToken", detail }];
     throw new ServiceError("ValidationError", `The pageToken ${detail}.`, { problems });
   }

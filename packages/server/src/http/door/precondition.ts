@@ -27,7 +27,7 @@ export const CreatingPreconditionHeaders = Type.Object({
   ),
 });
 
-/** Answers undefined when the request carries no precondition. Throws 400 for a malformed header. */
+/** Returns undefined when the request carries no precondition. Throws 400 for a malformed header. */
 export function preconditionOf({ headers }: FastifyRequest): Precondition | undefined {
   const { "if-match": match, "if-none-match": noneMatch } = headers;
   if (match === undefined && noneMatch === undefined) return undefined;

@@ -11,7 +11,7 @@ import type { ServerParts } from "./app.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 
 /**
- * Counts a request that was authorized, and tells the caller how much is left. A request over a limit gets 429 before its body is read. Answers a
+ * Counts a request that was authorized, and tells the caller how much is left. A request over a limit gets 429 before its body is read. Returns a
  * promise only when the store must be asked.
  */
 export function limitRate(

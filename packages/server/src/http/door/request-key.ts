@@ -13,7 +13,7 @@ export interface RequestKey {
   readonly requestHash: Buffer;
 }
 
-/** Answers the key that identifies a repetition, and the hash of the whole request; undefined when the request carries no such header. */
+/** Returns the key that identifies a repetition, and the hash of the whole request; undefined when the request carries no such header. */
 export function requestKeyOf(request: FastifyRequest): RequestKey | undefined {
   const key = request.headers[idempotencyHeader];
   if (key === undefined) return derivedKey(request);
@@ -31,7 +31,7 @@ export function mayHaveKey({ headers }: FastifyRequest): boolean {
   return headers[idempotencyHeader] !== undefined || headers[invocationHeader] !== undefined;
 }
 
-/** Answers the number of this attempt of a call, from 1; 0 when the client does not count. */
+/** Returns the number of this attempt of a call, from 1; 0 when the client does not count. */
 export function attemptOf({ headers }: FastifyRequest): number {
   return Number(/^attempt=(\d{1,9})(?:;|$)/.exec(String(headers[attemptHeader]))?.[1] ?? 0);
 }

@@ -27,7 +27,7 @@ export function logRequests(app: App, logger: Logger): void {
   });
 }
 
-/** Answers the fields that each log line about a request has. */
+/** Returns the fields that each log line about a request has. */
 export function describeRequest(request: FastifyRequest) {
   const { id: requestId, method, trace, routeOptions } = request;
   const operation = routeOptions.schema?.operationId;

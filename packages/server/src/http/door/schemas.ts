@@ -44,7 +44,7 @@ export function nameSchema(maxLength: number, description: string) {
   return Type.String({
     maxLength,
     pattern: namePattern,
-    "x-rule": "must not be blank, and must hold no control, invisible or direction-changing characters",
+    "x-rule": "must not be blank, and must not contain control, invisible or direction-changing characters",
     description,
   });
 }
@@ -75,7 +75,7 @@ export function remarkSchema(maxLength: number, description: string) {
   return Type.String({
     maxLength,
     pattern: `^[^${hiddenCharacters}]*$`,
-    "x-rule": "must hold no control, invisible or direction-changing characters",
+    "x-rule": "must not contain control, invisible or direction-changing characters",
     description,
   });
 }

@@ -8,7 +8,7 @@ export interface TraceContext {
   readonly spanId: string;
 }
 
-/** Answers undefined without a `traceparent`, and for one that is malformed or comes twice: the specification says to ignore those. */
+/** Returns undefined without a `traceparent`, and for one that is malformed or comes twice: the specification says to ignore those. */
 export function readTraceContext({ traceparent }: IncomingHttpHeaders): TraceContext | undefined {
   const [, version, traceId, parentSpanId, rest] = traceparentForm.exec(String(traceparent ?? "")) ?? [];
   if (traceId === undefined || parentSpanId === undefined || version === "ff") return undefined;

@@ -16,7 +16,7 @@ export class UserNames {
     this.#database = database;
   }
 
-  /** Answers the name by user id, for those of these actors who are known people. */
+  /** Returns the name by user id, for those of these actors who are known people. */
   async of(actors: readonly Actor[]): Promise<ReadonlyMap<string, string>> {
     const userIds = [...new Set(actors.flatMap(({ type, id }) => (type === "user" ? [id] : [])))];
     const names = await Promise.all(userIds.map((userId) => this.#names.get(userId, () => this.#look(userId))));

@@ -13,7 +13,7 @@ export function waitSecondsSchema({ maxWaitSeconds }: Config) {
   );
 }
 
-/** Answers a deadline as a reading of `performance.now()`. */
+/** Returns a deadline as a reading of `performance.now()`. */
 export function deadlineIn(seconds: number): number {
   return performance.now() + seconds * 1000;
 }

@@ -123,7 +123,7 @@ export function jobBranchRoutes(app: App, parts: ServerParts): void {
 /** The ranks of one status are this far apart, which is more than a step may have branches. */
 const ranksOfStatus = 1_000_000;
 
-/** Answers the place of a branch in the list. */
+/** Returns the place of a branch in the list. */
 function rankOf({ status, place }: BranchRun): number {
   return branchRunStatuses.indexOf(status) * ranksOfStatus + place;
 }

@@ -33,7 +33,7 @@ const SentEventSchema = Type.Object(
         "The effect of the event. `matched`: the current step waits for it. `buffered`: it is kept, and a later step may wait for it. `unmatched`: it is kept, but no step of this version lists this id, which is probably a typo. `duplicate`: it is there already and not consumed, and nothing was done again.",
     }),
     warnings: Type.Array(RemarkSchema, {
-      description: "Warnings of what in the payload reaches no step, and where to declare it.",
+      description: "Warnings of properties of the payload that reach no step, and where to declare them.",
     }),
   },
   { description: "The event is stored and will not be lost." },

@@ -114,7 +114,9 @@ const FactsSchema = Type.Object(
     maxCallsPerNode: count("The number of these calls that a node runs at once."),
     error: Type.Optional(JobErrorSchema),
     cancelledBy: Type.Optional(Type.Object({ ...ActorSchema.properties, name: Type.Optional(Type.String()) })),
-    operations: Type.Array(oneOf(helpfulOperations), { description: "The operations that help from here." }),
+    operations: Type.Array(oneOf(helpfulOperations), {
+      description: "The operations that can help the job to continue.",
+    }),
   },
   { description: "The facts from which the sentence was made. The state decides which fields there are." },
 );
@@ -163,7 +165,7 @@ export function jobExplanationRoutes(app: App, parts: ServerParts): void {
   );
 }
 
-/** Answers undefined while this node can go on with the job, and for a job that has ended. */
+/** Returns undefined while this node can go on with the job, and for a job that has ended. */
 async function parkedCircumstances(
   { plans, database, config, engine }: ServerParts,
   job: Job,
@@ -206,7 +208,7 @@ async function circumstancesOf(parts: ServerParts, whole: WholeJob, caller: Call
 }
 
 /**
- * Answers the oldest call for which a worker is missing, otherwise the oldest task, then the oldest child. The call of a node comes last, since it
+ * Returns the oldest call for which a worker is missing, otherwise the oldest task, then the oldest child. The call of a node comes last, since it
  * goes on by itself.
  */
 async function callToExplain({ database }: ServerParts, { organizationId, jobId, state }: Job) {
@@ -220,7 +222,7 @@ async function callToExplain({ database }: ServerParts, { organizationId, jobId,
   return tasks.find(({ worker }) => worker === null) ?? tasks[0] ?? child ?? calls[0];
 }
 
-/** Answers the node that holds the call; null where none does, for example when the call ended since the job was read. */
+/** Returns the node that holds the call; null where none does, for example when the call ended since the job was read. */
 async function nodeOf({ database, config }: ServerParts, call: CallRow | undefined): Promise<NodeFacts | null> {
   const nodeId = call?.nodeId ?? null;
   if (nodeId === null) return null;

@@ -231,7 +231,7 @@ function resumeJobRoute(app: App, parts: ServerParts): void {
   );
 }
 
-/** Cancels or resumes a job. Answers its summary. */
+/** Cancels or resumes a job. Returns its summary. */
 async function steer(
   { engine, userNames }: ServerParts,
   request: FastifyRequest<{ Params: JobKey }>,
@@ -273,7 +273,7 @@ interface Waiting {
 }
 
 /**
- * Answers the submitted job once it cannot go on by itself; most jobs of short steps are that far when they are committed. Answers undefined when the
+ * Returns the submitted job once it cannot go on by itself; most jobs of short steps are that far when they are committed. Returns undefined when the
  * job cannot be shown now: it is accepted, and an error would say that it is not.
  */
 async function settledJob(

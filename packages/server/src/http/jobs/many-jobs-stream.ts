@@ -141,7 +141,7 @@ function* untoldProblems(jobs: readonly WatchedJob[], requestId: string): Genera
   }
 }
 
-/** Reads the standing of the jobs that may have something new. Answers those that have. */
+/** Reads the standing of the jobs that may have something new. Returns those that have. */
 async function lookAtNew({ engine }: ServerParts, jobs: readonly WatchedJob[]): Promise<WatchedJob[]> {
   const due = jobs.filter(({ isNew, problem }) => isNew && problem === undefined);
   for (const job of jobs) job.isNew = false;
@@ -169,7 +169,7 @@ async function check(parts: ServerParts, request: FastifyRequest, job: WatchedJo
   }
 }
 
-/** Answers false also where a job cannot be read, since the client may not know of that yet. */
+/** Returns false also where a job cannot be read, since the client may not know of that yet. */
 async function areAllFinished(parts: ServerParts, jobs: readonly WatchedJob[]): Promise<boolean> {
   await lookAtNew(parts, jobs);
   for (const job of jobs) job.isNew = true;

@@ -320,7 +320,7 @@ function renderSteps(runs: readonly StepRun[], plan: Plan): RenderedStep[] {
   });
 }
 
-/** Answers the index from which on the values of all runs fit into `room` bytes: the earliest runs lose their values first. */
+/** Returns the index from which on the values of all runs fit into `room` bytes: the earliest runs lose their values first. */
 export function firstFittingRun(
   runs: readonly StepRun[],
   room: number,
@@ -358,7 +358,7 @@ export function renderStep(step: StepRun, plan: Plan): RenderedStep {
   return rendered;
 }
 
-/** Answers the first branch that waits for events: such a branch needs somebody to act, and all others go on by themselves. */
+/** Returns the first branch that waits for events: such a branch needs somebody to act, and all others go on by themselves. */
 function waitingCursor({ state }: WholeJob["job"]) {
   return state.status === "RUNNING" ? state.cursors.find(({ stand }) => stand.phase === "waiting") : undefined;
 }
@@ -370,7 +370,7 @@ function currentOf({ job }: WholeJob, steps: readonly RenderedStep[]): RenderedS
   return steps.findLast(isWait) ?? steps.at(-1);
 }
 
-/** Answers the events that the job waits for, while it waits for events. */
+/** Returns the events that the job waits for, while it waits for events. */
 function awaiting({ job, entries }: WholeJob): { awaiting?: Static<typeof AwaitingSchema> } {
   const cursor = waitingCursor(job);
   if (cursor?.stand.phase !== "waiting") return {};

@@ -35,7 +35,7 @@ export class Bell {
     this.ring();
   }
 
-  /** Answers false when the bell did not ring in time. */
+  /** Returns false when the bell did not ring in time. */
   async heard(timeoutMs: number): Promise<boolean> {
     const { promise, resolve } = this.#rung;
     const timer = setTimeout(resolve, timeoutMs, false);

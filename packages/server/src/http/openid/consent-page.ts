@@ -33,7 +33,7 @@ export function consentPage(provider: Provider, parts: ServerParts, look: Look):
       address: ctx.ip,
     } as const;
     if (!(await consentToOAuthClient(parts, act, client.clientId))) {
-      return goTo(ctx, await refuse(provider, ctx, "The user is no member of the organization."));
+      return goTo(ctx, await refuse(provider, ctx, "The user is not a member of the organization."));
     }
     const agreed = await provider.interactionResult(
       ctx.req,

@@ -49,7 +49,7 @@ const maxCodeLength = 20;
 const typedCodes = new WeakMap<object, string>();
 const wrongCodes = new WeakSet<object>();
 
-/** Answers the code that came with the link. */
+/** Returns the code that came with the link. */
 export function typedCodeOf(ctx: KoaContextWithOIDC): string | undefined {
   return typedCodes.get(ctx);
 }

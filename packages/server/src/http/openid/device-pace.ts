@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 
-/** A device may ask this often whether it was let in. */
+/** The interval at which a device may ask whether it is authorized. */
 export const pollSeconds = 2;
 
 const minGapMs = pollSeconds * 1_000 - 500;

@@ -15,8 +15,8 @@ import { showTooLate } from "./problem-page.ts";
 import { wayOut } from "./sign-in-form.ts";
 
 /**
- * Leads to an external issuer and back. The issuer knows one address of ours per provider, to which browsers do not send the sign-in's cookies; from
- * there the browser is sent on to an address below the sign-in itself, to which they do.
+ * Sends the browser to an external issuer, and takes it back. The issuer redirects to one address of ours per provider, which is outside the path of
+ * the sign-in's cookies. So that address redirects to one below the sign-in, to which browsers send these cookies.
  */
 export function externalSignIn(provider: Provider, parts: ServerParts, look: Look): Middleware {
   const { singleSignOn, openId, secrets, engine, publicUrl } = parts;
@@ -99,7 +99,7 @@ export function externalSignIn(provider: Provider, parts: ServerParts, look: Loo
       title: "You are not signed in",
       content: html`${alert(detail)}
 <p><a href="${signInPath(publicUrl(), uid)}">Back to the sign-in</a></p>
-<p class="note">For whoever helps you: request ${ctx.response.get("x-request-id")}.</p>`,
+<p class="note">If you ask for help, name this request: ${ctx.response.get("x-request-id")}.</p>`,
     });
   }
 }
@@ -126,9 +126,9 @@ ${wayOut(action, provider, email)}
 }
 
 function cancelled(name: string): string {
-  return `${name} did not let you in, or you cancelled it there.`;
+  return `${name} refused the sign-in, or you cancelled it there.`;
 }
 
 function notValid(name: string): string {
-  return `What ${name} sent back does not answer this sign-in. Begin again. If it happens again, tell the operator of this service.`;
+  return `The answer of ${name} does not belong to this sign-in. Begin again. If it happens again, tell the operator of this service.`;
 }

@@ -3,7 +3,7 @@ import type { KoaContextWithOIDC, Provider } from "oidc-provider";
 /** A sign-in that a browser has begun, with the client and its request. */
 export type Interaction = Awaited<ReturnType<Provider["interactionDetails"]>>;
 
-/** Answers the interaction that this browser's cookie names; undefined when there is none (any more), or it is another one. */
+/** Returns the interaction that this browser's cookie names; undefined when there is none (any more), or it is another one. */
 export async function interactionOf(
   provider: Provider,
   ctx: KoaContextWithOIDC,
@@ -16,12 +16,12 @@ export async function interactionOf(
   return found?.uid === uid ? found : undefined;
 }
 
-/** Answers the client's origin, to which the forms of the sign-in's pages lead on. The provider has checked that the address is one of the client's. */
+/** Returns the client's origin, to which the forms of the sign-in's pages lead on. The provider has checked that the address is one of the client's. */
 export function formTargetsOf({ params }: Interaction): { readonly formTargets?: readonly string[] } {
   return typeof params.redirect_uri === "string" ? { formTargets: [new URL(params.redirect_uri).origin] } : {};
 }
 
-/** Answers the path of the sign-in's page. Every path that gets its cookies is below this one. */
+/** Returns the path of the sign-in's page. Every path that gets its cookies is below this one. */
 export function signInPath(publicUrl: string, uid: string): string {
   return `${new URL(publicUrl).pathname.replace(/\/+$/, "")}/oidc/sign-in/${uid}`;
 }

@@ -15,7 +15,7 @@ export function sealJourney(
   return secrets.seal(purpose, `${interactionId} ${providerId}`, JSON.stringify(journey)).toString("base64url");
 }
 
-/** Answers undefined for a missing value, for one of another sign-in or provider, and for one that is too old. */
+/** Returns undefined for a missing value, for one of another sign-in or provider, and for one that is too old. */
 export function openJourney(
   secrets: SecretBox,
   interactionId: string,

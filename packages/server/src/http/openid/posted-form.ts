@@ -6,7 +6,7 @@ import { readBody } from "./request-body.ts";
 
 const maxFormBytes = 16 * 1024;
 
-/** Reads a form of the sign-in's pages. Answers undefined when the form was rejected and the answer is written. */
+/** Reads a form of the sign-in's pages. Returns undefined when the form was rejected and the answer is written. */
 export async function readForm(
   ctx: KoaContextWithOIDC,
   { publicUrl }: Pick<ServerParts, "publicUrl">,
@@ -21,7 +21,7 @@ export async function readForm(
   const body = ctx.is("application/x-www-form-urlencoded") ? await readBody(ctx.req, maxFormBytes) : Buffer.alloc(0);
   if (body !== undefined) return new URLSearchParams(body.toString("utf8"));
   ctx.set("connection", "close");
-  const detail = "What was sent is larger than this form.";
+  const detail = "The request is larger than this form allows.";
   showProblem(ctx, look, { status: 400, error: "invalid_request", detail });
   return undefined;
 }

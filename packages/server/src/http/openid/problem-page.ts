@@ -22,7 +22,7 @@ export function showProblem(ctx: KoaContextWithOIDC, look: Look, { status, error
     title: "This did not work",
     content: html`${alert(detail)}
 <p>Go back to where you came from and begin again, or start at <a href="${look.homeUrl()}">the first page</a>.</p>
-<p class="note">For whoever helps you: <code>${error}</code>, request ${ctx.response.get("x-request-id")}.</p>`,
+<p class="note">If you ask for help, name this error: <code>${error}</code>, request ${ctx.response.get("x-request-id")}.</p>`,
   });
 }
 

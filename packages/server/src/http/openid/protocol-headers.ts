@@ -42,7 +42,7 @@ const ourFault: AnsweredProblem = {
 const cutOff: AnsweredProblem = {
   status: 400,
   error: "invalid_request",
-  detail: "The request ended before its body was whole.",
+  detail: "The request ended before its body was complete.",
 };
 
 const storeAway: AnsweredProblem = {
@@ -52,7 +52,7 @@ const storeAway: AnsweredProblem = {
   retryAfterSeconds: 2,
 };
 
-/** Answers undefined for an error that is a defect. */
+/** Returns undefined for an error that is a defect. */
 function problemOf(error: unknown): AnsweredProblem | undefined {
   if (error instanceof ServiceError) {
     const { code, message: detail, retryAfterSeconds } = error;

@@ -22,14 +22,13 @@ export function providerPages(look: Look): ProviderPages {
 type FormProblem = Exclude<DeviceCodeProblem, "cancelled">;
 
 const problems: Readonly<Record<FormProblem, string>> = {
-  "not-a-code":
-    "This code is not right, was used already, or is too old. Look at the device again, or start anew there.",
-  failed: "The device could not be let in. Start anew there.",
+  "not-a-code": "This code is wrong, was used already, or has expired. Look at the device again, or start again there.",
+  failed: "The device could not be signed in. Start again there.",
 };
 
 const explanations: Readonly<Record<string, string>> = {
-  invalid_client: "The program that sent you here is not one that this service knows.",
-  invalid_redirect_uri: "The program that sent you here wants to go on at an address that is not registered for it.",
+  invalid_client: "This service does not know the program that sent you here.",
+  invalid_redirect_uri: "The program that sent you here wants to continue at an address that is not registered for it.",
   server_error: "Something went wrong here; it is not your fault.",
   temporarily_unavailable: "The store is out of reach. Try again in a moment.",
 };
@@ -65,7 +64,7 @@ function showDeviceConfirmation(
 ): void {
   showPage(ctx, look, {
     title: "Authorize this device?",
-    content: html`<p>It will be able to do everything that you can do. Go on only if you started this yourself, and the device shows this very code:</p>
+    content: html`<p>It will be able to do everything that you can do. Continue only if you started this yourself, and the device shows exactly this code:</p>
 <p class="code">${userCode}</p>
 <dl>
 <dt>What asks</dt><dd>${clientName}</dd>
@@ -85,7 +84,7 @@ ${button("This wasn't me", "quiet", { name: "abort", value: "yes" })}
 function showDeviceSignedIn(ctx: KoaContextWithOIDC, look: Look): void {
   showPage(ctx, look, {
     title: "The device is signed in",
-    content: html`<p>You can close this page and go on at the device.</p>
+    content: html`<p>You can close this page and continue at the device.</p>
 <p class="note">It is in the list of your sessions, where you can end it at any time.</p>`,
   });
 }
@@ -106,7 +105,7 @@ ${button("Sign out")}
 function showSignedOut(ctx: KoaContextWithOIDC, look: Look): void {
   showPage(ctx, look, {
     title: "You are signed out",
-    content: html`<p>What was signed in from this browser has ended, on every server.</p>
+    content: html`<p>All sign-ins from this browser have ended, on every node.</p>
 <p><a href="${look.homeUrl()}">To the first page</a></p>`,
   });
 }

@@ -1,6 +1,6 @@
 import { IncomingMessage } from "node:http";
 
-/** Answers the whole body; undefined when it is larger than `maxBytes`. */
+/** Returns the whole body; undefined when it is larger than `maxBytes`. */
 export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -12,7 +12,7 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
   return Buffer.concat(chunks);
 }
 
-/** Answers the request with its body, so that it can be read once more. */
+/** Returns the request with its body, so that it can be read once more. */
 export function withBody(request: IncomingMessage, body: Buffer): IncomingMessage {
   const again = new IncomingMessage(request.socket);
   const { method, url, headers, rawHeaders, httpVersion, httpVersionMajor, httpVersionMinor } = request;

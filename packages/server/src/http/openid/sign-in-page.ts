@@ -109,7 +109,7 @@ interface SignInView {
   readonly asksPassword?: boolean;
 }
 
-/** Answers what the page shows next. A person who was asked for the code is asked for it again. */
+/** Returns what the page shows next. A person who was asked for the code is asked for it again. */
 function viewOf(
   result: Exclude<SignInResult, { readonly outcome: "accepted" }>,
   isSecondStep: boolean,

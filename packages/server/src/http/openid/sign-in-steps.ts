@@ -15,7 +15,7 @@ export function sealFirstStep(secrets: SecretBox, interactionId: string, step: F
   return secrets.seal(purpose, interactionId, JSON.stringify(step)).toString("base64url");
 }
 
-/** Answers undefined for a missing value, for one of another sign-in, and for one that is too old. */
+/** Returns undefined for a missing value, for one of another sign-in, and for one that is too old. */
 export function openFirstStep(
   secrets: SecretBox,
   interactionId: string,

@@ -52,7 +52,7 @@ async function formOf(ctx: KoaContextWithOIDC): Promise<URLSearchParams | undefi
   return new URLSearchParams(body.toString("utf8"));
 }
 
-/** Answers undefined for a parameter that is sent twice: the provider rejects it. */
+/** Returns undefined for a parameter that is sent twice: the provider rejects it. */
 function only(form: URLSearchParams, name: string): string | undefined {
   const values = form.getAll(name);
   return values.length === 1 ? values[0] : undefined;

@@ -85,7 +85,7 @@ const MetricSchema = Type.Object(
           description: "The value, which is null when there was nothing to measure.",
         }),
       }),
-      { description: "One point for each bucket, in order. A number of now has one point." },
+      { description: "One point for each bucket, in order. A metric of the present moment has one point." },
     ),
     incompleteBefore: Type.Optional({
       ...Time,

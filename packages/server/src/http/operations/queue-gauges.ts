@@ -43,7 +43,7 @@ export class QueueGauges {
     this.#options = options;
   }
 
-  /** Measures at most every few seconds. Answers an empty list when the store takes too long: the node's other metrics must not wait for it. */
+  /** Measures at most every few seconds. Returns an empty list when the store takes too long: the node's other metrics must not wait for it. */
   async read(): Promise<readonly QueueGauge[]> {
     const at = this.#options.now();
     if (!this.#isMeasuring && at - this.#measuredAt >= maxAgeMs) {

@@ -245,7 +245,7 @@ function acceptInvitationRoute(app: App, parts: ServerParts): void {
 const maxEmailLength = 254;
 const maxCodeLength = 200;
 
-/** Answers the roles of a body, given as `roles` or as one `role`, with the pointer to each. */
+/** Returns the roles of a body, given as `roles` or as one `role`, with the pointer to each. */
 function rolesIn({ role, roles }: { readonly role?: string; readonly roles?: string[] }) {
   if (role === undefined && roles !== undefined) return { roles, pointerOf: pointerToRole };
   if (role !== undefined && roles === undefined) return { roles: [role], pointerOf: () => "/role" };

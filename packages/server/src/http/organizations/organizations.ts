@@ -124,7 +124,7 @@ function getOrganizationRoute(app: App, parts: ServerParts): void {
         "x-permission": "organization:read",
         tags: ["organizations"],
         summary: "Get an organization",
-        description: "The answer has the names of the organization and whether it demands a second factor.",
+        description: "The answer has the names of the organization and whether it requires a second factor.",
         params: OrganizationParams,
         response: { 200: answer("The organization.", OrganizationSchema) },
       },
@@ -150,7 +150,7 @@ function updateOrganizationRoute(app: App, parts: ServerParts): void {
         tags: ["organizations"],
         summary: "Change an organization",
         description:
-          "You can change the names of the organization, and whether it demands a second factor of its members. Only a person who has a second factor can demand one; for everybody else this is a conflict. The demand takes effect on every node within a second.",
+          "You can change the names of the organization, and whether it requires a second factor of its members. Only a person who has a second factor can require one; for everybody else this is a conflict. The requirement takes effect on every node within a second.",
         params: OrganizationParams,
         headers: PreconditionHeaders,
         body: closed(

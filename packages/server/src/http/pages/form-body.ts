@@ -12,7 +12,7 @@ export function parseForms(scope: App): void {
   );
 }
 
-/** Answers the first value of a field that was sent twice; "" for a field that was not sent. */
+/** Returns the first value of a field that was sent twice; "" for a field that was not sent. */
 export function fieldIn(body: unknown, name: string): string {
   return body instanceof URLSearchParams ? (body.get(name) ?? "") : "";
 }

@@ -28,7 +28,7 @@ export function signInLinkRoutes(app: App, { engine, database, secrets, basePath
   });
 }
 
-/** Answers the header that sets the cookie which signs the browser in. */
+/** Returns the header that sets the cookie which signs the browser in. */
 export function openedLinkHeader(basePath: string, publicUrl: string, opened: string): string {
   const isSecure = publicUrl.startsWith("https:");
   const { name, path, maxAgeSeconds } = openedLinkCookie(basePath, isSecure);

@@ -10,7 +10,7 @@ const aliasPath = "/api-auth-tokens";
  */
 export function aliasApiTokens(app: App): void {
   app.addHook("onRoute", ({ method, routePath, handler, schema, config }) => {
-    // The framework gives the alias of a GET a HEAD by itself.
+    // The framework adds HEAD to the alias of a GET by itself.
     if (!routePath.includes(path) || schema?.operationId === undefined || method === "HEAD") return;
     const { operationId, description } = schema;
     app.route({

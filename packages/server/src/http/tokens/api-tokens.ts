@@ -139,7 +139,7 @@ function updateApiTokenRoute(app: App, parts: ServerParts): void {
         tags: ["api-tokens"],
         summary: "Change an API token",
         description:
-          "The change is in force on every node within a second. You must hold everything that the token may do, before and after it. When you call with a token that ends, a token which outlives it can be given nothing more.",
+          "The change is in force on every node within a second. You must hold everything that the token may do, before and after it. When you call with a token that expires, you cannot give more rights to a token that expires later.",
         params: TokenParams,
         headers: PreconditionHeaders,
         body: closed(
@@ -154,7 +154,7 @@ function updateApiTokenRoute(app: App, parts: ServerParts): void {
                 ...boundTo,
                 type: ["object", "null"],
                 description:
-                  "The bounds that replace those of the token. With null, the token is bound to nothing any more.",
+                  "The bounds that replace the bounds of the token. With null, the token has no bounds any more.",
               }),
             ),
           },
@@ -213,7 +213,7 @@ function expirySchema(description: string) {
   });
 }
 
-/** Answers undefined when the request says nothing about it, and null for a token that does not expire. */
+/** Returns undefined when the request says nothing about it, and null for a token that does not expire. */
 export function expiryOf(text: string | null | undefined): Timestamp | null | undefined {
   return text === undefined || text === null ? text : parseTime("expiresAt", text);
 }

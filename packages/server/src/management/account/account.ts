@@ -3,7 +3,7 @@ import { notFound } from "../../core/service-error.ts";
 import { type Account, findAccount, renameAccount } from "../../store/people/accounts.ts";
 import type { Act, RevokingParts } from "../act/act.ts";
 
-/** Changes the name that people see. Answers the account as it is now. */
+/** Changes the name that people see. Returns the account as it is now. */
 export async function updateAccount(
   { database, engine, authenticator }: RevokingParts,
   { actor, address }: Act,

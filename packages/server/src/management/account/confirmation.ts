@@ -19,7 +19,7 @@ export interface Proof {
 /**
  * Makes sure that an act is the person's own, and not that of somebody who took over their session. It asks for the password and, where the account
  * has one, the second factor; an account without a password needs a recent sign-in at an external issuer. Wrong passwords and codes count like those
- * of a sign-in. Answers when the confirmed password was set. Throws `ServiceError` ValidationError that points at what is missing or wrong,
+ * of a sign-in. Returns when the confirmed password was set. Throws `ServiceError` ValidationError that points at what is missing or wrong,
  * RateLimitError after too many wrong attempts, ConflictError when the sign-in is too old.
  */
 export async function confirmPerson(

@@ -59,7 +59,7 @@ export async function setPasswordByLink(
   return { outcome: "set", device: signIn.newDevice({ userId, passwordChangedAt: at }) };
 }
 
-/** Answers the user whose password the link sets; undefined when the link does not hold (any more). */
+/** Returns the user whose password the link sets; undefined when the link does not hold (any more). */
 export async function findLinkedUser(
   { database, engine }: Pick<ManagementParts, "database" | "engine">,
   secret: string,

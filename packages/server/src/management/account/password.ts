@@ -59,7 +59,7 @@ export interface KeptAccess {
  * Ends the access that existed before the password was changed: a link that sets it, all sessions with what was issued in them, all user tokens, and
  * the advantage of known browsers. Somebody else's access may be the very reason for the change, and a user token can make more tokens. Call it in
  * the transaction of the change and after the change, so that the account's row is locked: a session or a token that is begun meanwhile either comes
- * before this or meets the new password. Answers the details for the account's activity.
+ * before this or meets the new password. Returns the details for the account's activity.
  */
 export async function endFormerAccess(
   transaction: Transaction,

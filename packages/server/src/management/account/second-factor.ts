@@ -39,7 +39,7 @@ export async function startSecondFactor(
   });
 }
 
-/** Puts a second factor in force. Answers the recovery codes. Throws 429 when too many codes or passwords of the caller were wrong. */
+/** Puts a second factor in force. Returns the recovery codes. Throws 429 when too many codes or passwords of the caller were wrong. */
 export async function confirmSecondFactor(
   parts: SecondFactorParts,
   act: CallerAct,
@@ -75,7 +75,7 @@ export async function disableSecondFactor(
   parts.authenticator.forgetUser(userId);
 }
 
-/** Answers new recovery codes; the earlier ones stop working. Throws 409 when there is no second factor. */
+/** Returns new recovery codes; the earlier ones stop working. Throws 409 when there is no second factor. */
 export async function renewRecoveryCodes(
   parts: SecondFactorParts,
   act: CallerAct,

@@ -99,7 +99,7 @@ export async function addUserToken(
   return { created, token };
 }
 
-/** Answers the hash of the token's secret; undefined when there was no token to revoke. */
+/** Returns the hash of the token's secret; undefined when there was no token to revoke. */
 async function revoke(
   { engine }: ManagementParts,
   transaction: Transaction,

@@ -88,7 +88,7 @@ export function auditOf(
   return { actor: who, action, outcome, targetType, targetId, requestId, address, details };
 }
 
-/** Answers the fields of `after` that differ: `{"name": {"from": "a", "to": "b"}}`. A missing field is null. */
+/** Returns the fields of `after` that differ: `{"name": {"from": "a", "to": "b"}}`. A missing field is null. */
 export function changesOf<Fields extends object>(before: Fields, after: Partial<Fields>): JsonObject {
   const changes: JsonObject = {};
   for (const [name, to = null] of Object.entries(after) as [string, JsonValue | undefined][]) {

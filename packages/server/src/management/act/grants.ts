@@ -22,7 +22,7 @@ export async function lockGrants(transaction: Transaction, organizationId: strin
 }
 
 /**
- * Locks the grants like `lockGrants`, for an act that grants, changes or takes away permissions. Answers what its caller may do now. Authorization
+ * Locks the grants like `lockGrants`, for an act that grants, changes or takes away permissions. Returns what its caller may do now. Authorization
  * may remember earlier permissions for a second, and authentication an earlier credential; grants made in that second would stay. Throws 403 for a
  * secret that was rotated away: during its overlap it works, but grants and takes nothing.
  */

@@ -12,7 +12,7 @@ export type KeyScope = { readonly organizationId: string } | { readonly userId: 
 
 /** The record of one key in one transaction. */
 export interface KeyLedger {
-  /** Claims the key. Answers the first answer; undefined when the key was new and is now claimed. Throws 409 when the key was used for another request. */
+  /** Claims the key. Returns the first answer; undefined when the key was new and is now claimed. Throws 409 when the key was used for another request. */
   readonly claim: (now: Timestamp, lifeHours: number) => Promise<JsonObject | undefined>;
   readonly store: (answer: JsonObject) => Promise<void>;
 }

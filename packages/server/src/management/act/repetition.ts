@@ -77,7 +77,7 @@ interface Attempt<Made> {
 
 type Given<Proof> = { readonly proof: Proof } | undefined;
 
-/** Answers undefined for a repetition. */
+/** Returns undefined for a repetition. */
 async function proofOf<Proof>(
   parts: ManagementParts,
   scope: KeyScope,

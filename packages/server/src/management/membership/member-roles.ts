@@ -5,7 +5,7 @@ export interface HeldRoles {
 }
 
 /**
- * Answers the roles of a person after the provider gave these. Roles that others gave stay, and count as given by others even where the provider
+ * Returns the roles of a person after the provider gave these. Roles that others gave stay, and count as given by others even where the provider
  * gives them too; roles that only the provider gave before, and gives no more, are removed.
  */
 export function rolesAfter(held: HeldRoles, given: readonly string[]): HeldRoles {

@@ -30,7 +30,7 @@ export interface Newcomer {
 export type NewcomerAct = Omit<Act, "actor">;
 
 /**
- * Makes an account for an invited person, and makes them a member: both, or neither. Answers false when the e-mail address has an account. Such an
+ * Makes an account for an invited person, and makes them a member: both, or neither. Returns false when the e-mail address has an account. Such an
  * attempt counts as a failed sign-in of its network address, so that nobody can try one e-mail address after another, with a password hash for each.
  * Throws 429 after too many attempts, and whatever `acceptInvitation` throws.
  */

@@ -106,7 +106,7 @@ async function compare(
   return { member, after: rolesAfter(held, given) };
 }
 
-/** Answers the roles that the claims give and that exist in the organization, by their present names; the default roles where the claims give none. */
+/** Returns the roles that the claims give and that exist in the organization, by their present names; the default roles where the claims give none. */
 async function rolesGiven(
   db: Queryable,
   provider: ExternalProvider,

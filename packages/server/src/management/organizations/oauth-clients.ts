@@ -86,7 +86,7 @@ export async function deleteOAuthClient(
   openId.clientOrigins.forgetAll();
 }
 
-/** Notes that a member agrees that a client acts for them. Answers false when the client is gone, or the user is no member of its organization any more. */
+/** Notes that a member agrees that a client acts for them. Returns false when the client is gone, or the user is no member of its organization any more. */
 export async function consentToOAuthClient(
   { database, engine }: Pick<ManagementParts, "database" | "engine">,
   act: Act,

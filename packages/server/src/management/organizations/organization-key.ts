@@ -45,7 +45,7 @@ export async function withKeys(
   return keyed;
 }
 
-/** Answers the organization's key. An organization has none if a node of an earlier release made it while this release ran beside it; it then gets one here. */
+/** Returns the organization's key. An organization has none if a node of an earlier release made it while this release ran beside it; it then gets one here. */
 export async function keyOf(database: Database, organization: NamedOrganization): Promise<string> {
   const { organizationId } = organization;
   const known = (await findOrganizationKeys(database, [organizationId])).get(organizationId);

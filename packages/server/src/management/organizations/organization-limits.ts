@@ -20,7 +20,7 @@ export interface LimitChanges {
 export type MaximumChanges = Readonly<Partial<Record<MaximumName, number | null>>>;
 
 /**
- * Changes the limits of an organization and answers the new ones. Only the operator sets them; the organization's audit trail records it. Throws 404
+ * Changes the limits of an organization and returns the new ones. Only the operator sets them; the organization's audit trail records it. Throws 404
  * when there is no such organization.
  */
 export async function updateOrganizationLimits(

@@ -75,13 +75,13 @@ export async function insertOwnedOrganization(
   return { ...organization, key, requiresSecondFactor: false };
 }
 
-/** A field that is undefined stays as it is. */
+/** A field that is undefined is not changed. */
 export interface OrganizationChange extends Partial<OrganizationNames> {
   readonly requiresSecondFactor?: boolean;
 }
 
 /**
- * Renames an organization, or changes whether it demands a second factor of its members. Throws 404 when there is none, 412 when it is not as the
+ * Renames an organization, or changes whether it requires a second factor of its members. Throws 404 when there is none, 412 when it is not as the
  * caller read it, 403 for an API token that would turn the demand on, and 409 for a person without a second factor who would.
  */
 export async function updateOrganization(

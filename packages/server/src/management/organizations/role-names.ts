@@ -17,7 +17,7 @@ export async function requireFreeName(
   throw other.name === name ? nameTaken(name) : formerNameTaken(name, other.name);
 }
 
-/** Answers the changed role. When its name changes, it remembers the former one. */
+/** Returns the changed role. When its name changes, it remembers the former one. */
 export function renamed(before: Role, changed: Role): Role {
   if (changed.name === before.name) return changed;
   const formerNames = [...before.formerNames.filter((name) => name !== changed.name), before.name];

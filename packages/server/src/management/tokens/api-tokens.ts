@@ -54,7 +54,7 @@ export interface ApiTokenChange {
 }
 
 /**
- * Creates a token, and answers its secret only this once: it is not stored. Throws 403 when the caller lacks a permission that the token gets, or
+ * Creates a token, and returns its secret only this once: it is not stored. Throws 403 when the caller lacks a permission that the token gets, or
  * calls with a token that ends before it, and 409 when the organization has too many tokens.
  */
 export async function createApiToken(

@@ -9,7 +9,7 @@ import type { Queryable } from "../../store/home/database.ts";
 export const defaultTokenDays = 90;
 
 /**
- * Answers when a new token ends: as requested, or in `defaultTokenDays` where nothing was said; null for never. Throws 400 for a time that is over,
+ * Returns when a new token ends: as requested, or in `defaultTokenDays` where nothing was said; null for never. Throws 400 for a time that is over,
  * and like `expiryWithin`.
  */
 export function expiryOfNew(
@@ -22,7 +22,7 @@ export function expiryOfNew(
 }
 
 /**
- * Answers when a new credential ends: as requested, or at `usualEnd` where nothing was said, but then no later than the caller's own token. Throws
+ * Returns when a new credential ends: as requested, or at `usualEnd` where nothing was said, but then no later than the caller's own token. Throws
  * 403 for a requested end after the caller's own.
  */
 export function expiryWithin<Asked extends Timestamp | null>(
@@ -36,7 +36,7 @@ export function expiryWithin<Asked extends Timestamp | null>(
 }
 
 /**
- * Answers when the token of the caller ends, by what the store says now. Null for a token without an end and for a sign-in: a person who signed in
+ * Returns when the token of the caller ends, by what the store says now. Null for a token without an end and for a sign-in: a person who signed in
  * may give any life.
  */
 export async function endOfCaller(db: Queryable, { organizationId, token }: Caller): Promise<Timestamp | null> {

@@ -182,7 +182,7 @@ const revokeInvitationRow = statement<never>(
    WHERE organization_id = $1 AND invitation_id = $2 AND accepted_at IS NULL AND revoked_at IS NULL`,
 );
 
-/** Deletes invitations that expired before a time, accepted or not; at most `limit`. Answers how many it found. */
+/** Deletes invitations that expired before a time, accepted or not; at most `limit`. Returns how many it found. */
 export async function deleteInvitationsExpiredBefore(
   db: Database,
   expiredBefore: Timestamp,

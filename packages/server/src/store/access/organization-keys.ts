@@ -1,7 +1,7 @@
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
 
 /**
- * Gives the organization the first of these keys that is free, and answers its key; undefined when all are taken. An organization that has a key
+ * Gives the organization the first of these keys that is free, and returns its key; undefined when all are taken. An organization that has a key
  * keeps it. Waits for another transaction that is taking the same key.
  */
 export async function claimOrganizationKey(

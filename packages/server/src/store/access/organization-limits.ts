@@ -32,7 +32,7 @@ const findOrganizationLimitsRow = statement<OrganizationLimits>(
 );
 
 /**
- * Stores limits and answers when, by the database's clock. Nodes find changed limits by this time, so it has milliseconds, the precision in which
+ * Stores limits and returns when, by the database's clock. Nodes find changed limits by this time, so it has milliseconds, the precision in which
  * they read it.
  */
 export async function setOrganizationLimits(db: Queryable, limits: OrganizationLimits): Promise<Timestamp> {

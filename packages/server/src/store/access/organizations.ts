@@ -121,7 +121,7 @@ const updateOrganizationRow = statement<never>(
 
 /**
  * Waits for the transactions that are submitting or resuming a job of the organization, and lets no other one begin until this transaction ends.
- * Answers false when the organization does not exist.
+ * Returns false when the organization does not exist.
  */
 export async function claimOrganization(transaction: Transaction, organizationId: string): Promise<boolean> {
   const rows = await transaction.query(claimOrganizationRow, [organizationId]);
@@ -152,7 +152,7 @@ export interface HeldOrganizations {
   readonly claimed: ReadonlySet<string>;
 }
 
-/** Holds organizations. It waits for no other transaction, like `lockJobs`. */
+/** Locks the rows of organizations until the transaction ends. It waits for no other transaction, like `lockJobs`. */
 export async function holdOrganizations(
   transaction: Transaction,
   organizationIds: readonly string[],

@@ -12,7 +12,7 @@ export interface UsageTotal {
   readonly usedCount: number;
 }
 
-/** Adds to the counters of one minute, and answers what all nodes together have added so far. */
+/** Adds to the counters of one minute, and returns what all nodes together have added so far. */
 export async function addUsage(
   db: Queryable,
   minute: Timestamp,

@@ -313,7 +313,7 @@ const countApiTokenRowsMadeBy = statement<{ count: number }>(
    WHERE organization_id = $1 AND revoked_at IS NULL AND token_id IN (SELECT token_id FROM made)`,
 );
 
-/** Revokes these tokens with their previous secrets. Answers their hashes, under which the caches know them. */
+/** Revokes these tokens with their previous secrets. Returns their hashes, under which the caches know them. */
 export async function revokeApiTokens(
   db: Queryable,
   organizationId: string,

@@ -98,7 +98,7 @@ const findSealNumberRows = statement<{ entryId: string; sealNumber: number }>(
   "each-time",
 );
 
-/** Finds the texts of those of these entries that exist. */
+/** Finds the texts of these entries. Entries that do not exist are left out. */
 export async function findEntryTexts(
   db: Queryable,
   organizationId: string,
@@ -125,7 +125,7 @@ export interface NewSeal extends Omit<Seal, "entryCount"> {
   readonly entries: readonly SealedEntry[];
 }
 
-/** Inserts a seal. Answers false, and writes nothing, when another node made the seal of this number. It waits for a node that is inserting it. */
+/** Inserts a seal. Returns false, and writes nothing, when another node made the seal of this number. It waits for a node that is inserting it. */
 export async function insertSeal(transaction: Transaction, seal: NewSeal): Promise<boolean> {
   const { organizationId, sealNumber, entries } = seal;
   const inserted = await transaction.query(insertSealRow, [

@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { DataDirectoryError, inDataDirectory } from "./data-directory.ts";
 
 /**
- * Locks a data directory against other processes until this one ends. Answers the function that releases the lock.
+ * Locks a data directory against other processes until this one ends. Returns the function that releases the lock.
  *
  * The lock belongs to the operating system: SQLite, which is part of Node.js, locks the file `lock`, and the kernel releases the lock when the
  * process ends, however it ends. The usual file with a process id must guess whether its writer still runs, and guesses wrong when ids are reused or

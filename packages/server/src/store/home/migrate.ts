@@ -110,7 +110,7 @@ const listDone = statement<{ number: number }>(
   "SELECT number FROM schema_migration ORDER BY number",
 );
 
-/** Claims a migration's number. Waits for another node's claim of the same number; answers no row when that one committed. */
+/** Claims a migration's number. Waits for another node's claim of the same number; returns no row when that one committed. */
 const claim = statement<{ number: number }>(
   "claim_schema_migration",
   "global",

@@ -14,7 +14,7 @@ export interface ReachOptions {
 const oldestVersion = 15;
 const pauseMs = 250;
 
-/** Waits for the server, and answers its facts. Throws `DatabaseUnusableError` when it cannot be used. */
+/** Waits for the server, and returns its facts. Throws `DatabaseUnusableError` when it cannot be used. */
 export async function reachServer(database: Database, options: ReachOptions): Promise<ServerFacts> {
   const end = performance.now() + options.timeoutMs;
   for (let isFirst = true; ; isFirst = false) {

@@ -10,7 +10,7 @@ export class ReadTime {
     this.#now = now;
   }
 
-  /** Notes that a read took this long, and answers how long the organization should rest before the next read. */
+  /** Notes that a read took this long, and returns how long the organization should rest before the next read. */
   spend(organizationId: string, tookMs: number): number {
     const now = this.#now();
     const ms = leftOf(this.#spent.get(organizationId), now) + tookMs;

@@ -10,7 +10,7 @@ export interface StatementWatchData {
   readonly lookMs: number;
 }
 
-/** Cancels an exchange if it is the running one, and answers whether it was. */
+/** Cancels an exchange if it is the running one, and returns whether it was. */
 type CancelExchange = (exchange: number) => boolean;
 
 const cancels = new Map<number, CancelExchange>();

@@ -22,7 +22,7 @@ export interface ClaimedKey {
 }
 
 /**
- * Claims keys, each at most once in one call. For a key that is new or has expired it answers this claim, for any other key the earlier claim. A
+ * Claims keys, each at most once in one call. For a key that is new or has expired it returns this claim, for any other key the earlier claim. A
  * concurrent claim of the same key waits for this transaction. It writes in every case: with a synchronous standby, a replay that only read could
  * acknowledge a row that a failover then loses.
  */
@@ -120,7 +120,7 @@ const releaseKeyRows = statement<never>(
      AND idempotency_key.idempotency_key = released.idempotency_key`,
 );
 
-/** Deletes expired keys, at most `limit`, and answers how many it found. */
+/** Deletes expired keys, at most `limit`, and returns how many it found. */
 export async function deleteExpiredKeys(db: Database, expiredBefore: Timestamp, limit: number): Promise<number> {
   const before = new Date(expiredBefore).toISOString();
   const expired = await db.query(findExpiredKeyRows, [before, limit]);

@@ -36,7 +36,7 @@ export interface HandedTask {
   readonly leaseUntil: Timestamp;
 }
 
-/** Writes the calls that jobs make, as calls of this node or as tasks, and deletes those that are over. Answers the tasks that their workers hold now. */
+/** Writes the calls that jobs make, as calls of this node or as tasks, and deletes those that are over. Returns the tasks that their workers hold now. */
 export async function writeCalls(
   transaction: Transaction,
   { nodeId, readyAt }: { readonly nodeId: string; readonly readyAt: Timestamp },
@@ -310,7 +310,7 @@ export interface TakenCall extends CallKey {
 }
 
 /**
- * Takes calls over from a dead node, for one group of organizations. Answers the calls that are now this node's; the others were taken by another
+ * Takes calls over from a dead node, for one group of organizations. Returns the calls that are now this node's; the others were taken by another
  * node, or are over. A call keeps its epoch, and its mark if it had begun, until this node has told its job. The job then makes another call, and
  * later answers of the dead node to the old one are dropped.
  */
@@ -417,7 +417,7 @@ const handOverCallRows = statement<never>(
      AND job_call.epoch = given.epoch`,
 );
 
-/** Notes that calls begin, for one group of organizations. Answers the calls that the node still holds; it must not begin the others. */
+/** Notes that calls begin, for one group of organizations. Returns the calls that the node still holds; it must not begin the others. */
 export async function markBegun(db: Queryable, nodeId: string, calls: readonly CallKey[]): Promise<CallKey[]> {
   return await askInParts(calls, (part) => db.query(markBegunRows, [...callArrays(part), nodeId]), everyPairJoined);
 }

@@ -61,7 +61,7 @@ export interface LargeState {
 }
 
 /**
- * Locks the jobs' rows and answers the jobs that exist. It waits for no other transaction: one that holds a row for long would also keep everybody
+ * Locks the jobs' rows and returns the jobs that exist. It waits for no other transaction: one that holds a row for long would also keep everybody
  * else's jobs waiting. Throws `TooMuchAtOnceError` when several jobs together exceed `maxBytes`, because a few hundred of a few MiB each are
  * gigabytes.
  */

@@ -1,7 +1,7 @@
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { type Queryable, statement } from "../home/database.ts";
 
-/** Renews this node's heartbeat and answers the database's time, by which the node sets its clock. */
+/** Renews this node's heartbeat and returns the database's time, by which the node sets its clock. */
 export async function beat(db: Queryable, node: { nodeId: string; name: string }): Promise<Timestamp> {
   const [row] = await db.query(beatNode, [node.nodeId, node.name]);
   if (row === undefined) throw new Error("The heartbeat answered nothing.");

@@ -247,7 +247,7 @@ const putSeenWorkers = statement<never>(
    ON CONFLICT (organization_id, queue, worker) DO UPDATE SET polled_at = excluded.polled_at`,
 );
 
-/** Deletes workers that did not poll for a day, up to `limit` of them. Answers the queue of each. */
+/** Deletes workers that did not poll for a day, up to `limit` of them. Returns the queue of each. */
 export async function deleteOldWorkers(db: Queryable, limit: number): Promise<QueueKey[]> {
   return await db.query(deleteOldWorkerRows, [limit]);
 }
@@ -290,7 +290,7 @@ const deleteIdleQueueRows = statement<never>(
          AND job_call.queue = task_queue.queue AND job_call.lease_until IS NOT NULL)`,
 );
 
-/** Pauses a queue, or resumes it (null). Answers false when it was so already. */
+/** Pauses a queue, or resumes it (null). Returns false when it was so already. */
 export async function setQueuePaused(
   transaction: Transaction,
   { organizationId, queue }: QueueKey,

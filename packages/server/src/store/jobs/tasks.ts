@@ -164,7 +164,7 @@ const putTaskRowsBack = statement<never>(
 );
 
 /**
- * Extends a worker's lease by another heartbeat, and stores its progress; null keeps the progress reported before. Answers when the lease ends;
+ * Extends a worker's lease by another heartbeat, and stores its progress; null keeps the progress reported before. Returns when the lease ends;
  * undefined when the worker does not hold the task any more.
  */
 export async function holdTask(
@@ -213,7 +213,7 @@ const findLostTaskRows = statement<FoundTask>(
 
 /**
  * Takes tasks over from workers whose leases have run out, for one group of organizations. This node then holds them, and must tell their jobs that
- * the worker is lost. Answers the tasks that were taken; the others were extended by their workers, taken by another node, or are over.
+ * the worker is lost. Returns the tasks that were taken; the others were extended by their workers, taken by another node, or are over.
  */
 export async function takeLostTasks(db: Queryable, nodeId: string, calls: readonly CallKey[]): Promise<CallKey[]> {
   return await askInParts(calls, (part) => db.query(takeLostTaskRows, [...callArrays(part), nodeId]), everyPairJoined);

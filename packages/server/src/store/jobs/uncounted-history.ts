@@ -101,7 +101,7 @@ const readBacklogRows = statement<UncountedRow>(
    ORDER BY job_history.job_id DESC, job_history.first_sequence DESC`,
 );
 
-/** Moves the end of a backlog, or deletes the backlog when `to` is undefined. Answers false when another node did so first. */
+/** Moves the end of a backlog, or deletes the backlog when `to` is undefined. Returns false when another node did so first. */
 export async function moveBacklog(
   transaction: Transaction,
   { organizationId, before }: Backlog,
@@ -168,7 +168,7 @@ const readUncountedRows = statement<UncountedRow>(
    WHERE job_history.organization_id = $1 AND job.organization_id = $1`,
 );
 
-/** Marks rows as counted, and answers how many were not counted before: fewer than named when another node was first. */
+/** Marks rows as counted, and returns how many were not counted before: fewer than named when another node was first. */
 export async function markCounted(
   transaction: Transaction,
   organizationId: string,

@@ -84,7 +84,7 @@ const listAccountActivityRows = statement<AccountActivity>(
   "each-time",
 );
 
-/** Deletes old activities, at most `limit`, and answers how many. */
+/** Deletes old activities, at most `limit`, and returns how many. */
 export async function deleteOldAccountActivity(
   db: Queryable,
   happenedBefore: Timestamp,

@@ -89,7 +89,7 @@ const findOidcRecordByUserCodeRow = statement<FoundOidcRecord>(
   `SELECT ${foundColumns} FROM oidc_record WHERE kind = $1 AND user_code_hash = $2 LIMIT 1`,
 );
 
-/** Consumes a record that can be used once. Answers false when another request was faster, or the record is gone. */
+/** Consumes a record that can be used once. Returns false when another request was faster, or the record is gone. */
 export async function consumeOidcRecord(
   db: Queryable,
   kind: string,
@@ -141,7 +141,7 @@ const deleteGrantRows = statement<never>(
   "DELETE FROM oidc_record WHERE grant_hash = ANY($1::bytea[])",
 );
 
-/** Deletes at most `limit` expired records. Answers how many. */
+/** Deletes at most `limit` expired records. Returns how many. */
 export async function deleteExpiredOidcRecords(
   db: Queryable,
   expiredBefore: Timestamp,

@@ -14,7 +14,7 @@ export interface HeldRefresh {
   readonly answer: Buffer | null;
 }
 
-/** Claims the exchange of a refresh token, unless it was claimed after `claimedAfter`. In that case it answers the existing claim. */
+/** Claims the exchange of a refresh token, unless it was claimed after `claimedAfter`. In that case it returns the existing claim. */
 export async function claimRefreshExchange(
   transaction: Transaction,
   { tokenHash, clientId, claimId }: RefreshClaim,
@@ -60,7 +60,7 @@ const deleteRefreshExchangeRow = statement<never>(
   "DELETE FROM refresh_exchange WHERE token_hash = $1",
 );
 
-/** Deletes at most `limit` exchanges whose answers are not repeated any more. Answers how many. */
+/** Deletes at most `limit` exchanges whose answers are not repeated any more. Returns how many. */
 export async function deleteOldRefreshExchanges(
   db: Queryable,
   claimedBefore: Timestamp,

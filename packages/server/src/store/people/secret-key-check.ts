@@ -12,7 +12,7 @@ const findCheck = statement<{ sealed: Buffer }>(
   "SELECT sealed FROM secret_key_check",
 );
 
-/** Stores the value unless there is one. Answers the value in the store, which is another node's if that node was faster. */
+/** Stores the value unless there is one. Returns the value in the store, which is another node's if that node was faster. */
 export async function insertSecretKeyCheck(db: Queryable, sealed: Buffer): Promise<Buffer> {
   const [row] = await db.query(insertCheck, [sealed]);
   if (row === undefined) throw new Error("The check value of the secret key was not written.");
@@ -27,7 +27,7 @@ const insertCheck = statement<{ sealed: Buffer }>(
    RETURNING sealed`,
 );
 
-/** Replaces the value. Answers false when another node was faster. */
+/** Replaces the value. Returns false when another node was faster. */
 export async function replaceSecretKeyCheck(db: Queryable, before: Buffer, after: Buffer): Promise<boolean> {
   const rows = await db.query(replaceCheck, [before, after]);
   return rows.length > 0;

@@ -14,7 +14,7 @@ export interface BackoffRule {
 
 /**
  * Counts an attempt before it is evaluated, as if it had failed. This is one conditional write, so that of any number of simultaneous attempts on any
- * number of nodes only those that the rule allows pass. Answers the count; undefined while the subject is blocked, and then nothing is counted.
+ * number of nodes only those that the rule allows pass. Returns the count; undefined while the subject is blocked, and then nothing is counted.
  */
 export async function claimSignInAttempt(
   db: Queryable,
@@ -110,7 +110,7 @@ const clearSignInAttemptRow = statement<never>(
   "DELETE FROM sign_in_backoff WHERE subject_hash = $1",
 );
 
-/** Deletes old attempts, at most `limit`, and answers how many. */
+/** Deletes old attempts, at most `limit`, and returns how many. */
 export async function deleteOldSignInAttempts(db: Queryable, failedBefore: Timestamp, limit: number): Promise<number> {
   const rows = await db.query(deleteOldSignInAttemptRows, [new Date(failedBefore).toISOString(), limit]);
   return rows.length;

@@ -21,7 +21,7 @@ const replaceSignInLinkRow = statement<never>(
    SET link_hash = excluded.link_hash, expires_at = excluded.expires_at`,
 );
 
-/** Uses a link up, and answers the user whom it signs in. If several people open it at once, it works for one of them. */
+/** Uses a link up, and returns the user whom it signs in. If several people open it at once, it works for one of them. */
 export async function useSignInLink(db: Queryable, linkHash: Buffer, at: Timestamp): Promise<string | undefined> {
   const [row] = await db.query(useSignInLinkRow, [linkHash, new Date(at).toISOString()]);
   return row?.userId;

@@ -28,7 +28,7 @@ const listSigningKeyRows = statement<StoredSigningKey>(
   `SELECT ${signingKeyColumns} FROM signing_key ORDER BY key_number`,
 );
 
-/** Inserts a key. Answers the key that has this number afterwards, which is another node's if that node was faster. */
+/** Inserts a key. Returns the key that has this number afterwards, which is another node's if that node was faster. */
 export async function insertSigningKey(db: Queryable, key: StoredSigningKey): Promise<StoredSigningKey> {
   const [row] = await db.query(insertSigningKeyRow, [
     key.keyNumber,
@@ -51,7 +51,7 @@ const insertSigningKeyRow = statement<StoredSigningKey>(
    RETURNING ${signingKeyColumns}`,
 );
 
-/** Stores a private key that was sealed anew. Answers false when another node was faster, or the key is gone. */
+/** Stores a private key that was sealed anew. Returns false when another node was faster, or the key is gone. */
 export async function replacePrivateKey(
   db: Queryable,
   keyNumber: number,

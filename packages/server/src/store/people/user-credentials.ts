@@ -55,7 +55,7 @@ const holdCredentialsRow = statement<UserCredentials>(
   `UPDATE app_user SET disabled_at = disabled_at WHERE user_id = $1 RETURNING ${credentialColumns}`,
 );
 
-/** Sets a password, whether or not there was one. Answers false when the user does not exist. */
+/** Sets a password, whether or not there was one. Returns false when the user does not exist. */
 export async function setPassword(
   db: Queryable,
   userId: string,
@@ -83,7 +83,7 @@ const removePasswordRow = statement<never>(
   "UPDATE app_user SET password_hash = NULL, password_changed_at = $2 WHERE user_id = $1",
 );
 
-/** Changes a password, if it is still the one that was confirmed. Answers false when it was changed meanwhile. */
+/** Changes a password, if it is still the one that was confirmed. Returns false when it was changed meanwhile. */
 export async function changePassword(
   db: Queryable,
   userId: string,
@@ -119,7 +119,7 @@ const renewPasswordHashRow = statement<never>(
   "UPDATE app_user SET password_hash = $3 WHERE user_id = $1 AND password_hash = $2",
 );
 
-/** Stores a secret that is not in force yet. Answers false when a second factor is in force. */
+/** Stores a secret that is not in force yet. Returns false when a second factor is in force. */
 export async function startTotp(db: Queryable, userId: string, sealedSecret: Buffer): Promise<boolean> {
   const rows = await db.query(startTotpRow, [userId, sealedSecret]);
   return rows.length > 0;
@@ -133,7 +133,7 @@ const startTotpRow = statement<{ userId: string }>(
    RETURNING user_id AS "userId"`,
 );
 
-/** Puts a secret in force, if it is still the one that the code was checked against. Answers false when it was replaced, or is in force already. */
+/** Puts a secret in force, if it is still the one that the code was checked against. Returns false when it was replaced, or is in force already. */
 export async function enableTotp(
   db: Queryable,
   userId: string,
@@ -153,7 +153,7 @@ const enableTotpRow = statement<{ userId: string }>(
    RETURNING user_id AS "userId"`,
 );
 
-/** Uses up a time step and all earlier ones. Answers false when it was used before, so only one of two requests with the same code succeeds. */
+/** Uses up a time step and all earlier ones. Returns false when it was used before, so only one of two requests with the same code succeeds. */
 export async function useTotpStep(db: Queryable, userId: string, step: number): Promise<boolean> {
   const rows = await db.query(useTotpStepRow, [userId, step]);
   return rows.length > 0;
@@ -167,7 +167,7 @@ const useTotpStepRow = statement<{ userId: string }>(
    RETURNING user_id AS "userId"`,
 );
 
-/** Disables the second factor. Answers false when none was in force. */
+/** Disables the second factor. Returns false when none was in force. */
 export async function disableTotp(db: Queryable, userId: string): Promise<boolean> {
   const rows = await db.query(disableTotpRow, [userId]);
   return rows.length > 0;
@@ -201,7 +201,7 @@ const listTotpSecretRows = statement<SealedTotp>(
    LIMIT $2`,
 );
 
-/** Stores a TOTP secret that was sealed anew. Answers false when the secret was replaced meanwhile, or is gone. */
+/** Stores a TOTP secret that was sealed anew. Returns false when the secret was replaced meanwhile, or is gone. */
 export async function replaceTotpSecret(
   db: Queryable,
   userId: string,

@@ -197,7 +197,7 @@ const touchUserSessionRows = statement<never>(
      AND user_session.last_seen_at < used.at`,
 );
 
-/** Deletes at most `limit` sessions that expired before a time. Answers how many. */
+/** Deletes at most `limit` sessions that expired before a time. Returns how many. */
 export async function deleteExpiredUserSessions(
   db: Queryable,
   expiredBefore: Timestamp,

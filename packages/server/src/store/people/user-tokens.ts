@@ -127,7 +127,7 @@ const findHeldUserToken = statement<{ found: number }>(
   "SELECT 1 AS found FROM user_token WHERE user_id = $1 AND token_id = $2 AND revoked_at IS NULL",
 );
 
-/** Revokes a token. Answers its hash and its name; undefined when there was none to revoke. */
+/** Revokes a token. Returns its hash and its name; undefined when there was none to revoke. */
 export async function revokeUserToken(
   db: Queryable,
   userId: string,
@@ -147,7 +147,7 @@ const revokeUserTokenRow = statement<{ tokenHash: Buffer; name: string }>(
    RETURNING token_hash AS "tokenHash", name`,
 );
 
-/** Revokes the user's tokens, except `keptTokenId`. Answers how many. */
+/** Revokes the user's tokens, except `keptTokenId`. Returns how many. */
 export async function revokeOtherUserTokens(
   db: Queryable,
   userId: string,

@@ -46,7 +46,7 @@ const findUserRows = statement<User>(
 );
 
 /**
- * Answers how many organizations the user may create (null for the configured maximum), and locks the user until the transaction ends, so that two
+ * Returns how many organizations the user may create (null for the configured maximum), and locks the user until the transaction ends, so that two
  * requests of one user run one after the other. The lock is a write, as in `holdCredentials`.
  */
 export async function holdOrganizationMaximum(transaction: Transaction, userId: string): Promise<number | null> {

@@ -135,7 +135,7 @@ export interface WholeVersion extends Version {
   readonly definition: string;
 }
 
-/** Inserts a new version and answers its number. The caller holds the workflow's lock (`lockWorkflow`), so that numbers count from 1 without gaps. */
+/** Inserts a new version and returns its number. The caller holds the workflow's lock (`lockWorkflow`), so that numbers count from 1 without gaps. */
 export async function insertVersion(
   transaction: Transaction,
   organizationId: string,

@@ -17,7 +17,7 @@ export interface WorkflowKey {
 const workflowColumns = `
   organization_id AS "organizationId", workflow_id AS "workflowId", name, created_by AS "createdBy", created_at AS "createdAt"`;
 
-/** Inserts a workflow. Answers false when another workflow of the organization has the name (compared byte by byte). */
+/** Inserts a workflow. Returns false when another workflow of the organization has the name (compared byte by byte). */
 export async function insertWorkflow(transaction: Transaction, workflow: Workflow): Promise<boolean> {
   const { organizationId, workflowId, name, createdBy, createdAt } = workflow;
   const inserted = await transaction.query(insertWorkflowRow, [
@@ -52,7 +52,7 @@ const findWorkflowRow = statement<Workflow>(
    WHERE organization_id = $1 AND workflow_id = $2 AND deleted_at IS NULL`,
 );
 
-/** Locks the workflow, so that changes of its versions and tags run one after the other. Answers false when the workflow does not exist. */
+/** Locks the workflow, so that changes of its versions and tags run one after the other. Returns false when the workflow does not exist. */
 export async function lockWorkflow(transaction: Transaction, key: WorkflowKey): Promise<boolean> {
   const rows = await transaction.query(lockWorkflowRow, [key.organizationId, key.workflowId]);
   return rows.length > 0;
@@ -138,7 +138,7 @@ const findWorkflowIdRowsByName = statement<{ workflowId: string }>(
    WHERE organization_id = $1 AND name = $2`,
 );
 
-/** Hides the workflow and frees its name. Its jobs go on and can still be read. Answers the name; undefined when there was no such workflow. */
+/** Hides the workflow and frees its name. Its jobs go on and can still be read. Returns the name; undefined when there was no such workflow. */
 export async function deleteWorkflow(db: Queryable, key: WorkflowKey, at: Timestamp): Promise<string | undefined> {
   const [row] = await db.query(deleteWorkflowRow, [key.organizationId, key.workflowId, new Date(at).toISOString()]);
   return row?.name;

@@ -326,7 +326,7 @@ class FullMemory {
     for (const path of [...this.#lines.keys()]) if (path.startsWith(begin)) this.#forget(path);
   }
 
-  /** Answers the result of a fork whose branches have ended; undefined as long as they have not. */
+  /** Returns the result of a fork whose branches have ended; undefined as long as they have not. */
   #forkResult({ step, results, items }: Fork): JsonValue | undefined {
     const { rule } = step.work;
     if (rule.kind === "branches") {

@@ -1,6 +1,6 @@
 // The functions that run in the Lambda server of the tests. Each handler shows one fact that a test states.
 
-/** Answers its own input. */
+/** Returns its own input. */
 export async function echo(event, context) {
   return { event, clientContext: context.clientContext };
 }
@@ -29,7 +29,7 @@ export async function answersLarge({ bytes }) {
   return { text: "x".repeat(bytes) };
 }
 
-/** Answers broken JSON, because serverless-offline puts a string between quotes without escaping it. */
+/** Returns broken JSON, because serverless-offline puts a string between quotes without escaping it. */
 export async function answersBrokenJson() {
   return 'he said "no"';
 }

@@ -96,7 +96,7 @@ const ends: Readonly<Record<string, End>> = {
   },
 };
 
-/** Answers the ends of that store's jobs which were under way. */
+/** Returns the ends of that store's jobs which were under way. */
 function endsIn(store: EarlierStore): [string, End][] {
   const next: End = { ...chain, output: expect.objectContaining({ attempt: expect.any(Number) }) };
   return Object.keys(store.jobIds).flatMap((name): [string, End][] => {
@@ -243,7 +243,7 @@ function testStore(home: StoreHome, store: EarlierStore): void {
   });
 
   if ("costly" in store.jobIds) {
-    test("a version that would be refused today runs on, and what events bring is still held against it", async () => {
+    test("a version that would be refused today continues to run, and its event payloads are still checked", async () => {
       const params = { workflowId: store.workflowIds.costly ?? "" };
       const today = await api.call("ValidateWorkflowVersion", { params, body: { definition: costlyDefinition } });
       expect(today.body.valid).toBe(false);
@@ -337,7 +337,7 @@ function testStore(home: StoreHome, store: EarlierStore): void {
     expect(body.newestSeal).toBeDefined();
   });
 
-  /** Answers the values of the day on which the store was written and of the days of this test, even if these are the same. */
+  /** Returns the values of the day on which the store was written and of the days of this test, even if these are the same. */
   async function measured(metric: string, more: object = {}): Promise<{ values: number[]; isWhole: boolean }> {
     const day = 86_400_000;
     const written = Math.floor(Date.parse(store.writtenAt) / day) * day;

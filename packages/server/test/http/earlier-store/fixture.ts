@@ -58,7 +58,7 @@ export function fixtureFile(schema: number): URL {
   return new URL(`schema-${schema}.json.gz`, import.meta.url);
 }
 
-/** Answers the whole body of an operation, and for a list all pages as one. */
+/** Returns the whole body of an operation, and for a list all pages as one. */
 export async function readAll(
   api: Client,
   operation: string,

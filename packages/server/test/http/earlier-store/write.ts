@@ -188,7 +188,7 @@ async function deployAll(): Promise<Readonly<Record<string, RegisteredVersion>>>
   return { ...made, second };
 }
 
-/** Answers the definitions that the build registers. */
+/** Returns the definitions that the build registers. */
 async function takenOf(definitions: Readonly<Record<string, string>>): Promise<Record<string, string>> {
   const { body } = await api.call<{ workflowId: string }>("RegisterWorkflow", { body: { name: "tried" } });
   const params = { workflowId: body.workflowId };

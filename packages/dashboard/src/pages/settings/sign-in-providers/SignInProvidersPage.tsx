@@ -11,7 +11,7 @@ import { Command } from "../../../parts/words/Command.tsx";
 import { texts } from "../../../texts/texts.ts";
 import { ProviderFacts } from "./ProviderFacts.tsx";
 
-/** The issuers outside that people of this organization sign in with. Only to be read: they come from the operator's file. */
+/** Shows the external identity providers of this organization. They cannot be changed here, because they come from the operator's file. */
 export function SignInProvidersPage() {
   const { organizationId } = useParams({ from: "/app/organizations/$organizationId" });
   return (

@@ -105,7 +105,7 @@ class DataFlow {
     const bound = this.#maxOutputBytes;
     const found = describeLargeList(this.#types.itemCount(index), this.#types.branchOutput(index, undefined), bound);
     if (found === undefined) return;
-    const detail = `${quoted(step.name)} ${found}; a list of more than ${bound} bytes together fails it with \`OutputTooLarge\``;
+    const detail = `${quoted(step.name)} ${found}; with a list of more than ${bound} bytes it fails with \`OutputTooLarge\``;
     const advice = 'Give less for each item, or only `"output": "counts"`';
     this.#warnings.add(`${pointerTo("/steps", index)}/integrationDetails/config`, `${detail}. ${advice}`);
   }

@@ -79,7 +79,7 @@ export function describeOutputTrouble({ misfit, arrivals }: Trouble, scene: Scen
     const given = scene.step.work.rule.kind === "items" ? "its items" : "its branches";
     return `${quoted(scene.step.name)} gives what ${given} give; ${subjectOf(misfit)} ${describeMisfit(misfit)}`;
   }
-  return `${quoted(scene.step.name)} passes on what it receives${where}; ${subjectOf(misfit)} ${describeMisfit(misfit)}`;
+  return `${quoted(scene.step.name)} has its input as its output${where}; ${subjectOf(misfit)} ${describeMisfit(misfit)}`;
 }
 
 function describeMissing(property: string, { step, hint }: Scene, where: string): string {

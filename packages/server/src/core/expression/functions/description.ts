@@ -18,7 +18,7 @@ const has: FunctionDescription = {
   name: "has",
   forms: "function",
   signature: "has(path)",
-  summary: "Whether what the path leads to is there: a property, or the output of a step that ran.",
+  summary: "Whether the path has a value: a property, or the output of a step that ran.",
   example: ['has({"a": 1}.b)', false],
 };
 

@@ -78,7 +78,7 @@ export const listFunctions: readonly ExpressionFunction[] = [
     call: ([items], budget) => sorted(items as readonly JsonValue[], budget),
     type: ([items]) => sameItems(items as Type),
     mayFail: ([items]) => mixedItems(items as Type),
-    summary: "The list in rising order: numbers, or texts.",
+    summary: "The list of numbers or texts in ascending order.",
     example: ['sort(["b", "a"])', ["a", "b"]],
   }),
   defineFunction({
@@ -89,7 +89,7 @@ export const listFunctions: readonly ExpressionFunction[] = [
       const { low, high } = itemCountOf(items as Type);
       return listOf(itemsOf(items as Type), Math.min(low, 1), high);
     },
-    summary: "The list without repetitions; the first of equal items stays.",
+    summary: "The list without repetitions; of equal items the first one stays.",
     example: ["distinct([1, 2, 1])", [1, 2]],
   }),
   defineFunction({
@@ -101,7 +101,7 @@ export const listFunctions: readonly ExpressionFunction[] = [
     call: ([a, b], budget) => merged(a as JsonObject, b as JsonObject, budget),
     type: ([a, b]) => mergedType(a as Type, b as Type),
     typingCost: ([a, b]) => costOfMergedType(a as Type, b as Type),
-    summary: "The properties of both maps; where both have one, that of the second counts.",
+    summary: "The properties of both maps. If both have a property, the value of the second map counts.",
     example: ['merge({"a": 1, "b": 1}, {"b": 2})', { a: 1, b: 2 }],
   }),
 ];
@@ -121,7 +121,7 @@ function extreme(name: "min" | "max", args: readonly Value[], budget: Budget): V
   const values = args.length === 1 && Array.isArray(args[0]) ? args[0] : args;
   if (args.length === 1 && values === args) fail("takes a list, or more than one value");
   const [first, ...others] = values;
-  if (first === undefined) return fail("has an empty list, of which nothing is the least or greatest");
+  if (first === undefined) return fail("has an empty list, which has no least or greatest item");
   budget.spend(values.length * unitsPerComparison);
   // Even a single value must be of a kind that has an order.
   compare(first, first, budget);

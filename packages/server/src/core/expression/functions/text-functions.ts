@@ -84,7 +84,7 @@ export const textFunctions: readonly ExpressionFunction[] = [
     name: "replace",
     parameters: [text, { name: "part", kinds: kinds.string }, { name: "by", kinds: kinds.string }],
     call: ([all, part, by], budget) => {
-      if (part === "") return fail("replaces the empty text, which stands nowhere; say which part to replace");
+      if (part === "") return fail("replaces the empty text; name the part to replace");
       return joinTexts(split(all as string, part as string, budget), by as string, budget);
     },
     type: () => stringType,
@@ -149,7 +149,7 @@ export const textFunctions: readonly ExpressionFunction[] = [
     call: ([value], budget) => textOf(value as Value, budget),
     type: () => stringType,
     summary:
-      "Any value as text, as an expression amid other text gives it: a string as it is, a time in RFC 3339, everything else as JSON.",
+      "Any value as text, in the form that it has inside other text: a string as it is, a time in RFC 3339, everything else as JSON.",
     example: ['text({"a": [1, null]})', '{"a":[1,null]}'],
   }),
   defineFunction({

@@ -27,7 +27,7 @@ export const timeFunctions: readonly ExpressionFunction[] = [
       return "the text may be no time; its schema can say `format: date-time`";
     },
     typingCost: ([value]) => costOfTexts(value as Type, 1),
-    summary: "The time that an RFC 3339 text shows, to the millisecond.",
+    summary: "The time that is written in an RFC 3339 text, to the millisecond.",
     example: ['timestamp("2026-01-31T13:00:00+01:00")', "2026-01-31T12:00:00.000Z"],
   }),
   defineFunction({

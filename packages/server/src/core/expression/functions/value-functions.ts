@@ -18,7 +18,8 @@ export const valueFunctions: readonly ExpressionFunction[] = [
     call: ([value], budget) => toInt(value as Value, budget),
     type: () => wholeType,
     mayFail: ([value]) => (mayBe(value as Type, kinds.string) ? "the text may be no whole number" : undefined),
-    summary: "A number without its fraction, the whole number that a text shows, or a timestamp's seconds since 1970.",
+    summary:
+      "A number without its fraction, the whole number that is written in a text, or a timestamp's seconds since 1970.",
     example: ['int(7 / 2) + int("40")', 43],
   }),
   defineFunction({
@@ -28,7 +29,7 @@ export const valueFunctions: readonly ExpressionFunction[] = [
     call: ([value], budget) => toNumber(value as number | string, budget),
     type: () => numberType,
     mayFail: ([value]) => (mayBe(value as Type, kinds.string) ? "the text may be no number" : undefined),
-    summary: "The number that a text shows as JSON would; a number as it is.",
+    summary: "The number that is written in a text as in JSON; a number stays as it is.",
     example: ['double("2.5") * 2', 5],
   }),
   defineFunction({
@@ -45,7 +46,7 @@ export const valueFunctions: readonly ExpressionFunction[] = [
     },
     type: () => anyType,
     mayFail: () => "the text may be no JSON",
-    summary: "The value that a JSON text stands for.",
+    summary: "The value that is written in a JSON text.",
     example: ['json("{\\"a\\": [1]}").a[0]', 1],
   }),
   defineFunction({
@@ -68,7 +69,7 @@ export const valueFunctions: readonly ExpressionFunction[] = [
     type: () => stringType,
     mayFail: () => "the text may be no base64 of UTF-8 text",
     summary:
-      "The text whose UTF-8 the base64 stands for; with or without `=` at its end, and in the form for URLs too.",
+      "The text that is encoded as UTF-8 in the base64. The `=` at its end is optional, and the form for URLs is accepted, too.",
     example: ['base64.decode("YW5uOnNlY3JldA==")', "ann:secret"],
   }),
   defineFunction({

@@ -69,7 +69,7 @@ export function narrowed(type: Type, key: string, { notNull, leastSize }: Facts)
   return narrow;
 }
 
-/** Answers the same node for the same type, so that its cases are found once. */
+/** Returns the same node for the same type, so that its cases are found once. */
 function notNullOf(type: Type): Type {
   const known = notNullCache.get(type.schema) ?? bothOf(type, notNullSchema).schema;
   notNullCache.set(type.schema, known);

@@ -39,7 +39,7 @@ function findPairs(operator: BinaryOperator, left: Kinds, right: Kinds): Operand
 }
 
 function sentence(operator: BinaryOperator, left: Kinds, right: Kinds): string {
-  return `may put ${describeKinds(left)} and ${describeKinds(right)} on the sides of \`${operator}\`, which it does not take`;
+  return `may put ${describeKinds(left)} and ${describeKinds(right)} on the two sides of \`${operator}\`, which does not accept them`;
 }
 
 const singleKinds: readonly Kinds[] = [

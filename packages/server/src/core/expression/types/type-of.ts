@@ -184,7 +184,7 @@ class Typing {
     const found = kindsOf(of);
     if (found === noTypes) return noType;
     if ((found & kinds.object) === 0) {
-      this.#problem(node, `asks ${describeKinds(found)} for a property, and only maps have them`);
+      this.#problem(node, `reads a property of ${describeKinds(found)}, but only maps have properties`);
       return noType;
     }
     const maps = casesOf(of).filter((known) => (known.types & kinds.object) !== 0);
@@ -200,7 +200,7 @@ class Typing {
     }
     if (!isGuarded) {
       if ((found & ~kinds.object) !== 0)
-        this.#risk(node, `asks for a property of something that may be ${describeKinds(found & ~kinds.object)}`);
+        this.#risk(node, `reads a property of a value that may be ${describeKinds(found & ~kinds.object)}`);
       else if (maps.some((known) => !known.requires(name))) this.#mayBeMissing(node);
     }
     return propertyOf(of, name);
@@ -252,7 +252,7 @@ class Typing {
         others.push(value);
         if (entries.length > 1) this.#risk(keyNode, "may be the same key as another one of its map");
       } else {
-        if (properties.has(name)) this.#problem(keyNode, "stands twice as a key in its map; remove one");
+        if (properties.has(name)) this.#problem(keyNode, "occurs twice as a key in its map; remove one");
         properties.set(name, toJsonSchema(value));
       }
     }

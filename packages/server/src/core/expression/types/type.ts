@@ -8,7 +8,7 @@ import { type Kinds, kinds, timeKinds } from "../value.ts";
 /** The knowledge about a value before it exists: the schema that it fits if it is JSON, and whether it may be a timestamp or a duration. */
 export interface Type {
   readonly schema: Schema;
-  /** None, one or both of the kinds of time. */
+  /** Whether the value may be a timestamp, a duration, either or neither. */
   readonly times: Kinds;
 }
 
