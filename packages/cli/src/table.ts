@@ -1,4 +1,4 @@
-import stringWidth from "string-width";
+import { createRequire } from "node:module";
 
 /** The rows below their headings, in columns. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -17,22 +17,28 @@ export function list(entries: Readonly<Record<string, string | undefined>>, inde
 
 /** The number of a terminal's columns that a text takes. East Asian characters and emoji take two each, and combining marks none. */
 export function widthOf(text: string): number {
+  if (isPlain(text)) return text.length;
+  // Most commands need none of it, and it takes a tenth of a short command's time to load.
+  const { default: stringWidth } = createRequire(import.meta.url)("string-width") as typeof import("string-width");
   return stringWidth(text);
+}
+
+function isPlain(text: string): boolean {
+  return /^[ -~]*$/.test(text);
 }
 
 /** The beginning of a text that fits into so many columns of a terminal. */
 export function cut(text: string, columns: number): string {
+  if (isPlain(text)) return text.slice(0, columns);
   let shown = "";
   let width = 0;
-  for (const { segment } of graphemes.segment(text)) {
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
     width += widthOf(segment);
     if (width > columns) break;
     shown += segment;
   }
   return shown;
 }
-
-const graphemes = new Intl.Segmenter();
 
 function padded(cell: string, width: number): string {
   return cell + " ".repeat(Math.max(0, width - widthOf(cell)));
