@@ -26,6 +26,8 @@ interface Schema {
   readonly $ref?: string;
   readonly type?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly anyOf?: readonly Schema[];
 }
 
 interface Operation {
@@ -45,16 +47,18 @@ function operationTableOf({ paths, components }: ApiDocument): string {
     Object.entries(operations).map(([method, operation]) => {
       const isKeyed = operation.parameters?.some(({ name }) => name === "Idempotency-Key") === true;
       const items = itemsFieldOf(operation, components.schemas);
+      const field = items === undefined ? fieldOf(operation, components.schemas) : undefined;
       const route = {
         method: method.toUpperCase(),
         path,
         ...(isKeyed && { isKeyed }),
         ...(items !== undefined && { items }),
+        ...(field !== undefined && { field }),
       };
       return `  ${operation.operationId}: ${JSON.stringify(route)},\n`;
     }),
   );
-  return `/** Generated from the API document: the way to each operation, whether it takes an Idempotency-Key, and in which field of its pages a list has its items. */
+  return `/** Generated from the API document: the way to each operation, whether it takes an Idempotency-Key, in which field of its pages a list has its items, and a field that each answer of another operation has. */
 export const operationTable = {
 ${lines.join("")}} as const;
 `;
@@ -71,6 +75,22 @@ function itemsFieldOf(
   const [items, ...others] = Object.keys(properties).filter((name) => properties[name]?.type === "array");
   if (items === undefined || others.length > 0) throw new Error(`The pages of ${operationId} need one array of items.`);
   return items;
+}
+
+/** The first field that each successful answer must have. Undefined where one may have no body, or is a text. */
+function fieldOf({ responses }: Operation, schemas: ApiDocument["components"]["schemas"]): string | undefined {
+  const successes = Object.entries(responses).filter(([status]) => status.startsWith("2"));
+  const [first = [], ...others] = successes.map(([, { content }]) =>
+    requiredIn(content?.["application/json"]?.schema, schemas),
+  );
+  return first.find((name) => others.every((names) => names.includes(name)));
+}
+
+function requiredIn(schema: Schema | undefined, schemas: ApiDocument["components"]["schemas"]): readonly string[] {
+  const { required = [], anyOf } = schemas[schema?.$ref?.split("/").at(-1) ?? ""] ?? schema ?? {};
+  if (anyOf === undefined) return required;
+  const [first = [], ...others] = anyOf.map((one) => requiredIn(one, schemas));
+  return first.filter((name) => others.every((names) => names.includes(name)));
 }
 
 /** The generator is the client's own dependency: it needs another TypeScript than the rest of the house. */

@@ -1,4 +1,4 @@
-import { Argument, type Command } from "commander";
+import { Argument, type Command, type Option } from "commander";
 import { print } from "./terminal.ts";
 
 /** Completion in the shell: a small script there asks this command line what may come next, so it knows every command and option. */
@@ -23,24 +23,56 @@ fish: run once             stepwell completion fish > ~/.config/fish/completions
 
 /** The words that may stand in the place of the last one, which is begun or empty. */
 export function candidatesFor(program: Command, words: readonly string[]): readonly string[] {
-  const before = words.slice(0, -1);
+  const place = placeAfter(program, words.slice(0, -1));
   const begun = words.at(-1) ?? "";
-  let command = program;
-  let argumentCount = 0;
-  for (const word of before) {
-    const next = command.commands.find((one) => one.name() === word);
-    if (next !== undefined) command = next;
-    else if (!word.startsWith("-")) argumentCount += 1;
+  const [, name = "", value] = /^(--[\w-]+)=(.*)$/s.exec(begun) ?? [];
+  if (value !== undefined) {
+    const choices = valued(place.command, name)?.argChoices ?? [];
+    return startingWith(value, choices).map((choice) => `${name}=${choice}`);
   }
-  const option = command.options.find(({ long }) => long === before.at(-1));
-  if (option !== undefined && (option.required || option.optional)) return startingWith(begun, option.argChoices ?? []);
+  // A word that only consists of the equals sign is one that bash has split off: the value begins behind it.
+  if (place.option !== undefined) return startingWith(begun === "=" ? "" : begun, place.option.argChoices ?? []);
   if (begun.startsWith("-"))
-    return startingWith(begun, ["--help", ...command.options.flatMap(({ long }) => long ?? [])]);
+    return startingWith(begun, ["--help", ...place.command.options.flatMap(({ long }) => long ?? [])]);
+  const { command, argumentCount } = place;
   const names = command
     .createHelp()
     .visibleCommands(command)
     .map((one) => one.name());
   return startingWith(begun, [...names, ...(command.registeredArguments[argumentCount]?.argChoices ?? [])]);
+}
+
+interface Place {
+  readonly command: Command;
+  /** How many arguments of the command are given already. */
+  readonly argumentCount: number;
+  /** The option whose value comes next. */
+  readonly option: Option | undefined;
+}
+
+/** Where these words lead: the command, and what it takes next. */
+function placeAfter(program: Command, words: readonly string[]): Place {
+  let command = program;
+  let argumentCount = 0;
+  let option: Option | undefined;
+  for (const word of words) {
+    // Bash gives `--status=FAILED` as three words.
+    if (word === "=") continue;
+    const isValue = option !== undefined;
+    option = isValue ? undefined : valued(command, word);
+    if (isValue || word.startsWith("-")) continue;
+    const next = command.commands.find((one) => one.name() === word);
+    // Behind `help` stand the names of commands.
+    if (next?.name() === "help") continue;
+    if (next === undefined) argumentCount += 1;
+    else command = next;
+  }
+  return { command, argumentCount, option };
+}
+
+/** The option of this name, where it takes a value. */
+function valued(command: Command, name: string): Option | undefined {
+  return command.options.find(({ long, short, required }) => required && (long === name || short === name));
 }
 
 function startingWith(begun: string, words: readonly string[]): readonly string[] {
@@ -67,8 +99,13 @@ compdef _stepwell stepwell
   fish: `
 function __stepwell_complete
   set -l words (commandline -opc) (commandline -ct)
-  stepwell complete -- $words[2..] 2>/dev/null
+  set -l found (stepwell complete -- $words[2..-1] 2>/dev/null)
+  if test (count $found) -gt 0
+    printf '%s\\n' $found
+  else
+    __fish_complete_path (commandline -ct)
+  end
 end
-complete -c stepwell -a '(__stepwell_complete)'
+complete -c stepwell -f -a '(__stepwell_complete)'
 `,
 } as const;

@@ -1,3 +1,5 @@
+import { widthOf } from "./table.ts";
+
 /** Something that is wrong in the text of a definition, or may go wrong. */
 export interface Finding {
   readonly pointer: string;
@@ -33,12 +35,16 @@ export function tooManyWarnings(file: string, count: number): string {
   return `${file} has ${count === 1 ? "1 warning" : `${count} warnings`}, and --strict allows none.`;
 }
 
-/** The part of the line around the column that fits on most terminals. Tabs stay tabs, so that the mark stands below its character. */
+/** The part of the line around the column that fits on most terminals. Tabs stay tabs and wide characters count twice, so that the mark stands below its character. */
 function excerpt(line: string, column: number): string[] {
   if (line.trim() === "") return [];
   const start = Math.max(0, column - 1 - charactersBefore);
   const shown = line.slice(start, start + shownCharacters);
-  const before = line.slice(start, column - 1).replaceAll(/[^\t]/g, " ");
+  const before = line
+    .slice(start, column - 1)
+    .split("\t")
+    .map((part) => " ".repeat(widthOf(part)))
+    .join("\t");
   return [`  ${shown}`, `  ${before}^`];
 }
 

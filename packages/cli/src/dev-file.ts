@@ -15,7 +15,10 @@ export interface DevFile {
 
 export function readDevFile(dataDir: string): Partial<DevFile> | undefined {
   try {
-    return JSON.parse(readFileSync(pathIn(dataDir), "utf8")) as Partial<DevFile>;
+    const content = (JSON.parse(readFileSync(pathIn(dataDir), "utf8")) ?? {}) as Partial<DevFile>;
+    for (const name of ["baseUrl", "organizationId", "token"] as const)
+      if (!["string", "undefined"].includes(typeof content[name])) throw new Error(`${name} is not a text`);
+    return content;
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
     throw new Error(

@@ -1,6 +1,7 @@
 import type { Job } from "@stepwell/client";
 import type { Connection } from "./connection.ts";
 import { describeStatus, hasEnded } from "./job-text.ts";
+import { cut, inOneLine } from "./table.ts";
 import { hasLiveTerminal } from "./terminal.ts";
 
 /** Waits until the job has ended or waits for events, or the time is up; on a terminal a line that changes says how far it is. */
@@ -35,7 +36,7 @@ class ProgressLine {
 
   show(text: string): void {
     if (!this.#isLive) return;
-    process.stderr.write(`\r${eraseLine}${text.slice(0, (process.stderr.columns ?? 80) - 1)}`);
+    process.stderr.write(`\r${eraseLine}${cut(inOneLine(text), (process.stderr.columns || 80) - 1)}`);
     this.#isShown = true;
   }
 

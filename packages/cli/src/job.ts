@@ -1,4 +1,4 @@
-import type { components, HistoryEntry, Job } from "@stepwell/client";
+import type { components, HistoryEntry, Job, StepwellError } from "@stepwell/client";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { ageOf } from "./age.ts";
 import { connect, type Place } from "./connection.ts";
@@ -10,7 +10,7 @@ import { describeJob } from "./job-text.ts";
 import { listed } from "./listed.ts";
 import { withLimit, withWait } from "./option.ts";
 import { table } from "./table.ts";
-import { show, showNext } from "./terminal.ts";
+import { show, showNext, warn } from "./terminal.ts";
 
 export function declareJob(program: Command): void {
   const job = program.command("job").description("list, follow, cancel and resume jobs");
@@ -96,12 +96,17 @@ export function endAs({ status }: { readonly status: Job["status"] }): void {
 
 async function watch(jobId: string, place: Place): Promise<void> {
   const { client, organizationId } = await connect(place);
-  for await (const entry of client.watchJob(organizationId, jobId)) showEntry(entry);
+  for await (const entry of client.watchJob(organizationId, jobId, { onOutage: tellOutage })) showEntry(entry);
   endAs(await client.getJob(organizationId, jobId));
 }
 
 function showEntry(entry: HistoryEntry): void {
   showNext({ value: entry, text: describeEntry(entry) });
+}
+
+/** Somebody who watches a job must not take an outage for a job in which nothing happens. */
+function tellOutage({ detail }: StepwellError): void {
+  warn(`stepwell: ${detail} Connecting again, for up to 2 minutes …`);
 }
 
 async function explain(jobId: string, place: Place): Promise<void> {

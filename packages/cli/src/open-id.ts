@@ -71,6 +71,8 @@ export function explained(error: unknown, baseUrl: string): Error {
   if (cause instanceof Response && cause.status < 500) {
     return new Error(`At ${baseUrl} there is no Stepwell service with sign-in (it answered ${cause.status}).`);
   }
+  if (["OAUTH_INVALID_RESPONSE", "OAUTH_PARSE_ERROR"].includes(String(codeOf(error))))
+    return new Error(`At ${baseUrl} there is no Stepwell service with sign-in (its answer is none of a sign-in).`);
   if (isPassing(error)) {
     const detail = `The service at ${baseUrl} cannot be reached. Is it running, and is this its address?`;
     return new CommandError("unreachable", detail, { cause: error });

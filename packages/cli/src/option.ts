@@ -26,7 +26,9 @@ export function wholeNumber(minimum: number, maximum: number): (text: string) =>
 
 /** A parser for options that are given several times, or once with commas. */
 export function each(text: string, before: readonly string[] = []): readonly string[] {
-  return [...before, ...text.split(",").map((part) => part.trim())];
+  const parts = text.split(",").map((part) => part.trim());
+  if (parts.includes("")) throw new InvalidArgumentError("A part of it is empty.");
+  return [...before, ...parts];
 }
 
 const maxWaitSeconds = 86_400;

@@ -4,6 +4,7 @@ import { declareAudit } from "./audit-trail.ts";
 import { declareCompletion } from "./completion.ts";
 import { declareDeploy } from "./deploy.ts";
 import { declareEvent } from "./event.ts";
+import { declareHelp } from "./help.ts";
 import { declareJob } from "./job.ts";
 import { login } from "./login.ts";
 import { logout } from "./logout.ts";
@@ -14,17 +15,22 @@ import { declareQueue } from "./queue.ts";
 import { declareRole } from "./role.ts";
 import { sample, sampleName, sampleNames, workerNames } from "./sample.ts";
 import { declareSubmit } from "./submit.ts";
-import { chooseOutput } from "./terminal.ts";
+import { declareTag } from "./tag.ts";
+import { chooseOutput, show } from "./terminal.ts";
 import { declareToken } from "./token.ts";
 import { whoAmI } from "./who-am-i.ts";
 import { declareWorkflow } from "./workflow.ts";
+
+const { version } = createRequire(import.meta.url)("../package.json") as { readonly version: string };
 
 /** All commands with their options. Nothing runs until it parses a command line. */
 export function declareProgram(): Command {
   const program = new Command("stepwell")
     .description("Durable workflows, self-hosted.")
-    .version((createRequire(import.meta.url)("../package.json") as { readonly version: string }).version)
+    .version(version)
     .addHelpText("after", `\n${whereCommandsGo}`)
+    // `--version` behind the name of a command belongs to that command.
+    .enablePositionalOptions()
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "stepwell: ")) })
     .hook("preAction", (_, command) => {
@@ -36,7 +42,9 @@ export function declareProgram(): Command {
   declareThisMachine(program);
   declareOperation(program);
   for (const leaf of leavesOf(program)) addOutput(leaf);
+  program.commandsGroup("On this machine:");
   declareCompletion(program);
+  declareHelp(program);
   for (const command of allOf(program)) command.showHelpAfterError(usageOf(command));
   return program;
 }
@@ -53,6 +61,7 @@ function declareWork(program: Command): void {
   declareEvent(program);
   declareDeploy(program);
   declareWorkflow(program);
+  declareTag(program);
   declareQueue(program);
   program.commandsGroup("Access:");
   program.command("whoami").description("show who you are signed in as, and where").action(whoAmI);
@@ -105,6 +114,10 @@ function declareThisMachine(program: Command): void {
       "print the definition of an example, by default of the one that `dev` deploys, or the program of a worker",
     )
     .action(sample);
+  program
+    .command("version")
+    .description("print the version of this command line")
+    .action(() => show({ value: { version }, text: version, quiet: version }));
 }
 
 function declareOperation(program: Command): void {
@@ -185,7 +198,7 @@ function addPlace(command: Command): void {
 }
 
 function addOutput(command: Command): void {
-  command.option("--json", "print the result as JSON").option("--quiet", "print only ids, and no warnings");
+  command.option("--json", "print the result as JSON").option("-q, --quiet", "print only ids, and no warnings");
 }
 
 /** One line instead of the whole help, which `--help` prints. */

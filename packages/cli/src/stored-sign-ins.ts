@@ -67,7 +67,12 @@ function path(): string {
 function read(): Content {
   try {
     const content = JSON.parse(readKept(path()) ?? "{}") as Partial<Content> | null;
-    return { ...content, signIns: content?.signIns ?? {} };
+    const signIns: Content["signIns"] = content?.signIns ?? {};
+    for (const [baseUrl, signIn] of Object.entries(signIns) as [string, Partial<SignIn> | null][]) {
+      const texts = [signIn?.baseUrl, signIn?.idToken, signIn?.refreshToken];
+      if (texts.some((text) => typeof text !== "string")) throw new Error(`the sign-in at ${baseUrl} is not whole`);
+    }
+    return { ...content, signIns };
   } catch (error) {
     if (error instanceof CommandError) throw error;
     throw new Error(
@@ -99,8 +104,9 @@ function takes(lock: string): boolean {
     return true;
   } catch (error) {
     if (!hasCode(error, "EEXIST")) throw error;
-    const age = Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-    if (age > maxLockMs) rmSync(lock, { force: true });
+    const ageMs = Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
+    // A clock that was set back leaves a lock of the future.
+    if (Math.abs(ageMs) > maxLockMs) rmSync(lock, { force: true });
     return false;
   }
 }

@@ -1,9 +1,10 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { type Connection, connect, type Place } from "./connection.ts";
 import { endAs, showOne } from "./job.ts";
 import { waitFor } from "./job-progress.ts";
 import { parseJson, withWait } from "./option.ts";
 import { hasLiveTerminal, show } from "./terminal.ts";
+import { type NamedVersion, parseVersion } from "./version.ts";
 import { workflowIdOf } from "./workflow.ts";
 
 export function declareSubmit(program: Command): void {
@@ -12,6 +13,11 @@ export function declareSubmit(program: Command): void {
     .argument("<workflow>", "a workflow's name or id")
     .option("--input <json>", "the job's input: JSON, @FILE, or - for standard input", parseJson, {})
     .option("--tag <tag>", "which version to run", "$LIVE")
+    .addOption(
+      new Option("--version <version>", "run this version instead: its number or its id")
+        .argParser(parseVersion)
+        .conflicts("tag"),
+    )
     .option("--idempotency-key <key>", "a repetition with the same key gets the same job")
     .description("submit a job; without --wait its status is PENDING, and `stepwell job watch` follows it");
   withWait(command).action(submit);
@@ -20,15 +26,17 @@ export function declareSubmit(program: Command): void {
 interface SubmitOptions extends Place {
   readonly input: unknown;
   readonly tag: string;
+  readonly version?: NamedVersion;
   readonly idempotencyKey?: string;
   readonly wait: number;
 }
 
-async function submit(workflow: string, { input, tag, idempotencyKey, wait, ...place }: SubmitOptions): Promise<void> {
+async function submit(workflow: string, options: SubmitOptions): Promise<void> {
+  const { input, tag, version = { tag }, idempotencyKey, wait, ...place } = options;
   const connection = await connect(place);
   const { client, organizationId } = connection;
   const workflowId = await workflowIdOf(connection, workflow);
-  const body = { workflowId, workflowVersion: { tag }, inputJson: input as Record<string, unknown> };
+  const body = { workflowId, workflowVersion: version, inputJson: input as Record<string, unknown> };
   const job = await client.submitJob(organizationId, body, {
     ...(idempotencyKey !== undefined && { idempotencyKey }),
     ...firstWait(wait),

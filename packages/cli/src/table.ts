@@ -1,8 +1,10 @@
+import { createRequire } from "node:module";
+
 /** The rows below their headings, in columns. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [headings, ...rows.map((row) => row.map(inOneLine))];
-  const widths = headings.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
-  const line = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ");
+  const widths = headings.map((_, column) => all.reduce((most, row) => Math.max(most, widthOf(row[column] ?? "")), 0));
+  const line = (row: readonly string[]) => row.map((cell, column) => padded(cell, widths[column] ?? 0)).join("  ");
   return all.map((row) => line(row).trimEnd()).join("\n");
 }
 
@@ -11,6 +13,35 @@ export function list(entries: Readonly<Record<string, string | undefined>>, inde
   const known = Object.entries(entries).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const width = Math.max(...known.map(([name]) => name.length));
   return known.map(([name, value]) => `${indent}${name.padEnd(width)}  ${inOneLine(value)}`).join("\n");
+}
+
+/** The number of a terminal's columns that a text takes. East Asian characters and emoji take two each, and combining marks none. */
+export function widthOf(text: string): number {
+  if (isPlain(text)) return text.length;
+  // Most commands need none of it, and it takes a tenth of a short command's time to load.
+  const { default: stringWidth } = createRequire(import.meta.url)("string-width") as typeof import("string-width");
+  return stringWidth(text);
+}
+
+function isPlain(text: string): boolean {
+  return /^[ -~]*$/.test(text);
+}
+
+/** The beginning of a text that fits into so many columns of a terminal. */
+export function cut(text: string, columns: number): string {
+  if (isPlain(text)) return text.slice(0, columns);
+  let shown = "";
+  let width = 0;
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    width += widthOf(segment);
+    if (width > columns) break;
+    shown += segment;
+  }
+  return shown;
+}
+
+function padded(cell: string, width: number): string {
+  return cell + " ".repeat(Math.max(0, width - widthOf(cell)));
 }
 
 /** A foreign text as a terminal can show it. Control characters could move other text, or make it look different. */

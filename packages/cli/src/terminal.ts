@@ -68,7 +68,7 @@ export async function write(part: Uint8Array): Promise<void> {
 
 /** Tells people something besides the result. It goes to standard error, so that a pipe carries the result alone. */
 export function warn(line: string): void {
-  if (form !== "quiet") process.stderr.write(`${line}\n`);
+  if (form !== "quiet") process.stderr.write(`${withoutControls(line)}\n`);
 }
 
 /** Tells a person what to do before the command goes on. It is printed in every form of output. */

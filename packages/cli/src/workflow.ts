@@ -1,4 +1,4 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { ageOf } from "./age.ts";
 import { type Connection, connect, type Place } from "./connection.ts";
 import { CommandError } from "./exit-code.ts";
@@ -7,6 +7,7 @@ import { listed } from "./listed.ts";
 import { withLimit } from "./option.ts";
 import { list, table } from "./table.ts";
 import { show } from "./terminal.ts";
+import { type NamedVersion, parseVersion, versionIdOf } from "./version.ts";
 
 export function declareWorkflow(program: Command): void {
   const workflow = program.command("workflow").description("look at workflows and their versions");
@@ -15,6 +16,12 @@ export function declareWorkflow(program: Command): void {
     .command("show")
     .argument("<workflow>", "its name or its id")
     .option("--tag <tag>", "which version's definition", "$LIVE")
+    .addOption(
+      new Option("--version <version>", "print the definition of this version: its number or its id")
+        .argParser(parseVersion)
+        .conflicts("tag")
+        .implies({ definition: true }),
+    )
     .option("--definition", "print only the definition, as it was deployed")
     .description("show a workflow and where its tags point")
     .action(showWorkflow);
@@ -51,16 +58,21 @@ async function listWorkflows({ limit, ...place }: Place & { readonly limit: numb
 
 interface ShowOptions extends Place {
   readonly tag: string;
+  readonly version?: NamedVersion;
   readonly definition?: boolean;
 }
 
-async function showWorkflow(named: string, { tag, definition, ...place }: ShowOptions): Promise<void> {
+async function showWorkflow(named: string, { tag, version, definition, ...place }: ShowOptions): Promise<void> {
   const connection = await connect(place);
   const { client, organizationId } = connection;
   const workflowId = await workflowIdOf(connection, named);
   if (definition === true) {
-    const version = await client.call("GetTaggedWorkflowVersion", { path: { organizationId, workflowId, tag } });
-    return show({ value: version, text: version.definition, quiet: version.definition });
+    const path = { organizationId, workflowId };
+    const shown =
+      version === undefined
+        ? await client.call("GetTaggedWorkflowVersion", { path: { ...path, tag } })
+        : await client.getVersion(organizationId, workflowId, await versionIdOf(connection, workflowId, version));
+    return show({ value: shown, text: shown.definition, quiet: shown.definition });
   }
   const workflow = await client.call("GetWorkflow", { path: { organizationId, workflowId } });
   const facts = list({ id: workflow.workflowId, created: workflow.createdAt, tags: tagsOf(workflow.tags) });

@@ -91,6 +91,27 @@ test("a group without its command prints its help as wrong usage, and help that 
   expect(asked.output).toMatch(/list .*\n *show .*\n *watch [\s\S]*\n *explain /);
 });
 
+test("every command and every group has help, by --help and by `help`, also below a group", async () => {
+  const listHelp = await run({}, "job", "list", "--help");
+  expect(listHelp.output).toContain("Usage: stepwell job list [options]\n");
+  expect(await run({}, "help", "job", "list")).toEqual(listHelp);
+  expect(await run({}, "help")).toEqual(await run({}, "--help"));
+  expect(await run({}, "help", "job", "lst")).toEqual({
+    code: 2,
+    output: "",
+    complaint: "stepwell: unknown command 'lst'\nUsage: stepwell job [options] [command]\n",
+  });
+});
+
+test("the version is told by an option of the program alone, and by a command", async () => {
+  const { version } = JSON.parse(readFileSync(resolve(import.meta.dirname, "../package.json"), "utf8"));
+  for (const words of [["--version"], ["-V"], ["version"], ["version", "-q"]])
+    expect(await run({}, ...words)).toEqual({ code: 0, output: `${version}\n`, complaint: "" });
+  expect(JSON.parse((await run({}, "version", "--json")).output)).toEqual({ version });
+  // Behind the name of a command it is that command's own.
+  expect(await run(nowhere, "tag", "set", "order", "next", "--version")).toMatchObject({ code: 2 });
+});
+
 test.each([[["sample"]], [["completion", "bash"]], [["sample", "--json"]]])(
   "a reader that goes away ends %j without a word, as it ends other programs",
   async (words) => {
@@ -110,8 +131,8 @@ test.runIf(existsSync("/dev/full"))("output that a full disk does not take is an
 
 test("every command takes --json and --quiet, and has a description", () => {
   const program = declareProgram();
-  // The output of completion is for a shell.
-  const leaves = leavesOf(program).filter((leaf) => !["completion", "complete"].includes(leaf.name()));
+  // The output of completion is for a shell, and help is for people.
+  const leaves = leavesOf(program).filter((leaf) => !["completion", "complete", "help"].includes(leaf.name()));
   expect(leaves.length).toBeGreaterThan(40);
   for (const leaf of leaves) {
     expect({ name: leaf.name(), options: leaf.options.map(({ long }) => long) }).toEqual({
@@ -163,22 +184,53 @@ test("completion offers commands, options and choices that fit what is begun", (
     expect.arrayContaining(["list", "show", "watch", "explain", "cancel", "resume", "history"]),
   );
   expect(candidatesFor(program, ["job", "list", "--status", "F"])).toEqual(["FAILED"]);
+  expect(candidatesFor(program, ["job", "list", "--status=F"])).toEqual(["--status=FAILED"]);
+  expect(candidatesFor(program, ["job", "list", "--status", "=", "F"])).toEqual(["FAILED"]);
+  expect(candidatesFor(program, ["help", "job", "expl"])).toEqual(["explain"]);
+  // The value of an option is none of the arguments.
+  expect(candidatesFor(program, ["sample", "--name", "mine", "order-a"])).toEqual(["order-approval"]);
   expect(candidatesFor(program, ["deploy", "a.json", "--d"])).toEqual(["--dry-run"]);
   expect(candidatesFor(program, ["completion", ""])).toEqual(["bash", "zsh", "fish"]);
   // The command that the shells' scripts call is no word for people.
   expect(candidatesFor(program, ["compl"])).toEqual(["completion"]);
 });
 
-test("the completion for bash completes a word in bash", async () => {
-  const shell = new Shell(directory);
-  const script = [
+test("the completion for bash completes commands, options and their values when somebody presses the tab key", async () => {
+  // A terminal of which this program is the person: what bash prints there is what a person sees.
+  const terminal = `
+import os, pty, sys
+pid, bash = pty.fork()
+if pid == 0:
+    os.execvp("bash", ["bash", "--norc", "--noprofile", "-i"])
+os.write(bash, sys.argv[1].encode())
+printed = b""
+try:
+    while part := os.read(bash, 65536):
+        printed += part
+except OSError:
+    pass
+sys.stdout.buffer.write(printed)
+`;
+  const typed = [
+    "PS1=; bind 'set enable-bracketed-paste off'",
     `stepwell() { '${process.execPath}' '${entry}' "$@"; }`,
     "source <(stepwell completion bash)",
-    "COMP_WORDS=(stepwell job expl); COMP_CWORD=2; _stepwell",
-    'echo "completed: ${COMPREPLY[*]}"',
+    "stepwell job expl\t --he\t",
+    "said() { printf 'typed: <%s>\\n' \"$*\"; }; complete -o default -F _stepwell said",
+    "said job list --status=F\t --status C\t",
+    "said help wor\t sh\t",
+    "said deploy ord\t",
+    "exit",
   ];
-  await writeFile(join(directory, "complete.sh"), script.join("\n"));
-  expect(await shell.succeed("bash complete.sh")).toBe("completed: explain\n");
+  await writeFile(join(directory, "order.json"), "{}");
+  const shell = new Shell(directory, { TERM: "dumb" });
+  const { output } = await shell.start("python3", "-c", terminal, `${typed.join("\n")}\n`).ended;
+  expect(output).toContain("Usage: stepwell job explain [options] <jobId>");
+  expect(output.match(/^typed: <.*>/gm)).toEqual([
+    "typed: <job list --status=FAILED --status CANCELLED>",
+    "typed: <help workflow show>",
+    "typed: <deploy order.json>",
+  ]);
 });
 
 test("a profile names a service and an organization, and holds no secret", async () => {

@@ -188,6 +188,44 @@ test.concurrent("deploy with --dry-run changes nothing and says what it would, a
   expect(workflows.length).toBe(1);
 });
 
+test.concurrent("a tag goes back to an earlier version, and its history tells it", async () => {
+  const { api, stepwell, json } = await world();
+  const { versionId: firstId } = await deploy(api, waitingDefinition, "approval");
+  const file = join(directory, "second.json");
+  const { steps, ...rest } = JSON.parse(waitingDefinition);
+  await writeFile(file, JSON.stringify({ ...rest, workflowName: "approval", description: "The second one.", steps }));
+  expect((await stepwell("deploy", file)).output).toMatch(/^version 2 /);
+  const back = ["tag", "set", "approval", "$LIVE", "--version", "1"];
+  expect(shown(await stepwell(...back))).toBe("$LIVE is version 1 (ID); it was version 2.\n");
+  expect(shown(await stepwell(...back))).toBe("unchanged: $LIVE is version 1 (ID) already.\n");
+  expect(shown(await stepwell("tag", "set", "approval", "next", "--version", firstId))).toBe(
+    "next is version 1 (ID).\n",
+  );
+  expect(shown(await stepwell("tag", "list", "approval"))).toMatch(
+    /^TAG +VERSION +ID +SINCE +BY\n\$LIVE +1 +ID +\d+ s +apiToken ID\nnext +1 +ID +\d+ s +apiToken ID\n$/,
+  );
+  const versions = (await json("tag", "history", "approval", "$LIVE")).map(
+    ({ versionNumber }: { versionNumber: number }) => versionNumber,
+  );
+  expect(versions).toEqual([1, 2, 1]);
+  expect((await stepwell("tag", "delete", "approval", "next")).code).toBe(0);
+  expect((await stepwell("tag", "list", "approval", "--quiet")).output).toBe("$LIVE\n");
+  // A version that no tag points at runs and is read by its number.
+  const { jobId, versionNumber } = await json("submit", "approval", "--version", "2");
+  expect([versionNumber, (await json("job", "show", jobId)).workflowVersion.versionNumber]).toEqual([2, 2]);
+  expect((await stepwell("workflow", "show", "approval", "--version", "2")).output).toContain("The second one.");
+  expect(await stepwell("tag", "set", "approval", "$LIVE", "--version", "3")).toMatchObject({
+    code: 3,
+    complaint: "stepwell: The workflow has no version 3.\n",
+  });
+  for (const words of [
+    ["tag", "set", "approval", "$LIVE"],
+    ["tag", "set", "approval", "$LIVE", "--version", "0"],
+    ["submit", "approval", "--tag", "next", "--version", "2"],
+  ])
+    expect((await stepwell(...words)).code).toBe(2);
+});
+
 test.concurrent("the organization follows from an API token, and people name theirs by name or id", async () => {
   const { organizationId, stepwell } = await world();
   expect((await stepwell("org", "show", "--quiet")).output).toBe(`${organizationId}\n`);

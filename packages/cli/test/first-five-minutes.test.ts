@@ -3,7 +3,9 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { Browser } from "@stepwell/testing/browser.ts";
+import { outputsIn, printedExamplesIn, programOf } from "@stepwell/testing/printed-examples.ts";
 import { findFreePort } from "@stepwell/testing/processes/free-port.ts";
+import { programPermissions } from "@stepwell/testing/program-permissions.ts";
 import { scope } from "@stepwell/testing/scope.ts";
 import { layEmbeddedStore, postgresHome } from "@stepwell/testing/stores.ts";
 import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
@@ -177,6 +179,24 @@ inWholeMatrix(() => {
     const old = project.with({ PATH: await nodeOf(20) });
     expect(await old.succeed("node module.mjs")).toBe("SUCCEEDED");
     expect(await old.succeed("node common.cjs")).toBe("SUCCEEDED");
+
+    const examples = printedExamplesIn(readFileSync(join(root, "docs/client.md"), "utf8"));
+    await writeFile(at("page.mts"), programOf(examples));
+    await project.succeed(`${compiler} ${types.join(" ")} --target es2022 page.mts`);
+    const permissions = [...programPermissions, "task:work", "metrics:read"].join(",");
+    const { baseUrl } = devFileIn("project");
+    for (const major of [20, otherMajor]) {
+      // The page begins with an organization in which nothing has happened yet.
+      const name = `node-${major}`;
+      const organizationId = (await project.succeed(`npx stepwell org create ${name} --quiet`)).trim();
+      const create = `npx stepwell token create page --organization ${organizationId} --permission ${permissions} --quiet`;
+      const program = project.with({
+        PATH: await nodeOf(major),
+        STEPWELL_URL: baseUrl,
+        STEPWELL_TOKEN: (await project.succeed(create)).trim(),
+      });
+      expect(outputsIn(await program.succeed("node page.mjs"))).toEqual(examples.map(({ output }) => output));
+    }
     await running.interrupt();
   });
 });
@@ -283,6 +303,14 @@ async function beginInProject(shell: Shell): Promise<void> {
   const { baseUrl } = devFileIn("project");
   expect(await (await fetch(`${baseUrl}/docs/api`)).text()).toContain('id="SubmitJob"');
   await running.interrupt();
+  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  expect(await shell.succeed("npx stepwell version")).toBe(`${version}\n`);
+  if (scope === "all") {
+    const empty = shell.with({ STEPWELL_DATA_DIR: await mkdtemp(join(directory, "store-")) });
+    expect(await empty.succeed("npx stepwell init --email you@example.com --organization your-company")).toMatch(
+      /\bstu_\w+/,
+    );
+  }
 }
 
 /** The directory of a Node.js of this major version, which npm installs as a package. */

@@ -1,11 +1,11 @@
-import { mkdirSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { mkdtemp, rm, utimes, writeFile } from "node:fs/promises";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { inOneLine, withoutControls } from "../src/table.ts";
+import { cut, inOneLine, table, withoutControls } from "../src/table.ts";
 import { endAll, entry, run } from "./process.ts";
 import { Shell } from "./shell.ts";
 
@@ -46,6 +46,10 @@ test.each([
   [["job", "list", "--organization", ""], "option '--organization <name>' is empty."],
   [["job", "list", "--workflow", ""], "option '--workflow <workflow>' is empty."],
   [["submit", "a", "--idempotency-key", ""], "option '--idempotency-key <key>' is empty."],
+  [
+    ["token", "create", "a", "--permission", "job:read,,job:list"],
+    "option '--permission <permission>' argument 'job:read,,job:list' is invalid. A part of it is empty.",
+  ],
 ])("an empty value, as of a variable that is not set, is wrong usage: %j", async (words, complaint) => {
   const ended = await run(nowhere, ...words);
   expect({ ...ended, complaint: ended.complaint.split("\n")[0] }).toEqual({
@@ -119,6 +123,40 @@ test("a profile has a name that can be written in a command, and a file of profi
   });
 });
 
+test("files that this command line keeps are named when they are broken", async () => {
+  const credentials = join(directory, "credentials.json");
+  await writeFile(credentials, '{"signIns":{"http://127.0.0.1:9":{}}}');
+  const kept = { ...nowhere, STEPWELL_TOKEN: "", STEPWELL_CREDENTIALS_FILE: credentials };
+  expect(await run(kept, "whoami")).toMatchObject({
+    code: 1,
+    complaint: expect.stringMatching(/credentials\.json cannot be read: the sign-in at \S+ is not whole\. Delete it/),
+  });
+  mkdirSync(join(directory, "dev"));
+  await writeFile(join(directory, "dev", "dev.json"), '{"baseUrl":"http://127.0.0.1:9","token":5}');
+  expect(await run({ ...nowhere, STEPWELL_DATA_DIR: join(directory, "dev") }, "whoami")).toMatchObject({
+    code: 1,
+    complaint: expect.stringMatching(/dev\.json cannot be read: token is not a text\. Delete it/),
+  });
+});
+
+test("a lock of the future, which a clock that was set back left, stops no command", async () => {
+  const credentials = join(directory, "locked.json");
+  const signIn = { baseUrl: "http://127.0.0.1:9", email: "a@example.com", idToken: "a", refreshToken: "b" };
+  await writeFile(credentials, JSON.stringify({ signIns: { [signIn.baseUrl]: { ...signIn, expiresAt: 0 } } }));
+  await writeFile(`${credentials}.lock`, "");
+  await utimes(`${credentials}.lock`, new Date("2100-01-01"), new Date("2100-01-01"));
+  await run({ ...nowhere, STEPWELL_CREDENTIALS_FILE: credentials }, "logout");
+  expect(JSON.parse(readFileSync(credentials, "utf8"))).toEqual({ signIns: {} });
+});
+
+test("an empty HOME counts as not set, and does not mean the working directory", async () => {
+  const kept = join(directory, ".config", "stepwell");
+  mkdirSync(kept, { recursive: true });
+  await writeFile(join(kept, "profiles.json"), '{"profiles":{"of-a-stranger":{"url":"http://127.0.0.1:9"}}}');
+  const shell = new Shell(directory).with({ ...nowhere, XDG_CONFIG_HOME: "", HOME: "" });
+  expect(await shell.succeed(`'${process.execPath}' '${entry}' profile list`)).not.toContain("of-a-stranger");
+});
+
 test("an invalid home directory stores nothing, and the command says so only when it needs to store something", async () => {
   const home = { ...nowhere, XDG_CONFIG_HOME: "", HOME: "/dev/null" };
   expect((await run(home, "profile", "list")).output).toBe("There is no profile yet.\n");
@@ -131,6 +169,19 @@ test("an invalid home directory stores nothing, and the command says so only whe
     ),
   });
 });
+
+test.runIf(existsSync("/proc/self"))(
+  "a home directory in which nothing can be made ends a command at once",
+  async () => {
+    const home = { ...nowhere, XDG_CONFIG_HOME: "", HOME: "/proc" };
+    expect(await run(home, "profile", "set", "a", "--url", "http://127.0.0.1:9")).toMatchObject({
+      code: 1,
+      complaint: expect.stringMatching(
+        /profiles\.json cannot be written \(ENOENT\)\. Set XDG_CONFIG_HOME to a directory/,
+      ),
+    });
+  },
+);
 
 test("a file that is not UTF-8 is refused and not changed", async () => {
   const file = join(directory, "latin.json");
@@ -179,12 +230,62 @@ test("an export that breaks off ends with 5, and says that entries are missing",
   });
 });
 
-test("a page in place of the service's answer is told as such", async () => {
-  const url = await serviceThat((_, response) => response.end("<h1>Welcome</h1>"));
-  expect(await run({ ...nowhere, STEPWELL_URL: url }, "job", "list")).toEqual({
+test.each([
+  ["<h1>Welcome</h1>", "a text that is not JSON"],
+  ["null", "JSON that is not an answer of Stepwell"],
+  ['{"status":"ok"}', "JSON that is not an answer of Stepwell"],
+  ["", "nothing"],
+])("an answer that is not the service's is told as such: %j", async (answer, what) => {
+  const url = await serviceThat((_, response) => response.end(answer));
+  const told = {
     code: 1,
     output: "",
-    complaint: "stepwell: The service answered 200 with a text that is not JSON. Is the address that of the service?\n",
+    complaint: `stepwell: The service answered 200 with ${what}. Is the address that of the service?\n`,
+  };
+  const there = { ...nowhere, STEPWELL_URL: url };
+  const commands = [["job", "list"], ["job", "show", "j"], ["queue", "list"], ["submit", "a"], ["whoami"]];
+  for (const words of commands) expect(await run(there, ...words)).toEqual(told);
+  expect(await run({ ...there, STEPWELL_ORGANIZATION: "" }, "org", "show")).toEqual(told);
+});
+
+test.each(["null", "{}", "<h1>Welcome</h1>"])(
+  "a sign-in at an address that has none is told so: %j",
+  async (answer) => {
+    const url = await serviceThat((_, response) => response.setHeader("content-type", "application/json").end(answer));
+    expect(await run(nowhere, "login", "--url", url)).toMatchObject({
+      code: 1,
+      complaint: expect.stringContaining(`At ${url} there is no Stepwell service with sign-in`),
+    });
+  },
+);
+
+test("`job watch` ends at once at an address without streams, and says what is there", async () => {
+  const url = await serviceThat((_, response) => response.end("<h1>Welcome</h1>"));
+  expect(await run({ ...nowhere, STEPWELL_URL: url }, "job", "watch", "j")).toEqual({
+    code: 1,
+    output: "",
+    complaint:
+      "stepwell: The service answered 200 with something that is not a stream of events. Is the address that of the service?\n",
+  });
+});
+
+test("`job watch` says that its connection is lost, and goes on when the service is back", async () => {
+  const entry = (sequence: number, type: string) =>
+    `data: ${JSON.stringify({ sequence, type, at: "2026-11-23T12:00:00.000Z" })}\n\n`;
+  const answers: RequestListener[] = [
+    (_, response) => response.write(entry(1, "job.submitted"), () => response.destroy()),
+    (_, response) => response.destroy(),
+    (_, response) => response.end(entry(2, "job.succeeded")),
+    (_, response) => response.end('{"jobId":"j","status":"SUCCEEDED"}'),
+  ];
+  const url = await serviceThat((request, response) => {
+    if (request.url?.endsWith("/stream")) response.setHeader("content-type", "text/event-stream");
+    answers.shift()?.(request, response);
+  });
+  expect(await run({ ...nowhere, STEPWELL_URL: url }, "job", "watch", "j")).toEqual({
+    code: 0,
+    output: "2026-11-23T12:00:00.000Z  job.submitted\n2026-11-23T12:00:00.000Z  job.succeeded\n",
+    complaint: "stepwell: The stream broke off. Connecting again, for up to 2 minutes …\n",
   });
 });
 
@@ -198,4 +299,25 @@ test("texts of others cannot steer the terminal", async () => {
   );
   expect(inOneLine("a\nb\u001b[2Kc\u202ed \u00e9 \u4e16")).toBe("a\\u000ab\\u001b[2Kc\\u202ed \u00e9 \u4e16");
   expect(withoutControls("a\n\tb\u009bc\r")).toBe("a\n\tb\\u009bc\\u000d");
+});
+
+test("columns stand below each other where names are in wide characters, emoji or combining marks", () => {
+  const rows = [
+    ["\u6ce8\u6587", "1"],
+    ["\ud83d\udc69\u200d\ud83d\ude80", "2"],
+    ["e\u0301te\u0301", "3"],
+    ["order", "4"],
+  ];
+  expect(table(["NAME", "N"], rows).split("\n")).toEqual([
+    "NAME   N",
+    "\u6ce8\u6587   1",
+    "\ud83d\udc69\u200d\ud83d\ude80     2",
+    "e\u0301te\u0301    3",
+    "order  4",
+  ]);
+  expect(["\u6ce8\u6587x", "a\u0301b", "ab\ud83d\udc69\u200d\ud83d\ude80"].map((text) => cut(text, 3))).toEqual([
+    "\u6ce8",
+    "a\u0301b",
+    "ab",
+  ]);
 });

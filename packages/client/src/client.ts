@@ -83,9 +83,7 @@ export class StepwellClient {
     name: Name,
     ...[input, options]: CallArguments<Name, CallOptions>
   ): Promise<Answer<Name>> {
-    return resultOf(
-      await this.#transport.send(operationTable[name], (input ?? {}) as AnyInput, options),
-    ) as Answer<Name>;
+    return (await this.request(name, ...([input, options] as CallArguments<Name, CallOptions>))).body;
   }
 
   /** Calls an operation as `call` does, and returns the status and the headers, too. */
@@ -93,9 +91,10 @@ export class StepwellClient {
     name: Name,
     ...[input, options]: CallArguments<Name, CallOptions>
   ): Promise<WholeAnswer<Answer<Name>>> {
-    const reply = await this.#transport.send(operationTable[name], (input ?? {}) as AnyInput, options);
+    const route = operationTable[name];
+    const reply = await this.#transport.send(route, (input ?? {}) as AnyInput, options);
     const { status, headers } = reply.response;
-    return { status, headers, body: resultOf(reply) as Answer<Name> };
+    return { status, headers, body: resultOf(reply, route) as Answer<Name> };
   }
 
   /** The items of an operation that answers in pages, each page when the iteration gets there: `for await (const job of client.list("ListJobs", { path: { organizationId } }))`. */
@@ -104,11 +103,12 @@ export class StepwellClient {
     ...[input, options]: CallArguments<Name, CallOptions>
   ): Pages<Answer<Name>, Item<Name>> {
     const { query, ...rest } = (input ?? {}) as AnyInput;
+    const route = operationTable[name];
     const read = async (page: PageQuery) => {
       const paged = { ...rest, query: { ...query, ...page } };
-      return resultOf(await this.#transport.send(operationTable[name], paged, options)) as Answer<Name>;
+      return resultOf(await this.#transport.send(route, paged, options), route) as Answer<Name>;
     };
-    return new Pages(read, (query ?? {}) as PageQuery, operationTable[name].items);
+    return new Pages(read, (query ?? {}) as PageQuery, route.items);
   }
 
   /** Calls an operation that answers a long text or a stream, such as ExportAudit, and returns once it begins: read its `body` or its `text()`. The signal ends the reading, too. */
@@ -116,8 +116,9 @@ export class StepwellClient {
     name: Name,
     ...[input, options]: CallArguments<Name, CallOptions>
   ): Promise<Response> {
-    const reply = await this.#transport.open(operationTable[name], (input ?? {}) as AnyInput, options);
-    resultOf(reply);
+    const route = operationTable[name];
+    const reply = await this.#transport.open(route, (input ?? {}) as AnyInput, options);
+    resultOf(reply, route);
     return reply.response;
   }
 
@@ -373,7 +374,7 @@ export class StepwellClient {
   ): Promise<void> {
     const route = operationTable[answerNames[answer]];
     const input = { path: { organizationId, taskId }, body };
-    resultOf(await this.#transport.send(route, input, { ...options, maxAttempts: 1 }));
+    resultOf(await this.#transport.send(route, input, { ...options, maxAttempts: 1 }), route);
   }
 
   /** Holds a task for another heartbeat; `progress` says how far the work has come. */
@@ -383,13 +384,13 @@ export class StepwellClient {
   }
 
   async #wait<Result>(
-    { timeoutMs, signal, maxOutageMs }: WaitOptions,
+    { timeoutMs, signal, ...outage }: WaitOptions,
     work: (waiting: Waiting) => Promise<Result>,
   ): Promise<Result> {
     const limit = { signal, ms: timeoutMs, late: () => tooLate(timeoutMs) };
     return await withinTime(
       limit,
-      async (signal) => await work({ signal, maxOutageMs, call: { signal, maxAttempts: 1 } }),
+      async (signal) => await work({ ...outage, signal, call: { signal, maxAttempts: 1 } }),
     );
   }
 

@@ -99,6 +99,12 @@ export function noAnswer(detail: string, cause?: unknown): StepwellError {
   return new StepwellError({ title: "Unreachable", status: 0, detail, code: "UnavailableError" }, cause);
 }
 
+/** The error of an answer that no Stepwell service gives. `what` says what came in its place. */
+export function foreignAnswer(status: number, what: string): StepwellError {
+  const detail = `The service answered ${status} with ${what}. Is the address that of the service?`;
+  return new StepwellError({ title: "Unexpected answer", status, detail, code: "UnhandledError" });
+}
+
 /** The error of a call that took longer than its `timeoutMs`. */
 export function tooLate(timeoutMs: number | undefined, cause?: unknown): StepwellError {
   const detail = `The call took longer than its timeoutMs, which is ${timeoutMs}.`;

@@ -1,10 +1,10 @@
-import { noAnswer } from "./error.ts";
+import { foreignAnswer, noAnswer } from "./error.ts";
 import type { components } from "./generated/api.ts";
 import { operationTable } from "./generated/operations.ts";
 import { Outage, type OutageOptions } from "./outage.ts";
 import { type ServerSentEvent, ServerSentReader } from "./server-sent.ts";
 import { withinTime } from "./time-limit.ts";
-import { resultOf, type Transport } from "./transport.ts";
+import { parsed, resultOf, type Transport } from "./transport.ts";
 
 /** One transition of a job, such as `step.started`. `sequence` counts from 1 without gaps; which other fields there are depends on the `type`. */
 export type HistoryEntry = components["schemas"]["HistoryEntry"];
@@ -37,12 +37,11 @@ export async function* watchJob(
       const open = (signal: AbortSignal) =>
         transport.open(operationTable.WatchJob, { path, header }, { signal, maxAttempts: 1 });
       const reply = await withinTime({ ...limit, ms: undefined }, open);
-      resultOf(reply);
-      outage.heard();
+      resultOf(reply, operationTable.WatchJob);
       const { response } = reply;
       if (response.status === 204) return;
-      for await (const { data } of eventsOf(response, limit)) {
-        const entry: HistoryEntry = JSON.parse(data);
+      for await (const event of eventsOf(response, limit, () => outage.heard())) {
+        const entry = entryIn(event, response);
         sequence = entry.sequence;
         isFinished = finishing.has(entry.type);
         yield entry;
@@ -59,10 +58,16 @@ export async function* watchJob(
 /** A job that was resumed goes on behind such an entry, and so does its stream. */
 const finishing: ReadonlySet<HistoryEntry["type"]> = new Set(["job.succeeded", "job.failed", "job.cancelled"]);
 
+/** The events of a stream; `heard` is called with each piece of it. An answer without a first piece is a service that does not work. */
 async function* eventsOf(
-  { body }: Response,
+  { body, headers, status }: Response,
   limit: Parameters<typeof withinTime>[0],
+  heard: () => void,
 ): AsyncGenerator<ServerSentEvent, void, undefined> {
+  if (!headers.get("content-type")?.startsWith("text/event-stream")) {
+    await body?.cancel();
+    throw foreignAnswer(status, "something that is not a stream of events");
+  }
   if (body === null) return;
   const reader = body.getReader();
   const decoder = new TextDecoder();
@@ -75,10 +80,17 @@ async function* eventsOf(
     for (;;) {
       const { done, value } = await withinTime(limit, readOn);
       if (done) return;
+      heard();
       yield* events.read(decoder.decode(value, { stream: true }));
     }
   } finally {
     // A caller that stops reading ends the connection.
     await reader.cancel().catch(() => {});
   }
+}
+
+function entryIn({ data }: ServerSentEvent, { status }: Response): HistoryEntry {
+  const entry = parsed(data) as Partial<HistoryEntry> | null | undefined;
+  if (typeof entry?.sequence === "number" && typeof entry.type === "string") return entry as HistoryEntry;
+  throw foreignAnswer(status, "a stream that is not the history of a job");
 }

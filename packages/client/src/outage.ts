@@ -1,4 +1,4 @@
-import { isPassing } from "./error.ts";
+import { isPassing, type StepwellError } from "./error.ts";
 import { backoffMs, pause } from "./pause.ts";
 
 export interface OutageOptions {
@@ -6,18 +6,22 @@ export interface OutageOptions {
   readonly signal?: AbortSignal | undefined;
   /** For how long the service may be out of reach, in milliseconds, before the waiting rejects. Default 120,000. */
   readonly maxOutageMs?: number | undefined;
+  /** Called once at the beginning of each outage that is to be outlasted, so that a program can say why nothing happens. */
+  readonly onOutage?: ((error: StepwellError) => void) | undefined;
 }
 
 /** Outlasts a restart of the service. */
 export class Outage {
   readonly #signal: AbortSignal | undefined;
   readonly #maxOutageMs: number;
+  readonly #onOutage: OutageOptions["onOutage"];
   #failures = 0;
   #since = 0;
 
-  constructor({ signal, maxOutageMs = 120_000 }: OutageOptions) {
+  constructor({ signal, maxOutageMs = 120_000, onOutage }: OutageOptions) {
     this.#signal = signal;
     this.#maxOutageMs = maxOutageMs;
+    this.#onOutage = onOutage;
   }
 
   /** The service has answered. */
@@ -36,6 +40,7 @@ export class Outage {
     const pauseMs =
       retryAfterSeconds === undefined ? backoffMs(this.#failures) : Math.max(retryAfterSeconds * 1000, leastPauseMs);
     if (now + pauseMs > this.#since + this.#maxOutageMs) throw error;
+    if (this.#failures === 1) this.#onOutage?.(error);
     await pause(pauseMs, this.#signal);
     this.#signal?.throwIfAborted();
   }

@@ -1,4 +1,4 @@
-import { isUnreachable, noAnswer, type Problem, StepwellError, tooLate } from "./error.ts";
+import { foreignAnswer, isUnreachable, noAnswer, type Problem, StepwellError, tooLate } from "./error.ts";
 import { onAbort } from "./on-abort.ts";
 import type { AnyInput } from "./operation.ts";
 import { backoffMs, pause } from "./pause.ts";
@@ -35,6 +35,10 @@ export interface Route {
   readonly path: string;
   /** The operation takes an Idempotency-Key. */
   readonly isKeyed?: true;
+  /** The field of its pages that has the items, where the operation is a list. */
+  readonly items?: string;
+  /** A field that every answer of an operation has which is no list. */
+  readonly field?: string;
 }
 
 /** An answer, whatever its status. */
@@ -192,14 +196,17 @@ const invocationHeader = "amz-sdk-invocation-id";
 /** A rate limit's minute is the longest wait that the service asks for. One that asks for more is not asked again by the same call. */
 const maxRetryAfterMs = 60_000;
 
-/** The body of a successful answer, or the error of any other. */
-export function resultOf(reply: Reply): unknown {
+/** The body of a successful answer, or the error of any other. Something else may answer at the address, also in JSON. */
+export function resultOf(reply: Reply, { items, field = items }: Route): unknown {
   const { response, body, text } = reply;
   if (!response.ok) throw errorOf(reply);
-  if (text === "" || body !== undefined) return body;
+  if (text === "" && field === undefined) return body;
   const { status } = response;
-  const detail = `The service answered ${status} with a text that is not JSON. Is the address that of the service?`;
-  throw new StepwellError({ title: "Unexpected answer", status, detail, code: "UnhandledError" });
+  if (text === "") throw foreignAnswer(status, "nothing");
+  if (body === undefined) throw foreignAnswer(status, "a text that is not JSON");
+  if (typeof body !== "object" || body === null || (field !== undefined && !(field in body)))
+    throw foreignAnswer(status, "JSON that is not an answer of Stepwell");
+  return body;
 }
 
 function errorOf(reply: Reply): StepwellError {
@@ -209,10 +216,15 @@ function errorOf(reply: Reply): StepwellError {
 
 /** A proxy in between may answer something of its own. */
 export function problemOf({ body, response: { status } }: Reply): Problem {
-  if (typeof body === "object" && body !== null && "code" in body && "detail" in body)
-    return { status, ...body } as Problem;
+  if (isProblem(body)) return { ...body, status };
   const detail = `The service answered ${status} and no reason.`;
   return { title: "Unexpected answer", status, detail, code: "UnhandledError" };
+}
+
+function isProblem(body: unknown): body is Problem {
+  if (typeof body !== "object" || body === null) return false;
+  const { code, detail, errors = [] } = body as Partial<Problem>;
+  return typeof code === "string" && typeof detail === "string" && Array.isArray(errors);
 }
 
 async function read(response: Response): Promise<Reply> {
@@ -220,7 +232,8 @@ async function read(response: Response): Promise<Reply> {
   return { response, body: parsed(text), text };
 }
 
-function parsed(text: string): unknown {
+/** The value of a JSON text; undefined for any other text. */
+export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

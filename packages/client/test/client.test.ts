@@ -52,9 +52,10 @@ test("a submit that is answered 503 is repeated under one key, and under the cal
 });
 
 test("a token is created under one invocation, so that a lost answer leaves one token", async () => {
-  const { server, client } = await clientOf("drop", { status: 201, body: { token: "stw_2" } });
+  const created = { tokenId: "t", token: "stw_2" };
+  const { server, client } = await clientOf("drop", { status: 201, body: created });
   const body = { name: "t", permissions: ["job:read" as const] };
-  expect(await client.call("CreateApiToken", { path: { organizationId: "o" }, body })).toEqual({ token: "stw_2" });
+  expect(await client.call("CreateApiToken", { path: { organizationId: "o" }, body })).toEqual(created);
   const [first, second] = server.received;
   expect(first?.invocationId).toMatch(/^[0-9a-f-]{36}$/);
   expect(second).toEqual({ ...first, attempt: "attempt=2; max=5" });
@@ -99,9 +100,30 @@ test("an answer that is not the service's is thrown as one that nobody expects",
   await expect(client.getJob("o", "j")).rejects.toMatchObject({ code: "UnhandledError", status: 418 });
 });
 
-test("a success that is not JSON is no success: something else answers at this address", async () => {
-  const { client } = await clientOf({ status: 200, body: "<h1>Sign in to the Wi-Fi</h1>" });
-  await expect(client.getJob("o", "j")).rejects.toMatchObject({ code: "UnhandledError", status: 200 });
+test.each([
+  ["<h1>Sign in to the Wi-Fi</h1>", "with a text that is not JSON."],
+  ["", "with nothing."],
+  ["null", "with JSON that is not an answer of Stepwell."],
+  ["[]", "with JSON that is not an answer of Stepwell."],
+  ['"jobId"', "with JSON that is not an answer of Stepwell."],
+  ['{"status":"ok"}', "with JSON that is not an answer of Stepwell."],
+])(
+  "a success that Stepwell does not answer is no success: something else answers at this address: %s",
+  async (body, what) => {
+    const { client } = await clientOf({ status: 200, body });
+    const foreign = { code: "UnhandledError", status: 200, detail: expect.stringContaining(what) };
+    await expect(client.getJob("o", "j")).rejects.toMatchObject(foreign);
+    await expect(client.listJobs("o").toArray()).rejects.toMatchObject(foreign);
+  },
+);
+
+test.each([
+  { code: 7, detail: "a number" },
+  { code: "Broken", detail: ["a list"] },
+  { code: "Broken", detail: "with errors that are none", errors: {} },
+])("a refusal in another form than ours keeps its status: %j", async (body) => {
+  const { client } = await clientOf({ status: 409, body });
+  await expect(client.getJob("o", "j")).rejects.toMatchObject({ code: "UnhandledError", status: 409, errors: [] });
 });
 
 test.each([
@@ -134,7 +156,7 @@ test("no answer and a timeout are told apart", async () => {
 });
 
 test("an operation takes what its document says and nothing else, and answers what it says", async () => {
-  const { server, client } = await clientOf(ok({ status: "RUNNING" }), { status: 204 }, ok({ jobs: [] }));
+  const { server, client } = await clientOf(ok({ jobId: "j", status: "RUNNING" }), { status: 204 }, ok({ jobs: [] }));
   expectTypeOf(await client.call("GetJob", { path: job, query: { waitSeconds: 1 } })).toEqualTypeOf<Job>();
   expectTypeOf(
     await client.call("DeleteWorkflow", { path: { organizationId: "o", workflowId: "w" } }),
@@ -240,16 +262,16 @@ test("a list keeps its filters on every page, and shows its pages", async () => 
 
 test("waiting for a job asks again until the job has ended, and each question waits at the service", async () => {
   const { server, client } = await clientOf(
-    ok({ status: "PENDING" }),
-    ok({ status: "RUNNING" }),
-    ok({ status: "FAILED" }),
+    ok({ jobId: "j", status: "PENDING" }),
+    ok({ jobId: "j", status: "RUNNING" }),
+    ok({ jobId: "j", status: "FAILED" }),
   );
   expect(await client.waitForJob("o", "j")).toMatchObject({ status: "FAILED" });
   expect(server.received.map(({ url }) => url)).toEqual(Array(3).fill("/organizations/o/jobs/j?waitSeconds=30"));
 });
 
 test("who gives up waiting for a job is told so, and asks no more", async () => {
-  const { server, client } = await clientOf(ok({ status: "RUNNING" }));
+  const { server, client } = await clientOf(ok({ jobId: "j", status: "RUNNING" }));
   const giveUp = new AbortController();
   const waiting = client.waitForJob("o", "j", giveUp.signal);
   await expect.poll(() => server.received.length).toBeGreaterThan(1);
@@ -274,7 +296,7 @@ test("who gives up waiting is told so at once, also while the service still hold
 test("waiting for a job outlasts an outage, and ends when it lasts too long or the service refuses", async () => {
   const busy = { status: 503, headers: { "retry-after": "0" } };
   const outage = ["drop" as const, ...Array<Scripted>(7).fill(busy)];
-  const { client } = await clientOf(...outage, ok({ status: "SUCCEEDED" }), { status: 404 });
+  const { client } = await clientOf(...outage, ok({ jobId: "j", status: "SUCCEEDED" }), { status: 404 });
   expect(await client.waitForJob("o", "j")).toMatchObject({ status: "SUCCEEDED" });
   await expect(client.waitForJob("o", "j")).rejects.toMatchObject({ status: 404 });
   const { client: cutOff } = await clientOf("drop");
@@ -282,7 +304,7 @@ test("waiting for a job outlasts an outage, and ends when it lasts too long or t
 });
 
 test("waiting for a job has an end when it is given a time", async () => {
-  const { client } = await clientOf(ok({ status: "RUNNING" }), "hold");
+  const { client } = await clientOf(ok({ jobId: "j", status: "RUNNING" }), "hold");
   await expect(client.waitForJob("o", "j", { timeoutMs: 30 })).rejects.toMatchObject({ code: "TimeoutError" });
 });
 
@@ -322,6 +344,51 @@ test("watching a job goes on behind the last entry after a stream that broke, en
   for await (const { sequence } of client.watchJob("o", "j", { maxSilenceMs: 1_000 })) seen.push(sequence);
   expect(seen).toEqual([1, 2, 3, 4, 5, 6]);
   expect(server.received.map(({ lastEventId }) => lastEventId)).toEqual(["0", "1", "1", "2", "4", "4"]);
+});
+
+test("a program that watches a job is told once of each outage, before the watching goes on", async () => {
+  const streamed = (...sequences: readonly number[]) => ({
+    status: 200,
+    headers: { "content-type": "text/event-stream; charset=utf-8" },
+    body: sequences.map((sequence) => `data: ${JSON.stringify({ sequence, type: "step.started" })}\n\n`).join(""),
+  });
+  const last = { ...streamed(), body: 'data: {"sequence":3,"type":"job.succeeded"}\n\n' };
+  const { client } = await clientOf({ ...streamed(1), cut: "broken" }, "drop", streamed(2), last);
+  const told: string[] = [];
+  const seen: (number | string)[] = [];
+  const watched = client.watchJob("o", "j", { onOutage: ({ detail }) => told.push(detail) });
+  for await (const { sequence } of watched) seen.push(sequence);
+  expect([seen, told]).toEqual([
+    [1, 2, 3],
+    ["The stream broke off.", "The stream ended before the job did."],
+  ]);
+});
+
+test.each([
+  [{ status: 200, body: "<h1>Welcome</h1>" }, "something that is not a stream of events"],
+  [{ status: 200, body: { status: "ok" } }, "something that is not a stream of events"],
+  [
+    { status: 200, headers: { "content-type": "text/event-stream" }, body: "data: tick\n\n", cut: "open" as const },
+    "a stream that is not the history of a job",
+  ],
+])("watching a job ends at once at an address that has no such stream: %j", async (answer, what) => {
+  const { server, client } = await clientOf(answer);
+  await expect(client.watchJob("o", "j").next()).rejects.toMatchObject({
+    status: 200,
+    detail: expect.stringContaining(what),
+  });
+  expect(server.received).toHaveLength(1);
+});
+
+test("a stream that has never anything in it is an outage, which ends the watching when it lasts too long", async () => {
+  const { server, client } = await clientOf({
+    status: 200,
+    headers: { "content-type": "text/event-stream" },
+    body: "",
+  });
+  const watched = client.watchJob("o", "j", { maxOutageMs: 400 });
+  await expect(watched.next()).rejects.toMatchObject({ status: 0, detail: "The stream ended before the job did." });
+  expect(server.received.length).toBeGreaterThan(1);
 });
 
 test("watching a job that has ended already gives nothing more, and a refusal ends it", async () => {
@@ -368,7 +435,7 @@ test.each([
     ok({ workflows: [{ workflowId: "w" }] }),
     ok(unchanged),
     tagged,
-    ok(unchanged),
+    ok({ ...unchanged, tag: "$LIVE" }),
   );
   expect(await client.deploy("o", { workflowName: "orders" })).toEqual({ ...unchanged, tag: "$LIVE", isTagMoved });
   expect(server.received.map(({ method }) => method)).toEqual(["GET", "POST", "GET", ...(isTagMoved ? ["PUT"] : [])]);

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { outputsIn, printedExamplesIn, programOf } from "@stepwell/testing/printed-examples.ts";
 import { programPermissions } from "@stepwell/testing/program-permissions.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
@@ -38,14 +39,12 @@ onOneStore((home) => {
   afterAll(() => rm(directory, { recursive: true, force: true }));
 
   test("the examples of docs/client.md fit the types and print what the page says", async () => {
-    const examples = examplesIn(readFileSync(join(root, "docs/client.md"), "utf8"));
-    const mark = "----";
-    await writeFile(join(directory, "page.mts"), examples.map(({ code }) => code).join(`console.log("${mark}");\n`));
+    const examples = printedExamplesIn(readFileSync(join(root, "docs/client.md"), "utf8"));
+    await writeFile(join(directory, "page.mts"), programOf(examples));
     const types = `--types node --typeRoots '${join(root, "node_modules/@types")}'`;
     const compile = `${node} '${join(root, "node_modules/typescript/bin/tsc")}' --module nodenext --target es2022 --strict`;
     await shell.succeed(`${compile} ${types} page.mts`);
-    const printed = (await shell.succeed(`${node} page.mjs`)).split(`${mark}\n`);
-    expect(printed).toEqual(examples.map(({ output }) => output));
+    expect(outputsIn(await shell.succeed(`${node} page.mjs`))).toEqual(examples.map(({ output }) => output));
     expect(examples.length).toBeGreaterThan(9);
   });
 
@@ -53,7 +52,7 @@ onOneStore((home) => {
     const [readme = "", page = ""] = ["packages/client/README.md", "docs/client.md"].map((file) =>
       readFileSync(join(root, file), "utf8"),
     );
-    const examples = examplesIn(readme);
+    const examples = printedExamplesIn(readme);
     expect(examples.length).toBeGreaterThan(0);
     expect(examples.filter(({ code }) => !page.includes(code))).toEqual([]);
   });
@@ -67,9 +66,3 @@ onOneStore((home) => {
     expect(await shell.succeed(`${node} -e '${program}'`)).toBe("readme\n");
   });
 });
-
-/** The `ts` blocks, each with the `text` block behind it, which is what it prints. */
-function examplesIn(markdown: string): { readonly code: string; readonly output: string }[] {
-  const blocks = markdown.matchAll(/^```ts\n([\s\S]*?)^```\n(?:\n```text\n([\s\S]*?)^```$)?/gm);
-  return [...blocks].map(([, code = "", output = ""]) => ({ code, output }));
-}

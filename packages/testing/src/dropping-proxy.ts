@@ -1,0 +1,85 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import fc from "fast-check";
+
+/** What happens to a connection: it lasts, or it breaks once so many bytes have passed from the client (a request) or from the server (an answer). */
+type Fate = { readonly from: "client" | "server"; readonly bytes: number } | undefined;
+
+/**
+ * Stands before a server and breaks three of five connections, each at a byte that chance chooses: in the middle of a request, in the middle of an
+ * answer, or between the two, when the server has carried out the request and nobody hears of it. The same seed gives the same breaks.
+ */
+export class DroppingProxy {
+  /** How many connections broke in a request, and how many in an answer. */
+  readonly broken = { client: 0, server: 0 };
+  readonly #target: URL;
+  readonly #fates: Iterator<Fate>;
+  readonly #listener: Server;
+  readonly #sockets = new Set<Socket>();
+
+  private constructor(target: string, seed: number) {
+    this.#target = new URL(target);
+    this.#fates = fc.sample(fateOfConnection, { seed, numRuns: maxConnections })[Symbol.iterator]();
+    this.#listener = createServer((client) => this.#relay(client));
+  }
+
+  static async before(target: string, seed: number): Promise<DroppingProxy> {
+    const proxy = new DroppingProxy(target, seed);
+    proxy.#listener.listen(0, "127.0.0.1");
+    await once(proxy.#listener, "listening");
+    return proxy;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#listener.address() as AddressInfo).port}`;
+  }
+
+  async stop(): Promise<void> {
+    this.#listener.close();
+    for (const socket of this.#sockets) socket.destroy();
+    await once(this.#listener, "close");
+  }
+
+  #relay(client: Socket): void {
+    const { value: fate, done } = this.#fates.next();
+    if (done) throw new Error(`There were more than ${maxConnections} connections.`);
+    const server = connect(Number(this.#target.port), this.#target.hostname);
+    const part = () => {
+      client.destroySoon();
+      server.destroySoon();
+    };
+    for (const socket of [client, server]) {
+      this.#sockets.add(socket);
+      socket.on("error", () => {});
+      socket.on("close", () => {
+        this.#sockets.delete(socket);
+        part();
+      });
+    }
+    this.#pass(fate, "client", client, server);
+    this.#pass(fate, "server", server, client);
+  }
+
+  /** Passes on what comes from one side, until its bytes are used up. */
+  #pass(fate: Fate, from: "client" | "server", source: Socket, sink: Socket): void {
+    let left = fate?.from === from ? fate.bytes : Number.POSITIVE_INFINITY;
+    source.on("data", (chunk) => {
+      left -= chunk.length;
+      if (left > 0) return void sink.write(chunk);
+      this.broken[from] += 1;
+      source.removeAllListeners("data");
+      // What had passed before reaches its reader, and nothing after it.
+      sink.end(chunk.subarray(0, chunk.length + left));
+      source.destroy();
+    });
+  }
+}
+
+const maxConnections = 2_000;
+
+/** Requests and answers of this interface have some hundreds of bytes; a connection may carry several. */
+const bytes = fc.integer({ min: 0, max: 1_500 });
+const fateOfConnection: fc.Arbitrary<Fate> = fc.oneof(
+  { weight: 2, arbitrary: fc.constant(undefined) },
+  { weight: 3, arbitrary: fc.record({ from: fc.constantFrom("client" as const, "server" as const), bytes }) },
+);

@@ -1,0 +1,23 @@
+/** A block of a program in a document, and what the block prints. */
+export interface PrintedExample {
+  readonly code: string;
+  readonly output: string;
+}
+
+/** The `ts` blocks of a document, each with the `text` block behind it, which is what it prints. */
+export function printedExamplesIn(markdown: string): readonly PrintedExample[] {
+  const blocks = markdown.matchAll(/^```ts\n([\s\S]*?)^```\n(?:\n```text\n([\s\S]*?)^```$)?/gm);
+  return [...blocks].map(([, code = "", output = ""]) => ({ code, output }));
+}
+
+/** The examples as one program, which prints a mark between what its examples print. */
+export function programOf(examples: readonly PrintedExample[]): string {
+  return examples.map(({ code }) => code).join(`console.log("${mark}");\n`);
+}
+
+/** What each example of such a program printed. */
+export function outputsIn(printed: string): readonly string[] {
+  return printed.split(`${mark}\n`);
+}
+
+const mark = "----";
