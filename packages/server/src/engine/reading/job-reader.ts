@@ -19,7 +19,7 @@ import { maxValuesSize } from "../../core/json/json-size.ts";
 import { JsonText, type ShownValue } from "../../core/json/json-text.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import type { Database, Queryable, Reader } from "../../store/home/database.ts";
-import { readValues } from "../../store/jobs/job-values.ts";
+import { readValuesInPortions } from "../../store/jobs/job-values.ts";
 import {
   type JobKey,
   type JobStanding,
@@ -189,12 +189,7 @@ async function valuesAt(
   const numbers = new Set(places.flatMap((place) => (place !== undefined && "stored" in place ? place.stored : [])));
   const needsInput = numbers.delete(jobInputNumber) && jobInput === undefined;
   const [read, input] = await Promise.all([
-    readValues(
-      db,
-      [...numbers].map((valueNumber) => ({ organizationId, jobId, valueNumber })),
-      maxValuesSize,
-      freeCount,
-    ),
+    readValuesInPortions(db, { organizationId, jobId }, [...numbers], maxValuesSize, freeCount),
     needsInput ? readJobInput(db, key) : jobInput,
   ]);
   const values = new Map<number, ShownValue>(read.map(({ valueNumber, text }) => [valueNumber, new JsonText(text)]));
