@@ -36,6 +36,12 @@ const retry = scope === "usual" ? 1 : 0;
 /** Twice the two processors that there are at least: for nearly half of its time a test waits, for a page, a lease or another process. */
 const maxWorkers = 4;
 
+/**
+ * Node.js itself loads the tests and what they import: it strips the types, and keeps what it compiled for the next worker. Through the pipeline of Vite
+ * each worker asked the main process for more than a thousand modules. There are no mocks of modules here, which would need the loader.
+ */
+const experimental = { viteModuleRunner: false, nodeLoader: false };
+
 /*
  * Files of one worker share the modules that they import (`isolate: false`): to load the service anew for each file took a fifth of the processor time.
  * A file leaves nothing behind in a module but what any other may find there.
@@ -47,6 +53,7 @@ export default defineConfig({
         test: {
           name: "pure",
           expect: { poll },
+          experimental,
           include: ["packages/*/test/**/*.test.ts", "{bench,chaos}/**/*.test.ts"],
           exclude: [...service, ...commandLine, ...browser, ...left, "**/node_modules/**"],
           isolate: false,
@@ -61,6 +68,7 @@ export default defineConfig({
         test: {
           name: "service",
           expect: { poll },
+          experimental,
           retry,
           include: service,
           exclude: [...left, "**/node_modules/**"],
@@ -76,6 +84,7 @@ export default defineConfig({
         test: {
           name: "command line",
           expect: { poll },
+          experimental,
           retry,
           include: commandLine,
           exclude: [...left, ...withoutProto, "**/node_modules/**"],
@@ -91,6 +100,7 @@ export default defineConfig({
         test: {
           name: "browser",
           expect: { poll },
+          experimental,
           retry,
           include: browser,
           exclude: [...left, "**/node_modules/**"],

@@ -90,8 +90,10 @@ function run(command: readonly string[], environment: Record<string, string> = {
   return spawnSync(process.execPath, command, { stdio: "inherit", env: environmentWith(environment) }).status ?? 1;
 }
 
+/** All processes share one cache of compiled modules, also with the next run: half of the time to load the service is spent on types and compiling. */
 function environmentWith(environment: Record<string, string>): NodeJS.ProcessEnv {
-  return { ...process.env, STEPWELL_TEST_SCOPE: scope, ...environment };
+  const compiled = join(process.cwd(), "node_modules/.cache/compiled");
+  return { NODE_COMPILE_CACHE: compiled, ...process.env, STEPWELL_TEST_SCOPE: scope, ...environment };
 }
 
 interface FileReport {

@@ -1,6 +1,10 @@
-import { mkdtemp, rename, rm } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import type { TestProject } from "vitest/node";
 import { readConfig } from "../../server/src/config.ts";
 import { openStore } from "../../server/src/service.ts";
@@ -55,8 +59,17 @@ export async function teardown(): Promise<void> {
 /** The directory is there once it is whole. */
 async function prepareEmbedded(directory: string): Promise<void> {
   const unfinished = `${directory}.unfinished`;
+  await unpackEmptyCluster(unfinished);
   await prepare({ STEPWELL_DATA_DIR: unfinished });
   await rename(unfinished, directory);
+}
+
+/** Lays the empty cluster of the build, where there is one: the sources have none, and PGlite computes for four seconds to initialize a cluster. */
+async function unpackEmptyCluster(dataDirectory: string): Promise<void> {
+  const program = fileURLToPath(new URL("../../server/dist/store/home/embedded-create.js", import.meta.url));
+  if (!existsSync(join(dirname(program), "empty-cluster.tar.gz"))) return;
+  await mkdir(dataDirectory, { mode: 0o700 });
+  await promisify(execFile)(process.execPath, [program, join(dataDirectory, "postgres"), String(process.pid)]);
 }
 
 async function prepare(environment: Record<string, string>): Promise<void> {

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import type {} from "@fastify/swagger";
 import { secrets } from "@stepwell/testing/people.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
@@ -23,6 +24,7 @@ import { DefinitionChecks } from "../../src/engine/plans/definition-checks.ts";
 import { Plans } from "../../src/engine/plans/plans.ts";
 import type { App } from "../../src/http/door/app.ts";
 import { IdempotencyHeaders } from "../../src/http/door/idempotency.ts";
+import { createValidatorCompiler } from "../../src/http/door/validation.ts";
 import { createServer } from "../../src/http/server.ts";
 import { admit } from "../../src/management/membership/admission.ts";
 
@@ -95,6 +97,22 @@ onOneStore((home) => {
     const [code] = await once(linter, "exit");
     expect(JSON.parse(report)).toMatchObject({ totals: { errors: 0, warnings: 0 }, problems: [] });
     expect(code).toBe(0);
+  });
+
+  test("the schemas of every request compile, which the service does when an operation is called for the first time", async () => {
+    const app = anotherServer();
+    const check = createValidatorCompiler();
+    let checked = 0;
+    app.addHook("onRoute", ({ method, url, schema = {} }) => {
+      for (const httpPart of ["body", "params", "querystring"] as const) {
+        const part = schema[httpPart] as object | undefined;
+        if (part === undefined) continue;
+        check({ schema: part, httpPart, method: String(method), url })({});
+        checked += 1;
+      }
+    });
+    await app.ready();
+    expect(checked).toBeGreaterThan(100);
   });
 
   test("every route is in the document and every operation of the document is a route", async () => {

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
 import { didYouMean } from "../../core/closest-name.ts";
+import { once } from "../../core/once.ts";
 import { type Problem, pointerTo } from "../../core/problem.ts";
 import type { ExternalProvider } from "./provider.ts";
 import { findConflicts } from "./provider-conflicts.ts";
@@ -51,6 +52,7 @@ export function parseProviders(text: string, readSecret: (file: string) => strin
       problems: [{ pointer: "", detail: `must be a list of at most ${maxProviders} providers` }],
     };
   }
+  const isProviderEntry = entryValidator();
   const problems: Problem[] = [];
   const entries = new Map<number, ProviderEntry>();
   for (const [index, entry] of document.entries()) {
@@ -108,9 +110,12 @@ function providerOf(entry: ProviderEntry, clientSecret: string | undefined): Ext
   };
 }
 
-const ajv = new Ajv2020({ allErrors: true, verbose: true, strict: true, strictTypes: false });
-ajv.addVocabulary(["x-rule"]);
-const isProviderEntry = ajv.compile<ProviderEntry>(ProviderEntrySchema);
+/** Compiled when there is a file: to compile it takes a tenth of a second, which every command of the operator would wait. */
+const entryValidator = once(() => {
+  const ajv = new Ajv2020({ allErrors: true, verbose: true, strict: true, strictTypes: false });
+  ajv.addVocabulary(["x-rule"]);
+  return ajv.compile<ProviderEntry>(ProviderEntrySchema);
+});
 const maxProviders = 1_000;
 
 /** Several rules of one text share one sentence, which is reported once. */

@@ -3,21 +3,26 @@ import type { FastifySchemaCompiler } from "fastify";
 import { didYouMean } from "../../core/closest-name.ts";
 import type { JsonValue } from "../../core/json/json.ts";
 import { sizeOfJson } from "../../core/json/json-size.ts";
+import { once } from "../../core/once.ts";
 import { type Problem, ProblemList, pointerTo, quoted, sentence } from "../../core/problem.ts";
 import { describeFormat, formatNames, hasFormat, isFormat } from "../../core/schema/format.ts";
 import { invalidPart, ServiceError } from "../../core/service-error.ts";
 
 /**
  * Checks requests against the same schemas that the document shows. Nothing is coerced or dropped in silence, except that the numbers and booleans of
- * a query, which is all text, are read as such.
+ * a query, which is all text, are read as such. The first request of an operation compiles its schemas: compiling those of all operations would take
+ * 180 ms of each start. A test compiles them all.
  */
 export function createValidatorCompiler(): FastifySchemaCompiler<object> {
-  const forFirst = createAjv({ allErrors: false });
-  const forAll = createAjv({ allErrors: true });
+  const forFirst = once(() => createAjv({ allErrors: false }));
+  const forAll = once(() => createAjv({ allErrors: true }));
   return ({ schema, httpPart }) => {
     // The parts that read a header check it: `idempotency.ts`, `job-stream.ts`.
     if (httpPart === "headers") return () => true;
-    const findErrors = errorFinder(forFirst.compile(schema), () => forAll.compile(schema));
+    const findErrors = errorFinder(
+      once(() => forFirst().compile(schema)),
+      once(() => forAll().compile(schema)),
+    );
     if (httpPart === "querystring") return (received) => checkQuery(findErrors, schema as QuerySchema, received);
     const part = httpPart === "body" ? "body" : "path";
     return (value) => {
@@ -40,12 +45,12 @@ type FindErrors = (value: unknown) => readonly ErrorObject[];
  * Searches for all errors only in values of the size that people write by hand: for a megabyte that is wrong everywhere, Ajv would take a second to
  * make half a million errors, and it has no way to stop early.
  */
-function errorFinder(findFirst: ValidateFunction, compileAll: () => ValidateFunction): FindErrors {
-  let findAll: ValidateFunction | undefined;
+function errorFinder(first: () => ValidateFunction, all: () => ValidateFunction): FindErrors {
   return (value) => {
+    const findFirst = first();
     if (findFirst(value)) return [];
     if (sizeOfJson((value ?? null) as JsonValue, maxSizeForAll) > maxSizeForAll) return findFirst.errors ?? [];
-    findAll ??= compileAll();
+    const findAll = all();
     findAll(value);
     return findAll.errors ?? [];
   };

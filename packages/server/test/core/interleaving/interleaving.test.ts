@@ -68,6 +68,7 @@ describe("the same property finds, within a minute, a state machine that", () =>
           ? { ...change, entries: [], effects: [], events: [], job: { ...change.job, state: before } }
           : change;
       }),
+      2,
     ],
     [
       "gives two visits of a step one key",
@@ -77,6 +78,7 @@ describe("the same property finds, within a minute, a state machine that", () =>
           visits: Object.fromEntries(Object.entries(carried.visits).map(([step, count]) => [step, Math.min(count, 2)])),
         })),
       ),
+      2,
     ],
     [
       "lets the job's input pass for what no event brought",
@@ -88,14 +90,17 @@ describe("the same property finds, within a minute, a state machine that", () =>
         ...soundMachine,
         transition: (plan, ...others) => soundMachine.transition(withoutEventsAlone(plan), ...others),
       },
+      13,
     ],
     [
       "gives an attempt a config of its own time instead of the visit's",
       planted((change) => withStand(change, ({ startedAt: _, ...stand }) => stand)),
+      13,
     ],
     [
       "forgets for which events, by its expressions, a wait waits",
       planted((change) => withStand(change, ({ awaited: _, ...stand }) => stand)),
+      1,
     ],
     [
       "does not forget the slots of an earlier visit",
