@@ -23,7 +23,17 @@ import {
   writtenColumns,
   writtenPartOf,
 } from "./job-columns.ts";
-import { askInParts, askTogether, eachAlone, everyPairJoined, keyColumns, organizationsOf } from "./key-parts.ts";
+import {
+  askInParts,
+  askTogether,
+  eachAlone,
+  everyPairJoined,
+  type Grouped,
+  keyColumns,
+  organizationsOf,
+  requireAllWritten,
+  type Written,
+} from "./key-parts.ts";
 import { mostBytes } from "./most-bytes.ts";
 
 export type { WrittenJob } from "./job-columns.ts";
@@ -79,16 +89,16 @@ export async function lockJobs(
 
 /** Reads jobs without locking them, with the same bound as `lockJobs`. Missing jobs are left out. */
 export async function readUnlockedJobs(
-  db: Queryable,
+  db: Grouped,
   keys: readonly JobKey[],
   maxBytes: number,
 ): Promise<readonly LockedJob[]> {
-  const rows = await askInParts(keys, (part) => db.query(readJobRows, keyColumns(part, jobIdOf)), eachAlone);
+  const rows = await askInParts(keys, (part) => db.query(readJobRows, keyColumns(part, jobIdOf)), eachAlone, db);
   return await withStates(db, rows, maxBytes);
 }
 
 /** Adds the states that are too large to be read with their rows. */
-async function withStates(db: Queryable, rows: readonly FoundJob[], maxBytes: number): Promise<LockedJob[]> {
+async function withStates(db: Grouped, rows: readonly FoundJob[], maxBytes: number): Promise<LockedJob[]> {
   const large = rows.filter(({ state }) => state === null);
   const states = await readLarge(db, readStateRows, large, maxBytes);
   return rows.map((job) => {
@@ -108,7 +118,7 @@ export async function readInputs(
 }
 
 async function readLarge<Content>(
-  transaction: Transaction,
+  db: Grouped,
   rows: Statement<LargeContent<Content>>,
   keys: readonly JobKey[],
   maxBytes: number,
@@ -117,7 +127,7 @@ async function readLarge<Content>(
   if (keys.length === 0) return found;
   let room = keys.length === 1 ? Number.MAX_SAFE_INTEGER : maxBytes;
   const readPart = async (part: readonly JobKey[]) => {
-    const contents = await transaction.query(rows, [...keyColumns(part, jobIdOf), room]);
+    const contents = await db.query(rows, [...keyColumns(part, jobIdOf), room]);
     for (const { jobId, content, bytes } of contents) {
       // The parts share one bound; otherwise each part could read as much as all together may.
       room -= bytes;
@@ -126,7 +136,7 @@ async function readLarge<Content>(
     }
     return contents;
   };
-  await askInParts(keys, readPart, eachAlone);
+  await askInParts(keys, readPart, eachAlone, db);
   return found;
 }
 
@@ -199,15 +209,24 @@ const readInputRows = statement<LargeContent<JsonObject>>("read_job_inputs", "or
 /** Writes new jobs. An existing job id is a defect of ours, and fails the transaction. */
 export async function insertJobs(transaction: Transaction, jobs: readonly WrittenJob[]): Promise<void> {
   if (jobs.length === 0) return;
-  await transaction.query(insertJobRows, [JSON.stringify(jobs.map(writtenPartOf))]);
+  const written = await transaction.query(insertJobRows, [
+    JSON.stringify(jobs.map(writtenPartOf)),
+    organizationsOf(jobs),
+  ]);
+  requireAllWritten(written, jobs.length, "jobs");
 }
 
-const insertJobRows = statement<never>(
+const { organization_id: _, ...ownColumns } = writtenColumns;
+
+const insertJobRows = statement<Written>(
   "insert_jobs",
   "organization",
-  `INSERT INTO job (${namesOf(writtenColumns)})
-   SELECT ${valuesOf(writtenColumns, "new")}
-   FROM json_to_recordset($1) AS new (${typesOf(writtenColumns)})`,
+  `INSERT INTO job (organization_id, ${namesOf(ownColumns)})
+   SELECT organization.organization_id, ${valuesOf(ownColumns, "new")}
+   FROM json_to_recordset($1) AS new (${typesOf(writtenColumns)})
+   JOIN organization ON organization.organization_id = new.organization_id
+   WHERE organization.organization_id = ANY($2::uuid[])
+   RETURNING 1 AS written`,
 );
 
 export interface JobUpdate {
@@ -268,28 +287,34 @@ export function historyText({ organizationId, jobId, entries, counted }: History
   });
 }
 
-/**
- * Inserts one row (`historyText`) per job and commit. `commitId` is the same for the whole commit, so that it can later be checked whether the commit
- * landed.
- */
-export async function insertHistory(
-  transaction: Transaction,
-  texts: readonly string[],
-  commitId: string,
-  committedAt: Timestamp,
-): Promise<void> {
-  if (texts.length === 0) return;
-  const values = [`[${texts.join(",")}]`, commitId, new Date(committedAt).toISOString()];
-  await transaction.query(insertHistoryRows, values);
+export interface HistoryCommitKey {
+  /** Is the same for the whole commit, so that it can later be checked whether the commit landed. */
+  readonly commitId: string;
+  readonly committedAt: Timestamp;
 }
 
-const insertHistoryRows = statement<never>(
+/** Inserts one row (`historyText`) per job and commit. The jobs are of these organizations. */
+export async function insertHistory(
+  transaction: Transaction,
+  { commitId, committedAt }: HistoryCommitKey,
+  organizationIds: readonly string[],
+  texts: readonly string[],
+): Promise<void> {
+  if (texts.length === 0) return;
+  const values = [`[${texts.join(",")}]`, commitId, new Date(committedAt).toISOString(), organizationIds];
+  requireAllWritten(await transaction.query(insertHistoryRows, values), texts.length, "rows of the history");
+}
+
+const insertHistoryRows = statement<Written>(
   "insert_job_history",
   "organization",
   `INSERT INTO job_history (organization_id, job_id, first_sequence, last_sequence, commit_id, committed_at, entries, counted)
-   SELECT organization_id, job_id, first_sequence, last_sequence, $2::uuid, $3::timestamptz, entries, counted
+   SELECT organization.organization_id, job_id, first_sequence, last_sequence, $2::uuid, $3::timestamptz, entries, counted
    FROM json_to_recordset($1) AS new (organization_id uuid, job_id uuid, first_sequence integer, last_sequence integer, entries json,
-     counted boolean)`,
+     counted boolean)
+   JOIN organization ON organization.organization_id = new.organization_id
+   WHERE organization.organization_id = ANY($4::uuid[])
+   RETURNING 1 AS written`,
 );
 
 /** A job. For a small one with its state, its input, and its history by commits; these are null for a large one. */
@@ -300,8 +325,8 @@ export type SmallJob = Omit<Job, "state" | "input"> & {
 };
 
 /** Reads each of these jobs as it is at one instant. Missing jobs are left out. */
-export async function readSmallJobs(db: Queryable, keys: readonly JobKey[]): Promise<SmallJob[]> {
-  return await askInParts(keys, (part) => db.query(readSmallJobRows, keyColumns(part, jobIdOf)), eachAlone);
+export async function readSmallJobs(db: Grouped, keys: readonly JobKey[]): Promise<SmallJob[]> {
+  return await askInParts(keys, (part) => db.query(readSmallJobRows, keyColumns(part, jobIdOf)), eachAlone, db);
 }
 
 const readSmallJobRows = statement<SmallJob>(

@@ -1,3 +1,5 @@
+import type { Database, Queryable } from "../home/database.ts";
+
 /*
  * Reads rows by their keys in parts of a few organizations. A statement has to name its organizations in an array, which names the shard; how it uses
  * the keys decides how large a part may be.
@@ -35,14 +37,22 @@ interface OfOrganization {
   readonly organizationId: string;
 }
 
-/** Runs one part after the other, in the order of the organizations. */
+/** What runs the statements. A transaction does not tell groups apart, because all of its organizations are in one. */
+export type Grouped = Queryable & Partial<Pick<Database, "groupOf">>;
+
+/**
+ * Runs one part after the other, in the order of the organizations. Give `db` where the organizations may be of several groups: then no part is of
+ * more than one.
+ */
 export async function askInParts<Key extends OfOrganization, Row>(
   keys: readonly Key[],
   ask: (part: readonly Key[]) => Promise<readonly Row[]>,
   size = everyPair,
+  db?: Grouped,
 ): Promise<Row[]> {
   const rows: Row[] = [];
-  for (const part of partsOf(keys, size)) rows.push(...(await ask(part)));
+  const groups = Map.groupBy(keys, ({ organizationId }) => db?.groupOf?.(organizationId)).values();
+  for (const part of [...groups].flatMap((group) => partsOf(group, size))) rows.push(...(await ask(part)));
   return rows;
 }
 
@@ -76,6 +86,16 @@ export function keyColumns<Key extends OfOrganization>(
 ): [string[], string[], string[]] {
   const distinct = [...new Map(keys.map((key) => [`${key.organizationId} ${idOf(key)}`, key])).values()];
   return [organizationsOf(distinct), distinct.map(({ organizationId }) => organizationId), distinct.map(idOf)];
+}
+
+/** A row of a statement that inserts rows and says nothing else about them. */
+export interface Written {
+  readonly written: number;
+}
+
+/** Throws when rows are missing: an INSERT that takes its organizations from their table leaves out rows of an organization that is not there. */
+export function requireAllWritten(written: readonly unknown[], count: number, things: string): void {
+  if (written.length !== count) throw new Error(`Of ${count} ${things} ${written.length} were written.`);
 }
 
 export function organizationsOf(keys: readonly OfOrganization[]): string[] {
