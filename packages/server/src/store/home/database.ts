@@ -20,6 +20,8 @@ export interface Database extends Queryable {
    * server that is sharded by organization has one for each shard.
    */
   groupOf(organizationId: string): string;
+  /** Learns which shards there are, if any. Call it once, when the schema is there and before anything else. */
+  learnShards(): Promise<void>;
   /** True from the statement that failed because the store's disk is full, until `lookForRoom` finds room. */
   isFull(): boolean;
   /** Checks whether the disk has room again. Call it while `isFull` is true. */
