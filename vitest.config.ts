@@ -20,7 +20,11 @@ const leftOut: Readonly<Record<string, readonly string[]>> = {
   usual: [matrix],
   all: [],
 };
-const left = leftOut[scope] ?? [];
+/** A real Citus needs no stand-in, and shows no plans of PostgreSQL. */
+const ofPlainServer =
+  "**/{citus,citus-service,one-shard,key-plans,due-plans,queued-task-plans,index-use,uuid-hash}.test.ts";
+const leftToPlainServers = process.env.STEPWELL_TEST_CITUS_URL === undefined ? [] : [ofPlainServer];
+const left = [...(leftOut[scope] ?? []), ...leftToPlainServers];
 /** The story of the first five minutes runs npm, which is not ours to run under this. */
 const withoutProto = process.env.NODE_OPTIONS?.includes("--disable-proto") ? ["**/first-five-minutes.test.ts"] : [];
 

@@ -5,6 +5,7 @@ import { runDefinitionsBench } from "./definitions.ts";
 import { runDelaysBench } from "./delays.ts";
 import { event } from "./event.ts";
 import { runForEachBench } from "./for-each.ts";
+import { runIdleBench } from "./idle.ts";
 import { type LoadBench, type LoadResult, runLoadBench } from "./load-bench.ts";
 import { loop } from "./loop.ts";
 import { runMetricsBench } from "./metrics.ts";
@@ -33,6 +34,7 @@ const usage = `Usage: npm run bench -- NAME [--store embedded|postgres] [--jobs 
   metrics      a month of metrics over 10 million jobs, and how fast old history of --jobs jobs is counted
   cost         what one job or event costs a PostgreSQL server: bytes of its log, statements, time (with --store postgres)
   plans        the statements that take many keys, in a store of --jobs jobs of --organizations organizations: time and plan, against their bounds
+  idle         what a node asks its database in --jobs seconds while nobody asks anything of it (with --store postgres)
   startup      from the start of the process to the first finished job, and memory when idle
   definitions  the definitions, patterns and values that take longest to check and to compile
   all          each of these in turn
@@ -51,6 +53,7 @@ const signInSize = { reads: 4_000, concurrency: 100 };
 const metricsJobs = 1_000_000;
 const costRequests = 50;
 const plansSize = { jobs: 1_000_000, organizations: 1_000, keys: 400 };
+const idleSeconds = 10;
 const startupSize = { jobs: 1_000, concurrency: 16 };
 
 async function main(args: readonly string[]): Promise<number> {
@@ -65,6 +68,7 @@ async function main(args: readonly string[]): Promise<number> {
       "metrics",
       "cost",
       "plans",
+      "idle",
       "startup",
       "definitions",
     ];
@@ -95,6 +99,7 @@ async function run(options: BenchOptions): Promise<number> {
     else if (name === "metrics") report(await runMetricsBench(homes, options.jobs ?? metricsJobs, progress));
     else if (name === "cost") for (const result of await cost(homes, options)) report(result);
     else if (name === "plans") exitCode = await plans(options);
+    else if (name === "idle") await idle(homes, options);
     else for (const result of await startup(homes, options)) report(result);
   }
   await homes.close();
@@ -160,6 +165,12 @@ async function cost(homes: StoreHomes, options: BenchOptions) {
   if (homes.kind === "postgres") return await runCostBench(homes, options.jobs ?? costRequests);
   progress("cost needs --store postgres");
   return [];
+}
+
+async function idle(homes: StoreHomes, options: BenchOptions): Promise<void> {
+  // Only a PostgreSQL server may be a Citus. "all" goes on without.
+  if (homes.kind === "postgres") report(await runIdleBench(homes, options.jobs ?? idleSeconds));
+  else progress("idle needs --store postgres");
 }
 
 /** The embedded store plans alike, and is too small for as many jobs: there is always a PostgreSQL server of its own. */

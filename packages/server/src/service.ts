@@ -40,7 +40,7 @@ import type { Database } from "./store/home/database.ts";
 import type { SyncOptions } from "./store/home/durable-file-system.ts";
 import { migrate } from "./store/home/migrate.ts";
 import { examinePooler } from "./store/home/pooler.ts";
-import { openPostgres } from "./store/home/postgres.ts";
+import { openPostgres, type PostgresOptions } from "./store/home/postgres.ts";
 import { reachServer } from "./store/home/reach-server.ts";
 import { readServerFacts, type ServerFacts } from "./store/home/server-facts.ts";
 import { DatabaseUnusableError, forgetfulPooler, serverTrouble } from "./store/home/server-trouble.ts";
@@ -322,6 +322,11 @@ export async function openStore(config: Config, logger: Logger = pino({ level: "
       if (isFull) logger.error("the store's disk is full: this node is not ready until there is room");
       else logger.warn("the store's disk has room again");
     },
+    onWorker: (worker, reason) => {
+      if (reason === undefined) logger.warn({ worker }, "a worker of the Citus answers again");
+      else
+        logger.error({ worker, reason }, "a worker of the Citus does not answer: the jobs of its organizations wait");
+    },
   });
   try {
     const facts = await readFacts(database, config, logger);
@@ -330,6 +335,7 @@ export async function openStore(config: Config, logger: Logger = pino({ level: "
       if (level !== "ok") logger[level === "problem" ? "error" : "warn"]({ check }, detail);
     }
     await migrate(database);
+    await database.learnShards();
     return database;
   } catch (error) {
     await database.close();
@@ -342,6 +348,7 @@ export interface HomeEvents extends Partial<SyncOptions> {
   readonly onConnectionLost?: (error: Error) => void;
   readonly onPooler?: () => void;
   readonly onFull?: (isFull: boolean) => void;
+  readonly onWorker?: PostgresOptions["onWorker"];
   readonly onPanic?: (reason: string) => void;
 }
 
@@ -357,6 +364,7 @@ export async function openHome(config: Config, events: HomeEvents): Promise<Data
       onConnectionLost: () => {},
       onPooler: () => {},
       onFull: () => {},
+      onWorker: () => {},
       ...events,
     });
   }

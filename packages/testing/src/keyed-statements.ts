@@ -64,9 +64,9 @@ export const keyedStatements: readonly KeyedStatement[] = [
       const entries = [{ sequence: sequence + 1, at, type: "job.started" }] as const;
       return insertHistory(
         db,
+        { commitId, committedAt: at },
+        organizationsOf(keys),
         keys.map((key) => historyText({ ...key, entries, counted: true })),
-        commitId,
-        at,
       );
     },
   },

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { inject } from "vitest";
+import { citusUrl, copyOnCitus, createOnCitus, dropOnCitus } from "./citus-server.ts";
 import { onServer } from "./postgres-server.ts";
 import { templateDatabase } from "./stores-setup.ts";
 
@@ -14,14 +15,19 @@ export interface OwnDatabase {
 export async function newDatabase(content: "empty" | "newest"): Promise<OwnDatabase> {
   const server = inject("postgresUrl");
   const name = `stepwell_${randomBytes(6).toString("hex")}`;
-  const template = content === "empty" ? "template0" : templateDatabase;
-  await whenFree(() => onServer(server, (client) => client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`)));
+  if (citusUrl !== undefined) {
+    await (content === "empty" ? createOnCitus(server, name) : copyOnCitus(server, name, templateDatabase));
+  } else {
+    const template = content === "empty" ? "template0" : templateDatabase;
+    await whenFree(() => onServer(server, (client) => client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`)));
+  }
   const url = new URL(server);
   url.pathname = `/${name}`;
   return {
     url: url.href,
     async remove() {
-      await onServer(server, (client) => client.query(`DROP DATABASE ${name} WITH (FORCE)`));
+      if (citusUrl !== undefined) await dropOnCitus(server, name);
+      else await onServer(server, (client) => client.query(`DROP DATABASE ${name} WITH (FORCE)`));
     },
   };
 }

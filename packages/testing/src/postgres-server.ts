@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
+import { citusUrl, createOnCitus } from "./citus-server.ts";
 import { PostgresCluster } from "./postgres-cluster.ts";
 import { findFreePort } from "./processes/free-port.ts";
 
@@ -10,9 +11,9 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
-/** The server that STEPWELL_TEST_DATABASE_URL names, or one of our own for the time of the tests. */
+/** The server that STEPWELL_TEST_CITUS_URL or STEPWELL_TEST_DATABASE_URL names, or one of our own for the time of the tests. */
 export async function startPostgres(): Promise<PostgresServer> {
-  const given = process.env.STEPWELL_TEST_DATABASE_URL;
+  const given = citusUrl ?? process.env.STEPWELL_TEST_DATABASE_URL;
   return given === undefined ? await startOwnPostgres() : serverAt(given, async () => {});
 }
 
@@ -34,6 +35,7 @@ function serverAt(url: string, stop: () => Promise<void>): PostgresServer {
       return named.href;
     },
     async recreate(database) {
+      if (url === citusUrl) return await createOnCitus(url, database);
       await onServer(url, async (client) => {
         await client.query(`DROP DATABASE IF EXISTS ${client.escapeIdentifier(database)}`);
         await client.query(`CREATE DATABASE ${client.escapeIdentifier(database)}`);

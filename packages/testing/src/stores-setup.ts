@@ -8,6 +8,7 @@ import { promisify } from "node:util";
 import type { TestProject } from "vitest/node";
 import { readConfig } from "../../server/src/config.ts";
 import { openStore } from "../../server/src/service.ts";
+import { citusUrl, sealOnCitus } from "./citus-server.ts";
 import { startPostgres } from "./postgres-server.ts";
 import { scope } from "./scope.ts";
 
@@ -47,6 +48,7 @@ export async function setup({ vitest }: TestProject): Promise<void> {
   };
   await server.recreate(templateDatabase);
   await prepare({ DATABASE_URL: server.urlOf(templateDatabase) });
+  if (citusUrl !== undefined) await sealOnCitus(citusUrl, templateDatabase);
   vitest.provide("embeddedTemplate", embeddedTemplate);
   vitest.provide("scratchDirectory", scratchDirectory);
   vitest.provide("postgresUrl", server.urlOf("postgres"));

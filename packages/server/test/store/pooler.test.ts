@@ -53,6 +53,7 @@ test.each(["the server itself", "a pooler"])(
       onConnectionLost: () => {},
       onPooler: () => (poolerCount += 1),
       onFull: () => {},
+      onWorker: () => {},
     });
     onTestFinished(() => database.close());
 
@@ -80,6 +81,7 @@ test("a statement by itself through a pooler is committed before it is answered,
     onConnectionLost: () => {},
     onPooler: () => {},
     onFull: () => {},
+    onWorker: () => {},
   });
   onTestFinished(() => database.close());
   await createNotes(database);

@@ -1,16 +1,9 @@
-import { readdirSync } from "node:fs";
-import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { statements } from "../../src/store/home/database.ts";
+import { registerStatements } from "./registered-statements.ts";
 import { rules } from "./statement-rules.ts";
 
-/** Every file of the store, so that every statement is registered. */
-const store = resolve(import.meta.dirname, "../../src/store");
-/** These files run on their own, as a process and as a thread. */
-const programs = /(embedded-create|statement-watch-thread)\.ts$/;
-for (const file of readdirSync(store, { recursive: true, encoding: "utf8" })) {
-  if (file.endsWith(".ts") && !programs.test(file)) await import(join(store, file));
-}
+await registerStatements();
 
 test.each(Object.entries(rules))("no statement breaks rule %s", (_rule, isBroken) => {
   expect(statements.size).toBeGreaterThan(40);
@@ -45,6 +38,32 @@ test.each([
   ["6: uses no trigger, MERGE or LOCK TABLE", "global", "LOCK TABLE job"],
   ["6: changes nothing in a WITH", "organization", "WITH gone AS (DELETE FROM job RETURNING 1) SELECT 1"],
   ["6: has no subquery in VALUES", "organization", "INSERT INTO job VALUES ($1, (SELECT 1))"],
+  [
+    "16: takes the organization of what it inserts from an organizations' table",
+    "organization",
+    "INSERT INTO job (organization_id, job_id) SELECT organization_id, job_id FROM json_to_recordset($1) AS new (organization_id uuid, job_id uuid)",
+  ],
+  [
+    "16: takes the organization of what it inserts from an organizations' table",
+    "organization",
+    "INSERT INTO job_call AS held (organization_id, job_id) SELECT new.organization_id, new.job_id FROM unnest($1::uuid[], $2::uuid[]) AS new (organization_id, job_id)",
+  ],
+  [
+    "16: inserts from a query that Citus hands on to one shard",
+    "organization",
+    "INSERT INTO job_call (organization_id, begun) SELECT organization.organization_id, (SELECT 1 FROM job LIMIT 1) IS NULL FROM organization",
+  ],
+  [
+    "16: inserts from a query that Citus hands on to one shard",
+    "organization",
+    "INSERT INTO job_call (organization_id, begun) SELECT organization.organization_id, turn.is_next FROM organization CROSS JOIN LATERAL (SELECT true AS is_next) AS turn",
+  ],
+  [
+    "16: inserts from a query that Citus hands on to one shard",
+    "organization",
+    "INSERT INTO job_tree (organization_id, count) SELECT job.organization_id, count(*) FROM job GROUP BY job.job_id",
+  ],
+  ["17: searches over all organizations without changing anything", "maintenance", "DELETE FROM task_worker LIMIT $1"],
   ["14: leaves nothing behind in a session", "global", "SELECT pg_advisory_lock($1)"],
   ["14: leaves nothing behind in a session", "global", "LISTEN jobs"],
   ["14: leaves nothing behind in a session", "global", "SELECT set_config('work_mem', '64kB', false)"],

@@ -18,6 +18,7 @@ import { writeCalls } from "../../store/jobs/job-calls.ts";
 import { insertNotices } from "../../store/jobs/job-notices.ts";
 import { insertValues, readValueRange } from "../../store/jobs/job-values.ts";
 import { insertHistory, insertJobs, type JobKey, type LockedJob, lockJobs, updateJobs } from "../../store/jobs/jobs.ts";
+import { organizationsOf } from "../../store/jobs/key-parts.ts";
 import { insertMetricChanges } from "../../store/jobs/metric-rollups.ts";
 import { type ChosenVersion, chooseVersions } from "../../store/workflows/versions.ts";
 import { newId } from "../identifier.ts";
@@ -383,7 +384,12 @@ async function writeJobs(transaction: Transaction, jobs: LoadedJobs, context: Ba
       transaction,
       touched.flatMap(({ before, after }) => (before === undefined ? [] : [{ before, after }])),
     ),
-    insertHistory(transaction, history, context.commitId, context.now),
+    insertHistory(
+      transaction,
+      { commitId: context.commitId, committedAt: context.now },
+      organizationsOf(changed.map(({ job }) => job)),
+      history,
+    ),
     insertMetricChanges(transaction, context.commitId, counts.changes),
     insertValues(
       transaction,

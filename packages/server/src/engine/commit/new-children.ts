@@ -4,7 +4,8 @@ import type { Job } from "../../core/job/job-state.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import type { Transaction } from "../../store/home/database.ts";
 import { insertChildren, lockTrees, type MadeChild } from "../../store/jobs/child-jobs.ts";
-import { type CallKey, type HandedOverCall, handOverCalls, lockCalls } from "../../store/jobs/job-calls.ts";
+import { type HandedOverCall, handOverCalls, lockCalls } from "../../store/jobs/handed-over-calls.ts";
+import type { CallKey } from "../../store/jobs/job-calls.ts";
 import type { ChildOrigin, Command, SubmitCommand } from "./command.ts";
 
 export type ChildCommand = SubmitCommand & { readonly origin: ChildOrigin };

@@ -4,7 +4,8 @@ import { namesValues, numbersIn } from "../../core/job/stored-state.ts";
 import type { JsonObject, JsonValue } from "../../core/json/json.ts";
 import type { Transaction } from "../../store/home/database.ts";
 import { readValues } from "../../store/jobs/job-values.ts";
-import { type LockedJob, readInputs, TooMuchAtOnceError } from "../../store/jobs/jobs.ts";
+import type { LockedJob } from "../../store/jobs/jobs.ts";
+import { readInputs, TooMuchAtOnceError } from "../../store/jobs/large-contents.ts";
 import { type RecentValue, RecentValues } from "../reading/recent-values.ts";
 
 export interface OpenValuesOptions {

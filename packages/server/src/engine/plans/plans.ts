@@ -6,7 +6,7 @@ import { nameCountOf } from "../../core/definition/definition-size.ts";
 import type { ExecutorCatalog } from "../../core/definition/executor-kind.ts";
 import { compilePlan, type Plan } from "../../core/plan/plan.ts";
 import type { Queryable } from "../../store/home/database.ts";
-import { TooMuchAtOnceError } from "../../store/jobs/jobs.ts";
+import { TooMuchAtOnceError } from "../../store/jobs/large-contents.ts";
 import { type LoadedDefinition, loadDefinitions, type VersionKey } from "../../store/workflows/versions.ts";
 import { definitionLimits } from "./definition-limits.ts";
 import { type Parked, Parking, UnreadableVersionError } from "./parking.ts";

@@ -65,7 +65,8 @@ const findMembershipRows = statement<MembershipRow>(
      organization.requires_second_factor AS "requiresSecondFactor"
    FROM member
    JOIN organization ON organization.organization_id = member.organization_id
-   LEFT JOIN role ON role.organization_id = member.organization_id AND role.name = ANY(member.roles)
+   LEFT JOIN role ON role.organization_id = ANY($1::uuid[]) AND role.organization_id = member.organization_id
+     AND role.name = ANY(member.roles)
    WHERE member.organization_id = ANY($1::uuid[]) AND organization.organization_id = ANY($1::uuid[])
      AND member.user_id = $2 AND organization.deleted_at IS NULL`,
 );

@@ -75,4 +75,6 @@ const listChangedLimitRows = statement<ChangedLimits>(
    WHERE (updated_at, organization_id) > ($1::timestamptz, $2::uuid)
    ORDER BY updated_at, organization_id
    LIMIT $3`,
+  "once",
+  { order: ["updatedAt", "organizationId"], times: ["updatedAt"], whole: true },
 );

@@ -1,5 +1,6 @@
 import type { EntryText, SealedEntry } from "../../core/audit-chain.ts";
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
+import { requireAllWritten, type Written } from "../jobs/key-parts.ts";
 
 /** Formats a time with microseconds, as the column has it: with JavaScript's milliseconds a change of the microseconds would stay hidden. */
 const exactTime = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
@@ -22,6 +23,8 @@ const findUnsealedOrganizationRows = statement<{ organizationId: string }>(
    WHERE $1::uuid IS NULL OR organization_id > $1
    ORDER BY organization_id
    LIMIT $2`,
+  "once",
+  { order: ["organizationId"] },
 );
 
 export interface Seal {
@@ -139,7 +142,8 @@ export async function insertSeal(transaction: Transaction, seal: NewSeal): Promi
   if (inserted.length === 0) return false;
   const entryIds = entries.map((entry) => entry.entryId);
   const entryHashes = entries.map((entry) => Buffer.from(entry.entryHash, "hex"));
-  await transaction.query(insertSealedRows, [organizationId, sealNumber, entryIds, entryHashes]);
+  const sealed = await transaction.query(insertSealedRows, [organizationId, sealNumber, entryIds, entryHashes]);
+  requireAllWritten(sealed, entries.length, "sealed entries");
   await transaction.query(deleteUnsealedRows, [organizationId, entryIds]);
   return true;
 }
@@ -153,12 +157,15 @@ const insertSealRow = statement<{ sealNumber: number }>(
    RETURNING seal_number AS "sealNumber"`,
 );
 
-const insertSealedRows = statement<never>(
+const insertSealedRows = statement<Written>(
   "insert_audit_sealed",
   "organization",
   `INSERT INTO audit_sealed (organization_id, seal_number, entry_id, entry_hash)
-   SELECT $1::uuid, $2::integer, entry_id, entry_hash
-   FROM unnest($3::uuid[], $4::bytea[]) AS covered (entry_id, entry_hash)`,
+   SELECT organization.organization_id, $2::integer, covered.entry_id, covered.entry_hash
+   FROM organization
+   CROSS JOIN unnest($3::uuid[], $4::bytea[]) AS covered (entry_id, entry_hash)
+   WHERE organization.organization_id = $1
+   RETURNING 1 AS written`,
 );
 
 const deleteUnsealedRows = statement<never>(

@@ -136,4 +136,6 @@ const listAllOrganizationIdRows = statement<{ organizationId: string }>(
    WHERE $1::uuid IS NULL OR organization_id > $1
    ORDER BY organization_id
    LIMIT $2`,
+  "once",
+  { order: ["organizationId"], whole: true },
 );

@@ -1,6 +1,7 @@
 import type { Actor, Timestamp } from "../../core/job/job-state.ts";
 import type { JsonObject } from "../../core/json/json.ts";
 import { statement, type Transaction } from "../home/database.ts";
+import { organizationsOf, requireAllWritten, type Written } from "../jobs/key-parts.ts";
 
 export type AuditOutcome = "accepted" | "denied";
 
@@ -42,26 +43,35 @@ export async function insertAuditEntries(transaction: Transaction, entries: read
   }));
   const organizationIds = entries.map((entry) => entry.organizationId);
   const entryIds = entries.map((entry) => entry.entryId);
-  await Promise.all([
-    transaction.query(insertAuditEntryRows, [JSON.stringify(rows)]),
+  const [written, unsealed] = await Promise.all([
+    transaction.query(insertAuditEntryRows, [JSON.stringify(rows), organizationsOf(entries)]),
     transaction.query(insertUnsealedRows, [organizationIds, entryIds]),
   ]);
+  requireAllWritten(written, entries.length, "audit entries");
+  requireAllWritten(unsealed, entries.length, "audit entries without a seal");
 }
 
-const insertAuditEntryRows = statement<never>(
+const insertAuditEntryRows = statement<Written>(
   "insert_audit_entries",
   "organization",
   `INSERT INTO audit_entry (organization_id, entry_id, recorded_at, actor, actor_id, action, outcome, target_type, target_id,
      request_id, address, details)
-   SELECT organization_id, entry_id, recorded_at, actor, actor_id, action, outcome, target_type, target_id, request_id, address,
-     details
+   SELECT organization.organization_id, entry_id, recorded_at, actor, actor_id, action, outcome, target_type, target_id, request_id,
+     address, details
    FROM json_to_recordset($1) AS new (organization_id uuid, entry_id uuid, recorded_at timestamptz, actor json, actor_id uuid,
-     action text, outcome text, target_type text, target_id text, request_id text, address text, details json)`,
+     action text, outcome text, target_type text, target_id text, request_id text, address text, details json)
+   JOIN organization ON organization.organization_id = new.organization_id
+   WHERE organization.organization_id = ANY($2::uuid[])
+   RETURNING 1 AS written`,
 );
 
-const insertUnsealedRows = statement<never>(
+const insertUnsealedRows = statement<Written>(
   "insert_audit_unsealed",
   "organization",
   `INSERT INTO audit_unsealed (organization_id, entry_id)
-   SELECT * FROM unnest($1::uuid[], $2::uuid[])`,
+   SELECT organization.organization_id, new.entry_id
+   FROM unnest($1::uuid[], $2::uuid[]) AS new (organization_id, entry_id)
+   JOIN organization ON organization.organization_id = new.organization_id
+   WHERE organization.organization_id = ANY($1::uuid[])
+   RETURNING 1 AS written`,
 );

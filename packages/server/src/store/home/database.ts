@@ -20,6 +20,8 @@ export interface Database extends Queryable {
    * server that is sharded by organization has one for each shard.
    */
   groupOf(organizationId: string): string;
+  /** Learns which shards there are, if any. Call it once, when the schema is there and before anything else. */
+  learnShards(): Promise<void>;
   /** True from the statement that failed because the store's disk is full, until `lookForRoom` finds room. */
   isFull(): boolean;
   /** Checks whether the disk has room again. Call it while `isFull` is true. */
@@ -68,8 +70,20 @@ export interface Statement<Row> {
   readonly text: string;
   readonly scope: Scope;
   readonly planned: "once" | "each-time";
+  /** How the answers of several servers become one. Left out: by turns. */
+  readonly merged?: Merged | undefined;
   /** This field is never set; it only ties the type `Row` to the statement. */
   readonly row?: Row;
+}
+
+/** What a search over all organizations must say so that it can be asked of each server by itself. */
+export interface Merged {
+  /** The columns by which the rows are ordered, all ascending. Needed where the next search begins after the last row of this one. */
+  readonly order?: readonly string[];
+  /** The columns that are times. */
+  readonly times?: readonly string[];
+  /** True for a search that must fail, and not leave out organizations, when a server does not answer. */
+  readonly whole?: boolean;
 }
 
 /**
@@ -93,9 +107,10 @@ export function statement<Row>(
   scope: Scope,
   text: string,
   planned: "once" | "each-time" = "once",
+  merged?: Merged,
 ): Statement<Row> {
   if (registered.has(name)) throw new Error(`Two statements are named ${name}.`);
-  const created: Statement<Row> = { name, scope, text: text.trim(), planned };
+  const created: Statement<Row> = { name, scope, text: text.trim(), planned, merged };
   registered.set(name, created);
   return created;
 }

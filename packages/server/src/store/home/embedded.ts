@@ -67,7 +67,7 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
       { engine, requests, reads: new ReadLane(reads, bounds) },
       {
         preparedStatements: true,
-        groupOf: () => "embedded",
+        sharding: undefined,
         isShared: false,
         // A statement runs to its end before anything else does; this many rows take a few milliseconds.
         sliceRows: 5_000,

@@ -15,17 +15,25 @@ import {
 } from "./database.ts";
 import type { DiskRoom } from "./disk-room.ts";
 import type { Lane, Lanes } from "./lanes.ts";
+import type { ShardSearch } from "./shard-search.ts";
+import { isRefusedByShards, type Shards } from "./shards.ts";
 
 export interface PoolOptions {
   /** False behind a PgBouncer that does not support named statements. */
   readonly preparedStatements: boolean;
-  readonly groupOf: (organizationId: string) => string;
+  /** What it takes to speak to a server that may be a Citus. Left out for a store that cannot be one. */
+  readonly sharding: Sharding | undefined;
   /** Whether connections other than this one can hold rows. */
   readonly isShared: boolean;
   /** The value for `Reader.sliceRows`. */
   readonly sliceRows: number | null;
   readonly room: DiskRoom;
   readonly closeHome: () => Promise<void>;
+}
+
+interface Sharding {
+  readonly shards: Shards;
+  readonly search: ShardSearch;
 }
 
 /** The only implementation of the port: node-postgres, which connects to a server and, through its own adapter, to PGlite. */
@@ -36,7 +44,13 @@ export function poolDatabase(lanes: Lanes, options: PoolOptions): Database {
       query: queryBy(reads.forRead(organizationId), options),
       sliceRows: options.sliceRows,
     }),
-    groupOf: options.groupOf,
+    groupOf: (organizationId) => options.sharding?.shards.groupOf(organizationId) ?? "embedded",
+    async learnShards() {
+      await options.sharding?.shards.learn({
+        query: queryBy(engine, options),
+        transaction: transactionBy(engine, options),
+      });
+    },
     isFull: () => options.room.isFull,
     lookForRoom: () => options.room.look(transactionBy(engine, options)),
     async vacuum(table) {
@@ -68,7 +82,10 @@ export function poolDatabase(lanes: Lanes, options: PoolOptions): Database {
 const closeTimeoutMs = 5_000;
 
 function queryBy(lane: Lane, options: PoolOptions): Database["query"] {
-  return async (statement, values) => {
+  const query: Database["query"] = async (statement, values) => {
+    if (statement.scope === "maintenance" && options.sharding?.shards.isSharded === true) {
+      return await options.sharding.search.run({ query }, statement, values);
+    }
     try {
       return await lane.run(() => runAlone(lane, statement, values, options));
     } catch (error) {
@@ -79,6 +96,7 @@ function queryBy(lane: Lane, options: PoolOptions): Database["query"] {
       throw mayBeWritten ? new StoreUnavailableError("unknown", error) : meaning;
     }
   };
+  return query;
 }
 
 function transactionBy(lane: Lane, options: PoolOptions): Database["transaction"] {
@@ -98,9 +116,16 @@ function transactionBy(lane: Lane, options: PoolOptions): Database["transaction"
         const meaning = meaningOf(isAfterFailure ? failures[0] : error, "nothing-written");
         options.room.note(meaning);
         await giveBack(client, meaning);
-        throw meaning;
+        throw (await areShardsOther(lane, options, meaning)) ? new TransactionAbortedError(meaning) : meaning;
       }
     });
+}
+
+/** Whether a Citus refused a transaction because organizations of one group live on several shards since shards were moved or split. */
+async function areShardsOther(lane: Lane, options: PoolOptions, error: unknown): Promise<boolean> {
+  if (options.sharding === undefined || !isRefusedByShards(error)) return false;
+  const db = { query: (statement, values) => run(lane.pool, statement, values, options) } satisfies Queryable;
+  return await options.sharding.shards.relearn(db).catch(() => false);
 }
 
 /** Runs a single statement, in a session with its settings. */
@@ -157,11 +182,15 @@ function begin(
   failures: unknown[],
   { lockTimeoutMs, isKeyed = false, settings }: TransactionOptions & { readonly settings: readonly string[] },
 ): Queryable {
+  const isSharded = options.sharding?.shards.isSharded === true;
   // The settings apply to this transaction alone, because a connection pooler gives each transaction another session.
   const all = [
     ...settings,
+    // The rows are locked on the workers, and a Citus tells them of a setting only if it is asked to.
+    ...(isSharded ? ["SET LOCAL citus.propagate_set_commands = 'local'"] : []),
     ...(lockTimeoutMs !== undefined && options.isShared ? [`SET LOCAL lock_timeout = ${lockTimeoutMs}`] : []),
-    ...(isKeyed ? ["SET LOCAL plan_cache_mode = force_generic_plan"] : []),
+    // A Citus needs the values to choose the shard: it refuses a plan for any values (0A000).
+    ...(isKeyed && !isSharded ? ["SET LOCAL plan_cache_mode = force_generic_plan"] : []),
   ];
   const begun = asked(client.query(["BEGIN", ...all].join("; ")));
   begun.catch(() => {});

@@ -3,6 +3,8 @@ import type { Database } from "./database.ts";
 import { DiskRoom } from "./disk-room.ts";
 import { type Lane, ownLane, ReadLane } from "./lanes.ts";
 import { columnTypes, poolDatabase } from "./pool.ts";
+import { ShardSearch } from "./shard-search.ts";
+import { Shards, type Worker } from "./shards.ts";
 
 export interface PostgresOptions {
   readonly databaseUrl: string;
@@ -16,9 +18,11 @@ export interface PostgresOptions {
   readonly onPooler: () => void;
   /** Called when the store's disk becomes full, and when it has room again. */
   readonly onFull: (isFull: boolean) => void;
+  /** Called when a worker of a Citus does not answer a search, with the reason, and with undefined when it answers again. */
+  readonly onWorker: (worker: Worker, trouble: string | undefined) => void;
 }
 
-/** The store on a PostgreSQL server, 15 or newer. Connects on first use. */
+/** The store on a PostgreSQL server, 15 or newer, or on the coordinator of a Citus. Connects on first use. */
 export function openPostgres(options: PostgresOptions): Database {
   const { poolSize, timeoutMs, readTimeoutMs } = options;
   const connections = laneSizes(poolSize);
@@ -33,9 +37,10 @@ export function openPostgres(options: PostgresOptions): Database {
     requests: ownLane(openPool(options, connections.requests, timeoutMs)),
     reads: new ReadLane(reads, bounds),
   };
+  const shards = new Shards();
   return poolDatabase(lanes, {
     preparedStatements: options.preparedStatements,
-    groupOf: () => "server",
+    sharding: { shards, search: new ShardSearch({ shards, onWorker: options.onWorker }) },
     isShared: true,
     sliceRows: null,
     room: new DiskRoom(options.onFull),

@@ -2,8 +2,16 @@ import type { EventChange } from "../../core/job/fact.ts";
 import type { Actor, Timestamp } from "../../core/job/job-state.ts";
 import type { JsonValue } from "../../core/json/json.ts";
 import { type Queryable, type Statement, statement, type Transaction } from "../home/database.ts";
-import { type JobKey, keyArrays, TooMuchAtOnceError } from "./jobs.ts";
-import { askTogether, eachAlone, everyPairJoined, organizationsOf } from "./key-parts.ts";
+import { type JobKey, keyArrays } from "./jobs.ts";
+import {
+  askTogether,
+  eachAlone,
+  everyPairJoined,
+  organizationsOf,
+  requireAllWritten,
+  type Written,
+} from "./key-parts.ts";
+import { TooMuchAtOnceError } from "./large-contents.ts";
 
 /** Writes the changes that one commit makes to the events of its jobs. */
 export async function writeEventChanges(
@@ -15,7 +23,13 @@ export async function writeEventChanges(
     for (const change of ofJob) addRow(rows, key, change);
   }
   const { kept, repeated, consumed } = rows;
-  if (kept.size > 0) await transaction.query(insertEvents, [JSON.stringify([...kept.values()])]);
+  if (kept.size > 0) {
+    const written = await transaction.query(insertEvents, [
+      JSON.stringify([...kept.values()]),
+      organizationsOf(changes),
+    ]);
+    requireAllWritten(written, kept.size, "events");
+  }
   await writeInParts(transaction, countDuplicates, [...repeated.values()]);
   await writeInParts(transaction, consumeEvents, consumed);
 }
@@ -71,16 +85,19 @@ function addRow({ kept, repeated, consumed }: EventRows, { organizationId, jobId
   }
 }
 
-const insertEvents = statement<never>(
+const insertEvents = statement<Written>(
   "insert_job_events",
   "organization",
   `INSERT INTO job_event (organization_id, job_id, event_number, event_id, payload, outcome, sent_by, received_at, consumed_at,
      consumed_by_branch, consumed_by_step, consumed_by_visit, for_branch, for_step, for_visit)
-   SELECT organization_id, job_id, event_number, event_id, payload::json, outcome, sent_by, received_at, consumed_at,
+   SELECT organization.organization_id, job_id, event_number, event_id, payload::json, outcome, sent_by, received_at, consumed_at,
      consumed_by_branch, consumed_by_step, consumed_by_visit, for_branch, for_step, for_visit
    FROM json_to_recordset($1) AS new (organization_id uuid, job_id uuid, event_number integer, event_id text, payload text,
      outcome text, sent_by json, received_at timestamptz, consumed_at timestamptz, consumed_by_branch text,
-     consumed_by_step text, consumed_by_visit integer, for_branch text, for_step text, for_visit integer)`,
+     consumed_by_step text, consumed_by_visit integer, for_branch text, for_step text, for_visit integer)
+   JOIN organization ON organization.organization_id = new.organization_id
+   WHERE organization.organization_id = ANY($2::uuid[])
+   RETURNING 1 AS written`,
 );
 
 /** A repeated event is acknowledged by a write too, so that the acknowledgement survives a failover as the event does. */

@@ -1,7 +1,7 @@
 import type { Timestamp } from "../../core/job/job-state.ts";
 import type { JsonValue } from "../../core/json/json.ts";
 import { type Database, statement, type Transaction } from "../home/database.ts";
-import { askInParts, askTogether, everyPairJoined, organizationsOf } from "./key-parts.ts";
+import { askInParts, askTogether, everyPairJoined, organizationsOf, requireAllWritten } from "./key-parts.ts";
 
 export interface KeyClaim {
   readonly organizationId: string;
@@ -41,16 +41,21 @@ export async function claimKeys(
   }));
   const createdAt = new Date(now).toISOString();
   const expiredBefore = new Date(now - lifeHours * 3_600_000).toISOString();
-  return await transaction.query(claimKeyRows, [JSON.stringify(rows), createdAt, expiredBefore]);
+  const values = [JSON.stringify(rows), createdAt, expiredBefore, organizationsOf(claims)];
+  const claimed = await transaction.query(claimKeyRows, values);
+  requireAllWritten(claimed, claims.length, "idempotency keys");
+  return claimed;
 }
 
 const claimKeyRows = statement<ClaimedKey>(
   "claim_idempotency_keys",
   "organization",
   `INSERT INTO idempotency_key AS held (organization_id, idempotency_key, request_hash, claim_id, created_at)
-   SELECT organization_id, idempotency_key, request_hash, claim_id, $2::timestamptz
+   SELECT organization.organization_id, idempotency_key, request_hash, claim_id, $2::timestamptz
    FROM json_to_recordset($1) AS new (organization_id uuid, idempotency_key text, request_hash bytea, claim_id uuid)
-   ORDER BY organization_id, idempotency_key
+   JOIN organization ON organization.organization_id = new.organization_id
+   WHERE organization.organization_id = ANY($4::uuid[])
+   ORDER BY organization.organization_id, idempotency_key
    ON CONFLICT (organization_id, idempotency_key) DO UPDATE
    SET request_hash = CASE WHEN held.created_at < $3::timestamptz THEN excluded.request_hash ELSE held.request_hash END,
      claim_id = CASE WHEN held.created_at < $3::timestamptz THEN excluded.claim_id ELSE held.claim_id END,

@@ -5,7 +5,14 @@ import type { JsonValue } from "../../core/json/json.ts";
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
 import type { VersionKey } from "../workflows/versions.ts";
 import { type JobKey, keyArrays, type LeftOutJobs } from "./jobs.ts";
-import { askInParts, askTogether, everyPair, everyPairJoined, organizationsOf } from "./key-parts.ts";
+import {
+  askInParts,
+  askTogether,
+  everyPair,
+  everyPairJoined,
+  organizationsOf,
+  requireAllWritten,
+} from "./key-parts.ts";
 
 /** Names one call of one job. */
 export interface CallKey extends JobKey, CallName {}
@@ -62,7 +69,7 @@ export async function writeCalls(
           new Date(readyAt).toISOString(),
         ]),
   ]);
-  if (written.length !== made.length) throw new Error(`Of ${made.length} calls ${written.length} were written.`);
+  requireAllWritten(written, made.length, "calls");
   return written.flatMap(({ leaseUntil, ...call }) => (leaseUntil == null ? [] : { ...call, leaseUntil }));
 }
 
@@ -94,30 +101,33 @@ const putCallRows = statement<WrittenCall>(
 
 /**
  * The statement for calls some of which are tasks, which no node holds; `put_job_calls` is the statement for all others. Whether another task waits
- * is found by a query with a LIMIT, because for an EXISTS the planner might list all waiting tasks.
+ * is found by min(), which reads one entry of the index: for an EXISTS the planner might list all waiting tasks, and with a LIMIT Citus would not send
+ * the statement to one shard.
  */
+const isNext = "(new.worker IS NOT NULL AND NOT pause.is_there AND waiting.priority IS NULL)";
+
 const putTaskRows = statement<WrittenCall>(
   "put_tasks",
   "organization",
   `INSERT INTO job_call (organization_id, job_id, branch, version_id, step, visit, epoch, node_id, begun, ready_at,
      queue, priority, workflow_id, queued_at, heartbeat_ms, timeout_at, worker, taken_at, lease_until)
    SELECT organization.organization_id, job_id, branch, version_id, step, visit, epoch, CASE WHEN queue IS NULL THEN $3::uuid END,
-     begun OR turn.is_next, $4::timestamptz, queue, priority, workflow_id, CASE WHEN queue IS NOT NULL THEN $4::timestamptz END, heartbeat_ms, timeout_at,
-     CASE WHEN turn.is_next THEN worker END, CASE WHEN turn.is_next THEN now() END,
-     CASE WHEN turn.is_next THEN now() + heartbeat_ms * interval '1 millisecond' END
+     begun OR ${isNext}, $4::timestamptz, queue, new.priority, workflow_id, CASE WHEN queue IS NOT NULL THEN $4::timestamptz END,
+     heartbeat_ms, timeout_at, CASE WHEN ${isNext} THEN worker END, CASE WHEN ${isNext} THEN now() END,
+     CASE WHEN ${isNext} THEN now() + heartbeat_ms * interval '1 millisecond' END
    FROM json_to_recordset($1) AS new (organization_id uuid, job_id uuid, branch text, version_id uuid, step text, visit integer, epoch integer,
      begun boolean, queue text, priority smallint, workflow_id uuid, heartbeat_ms integer, timeout_at timestamptz, worker text)
    JOIN organization ON organization.organization_id = new.organization_id
    CROSS JOIN LATERAL (
-     SELECT CASE WHEN new.worker IS NULL THEN false ELSE
-       (SELECT 1 FROM task_queue
-        WHERE task_queue.organization_id = ANY($2::uuid[]) AND task_queue.organization_id = new.organization_id
-          AND task_queue.queue = new.queue AND paused_at IS NOT NULL LIMIT 1) IS NULL
-       AND (SELECT 1 FROM job_call
-        WHERE job_call.organization_id = ANY($2::uuid[]) AND job_call.organization_id = new.organization_id
-          AND job_call.queue = new.queue AND ${isWaiting} LIMIT 1) IS NULL END AS is_next
-     OFFSET 0
-   ) AS turn
+     SELECT count(*) > 0 AS is_there FROM task_queue
+     WHERE task_queue.organization_id = ANY($2::uuid[]) AND task_queue.organization_id = new.organization_id
+       AND task_queue.queue = new.queue AND paused_at IS NOT NULL AND new.worker IS NOT NULL
+   ) AS pause
+   CROSS JOIN LATERAL (
+     SELECT min(job_call.priority) AS priority FROM job_call
+     WHERE job_call.organization_id = ANY($2::uuid[]) AND job_call.organization_id = new.organization_id
+       AND job_call.queue = new.queue AND ${isWaiting} AND new.worker IS NOT NULL
+   ) AS waiting
    WHERE organization.organization_id = ANY($2::uuid[])
    ON CONFLICT (organization_id, job_id, branch) DO UPDATE
    SET step = excluded.step, visit = excluded.visit, epoch = excluded.epoch, node_id = excluded.node_id, begun = excluded.begun,
@@ -302,6 +312,8 @@ const findCallRowsOfNode = statement<FoundCall>(
      AND ($3::uuid IS NULL OR (job_id, branch) > ($3::uuid, $4::text)) AND version_id <> ALL($5::uuid[]) AND job_id <> ALL($6::uuid[])
    ORDER BY job_id, branch
    LIMIT $7`,
+  "once",
+  { order: ["jobId"] },
 );
 
 export interface TakenCall extends CallKey {
@@ -327,7 +339,7 @@ export async function takeOverCalls(
   );
 }
 
-const changedCallColumns = `job_call.organization_id AS "organizationId", job_call.job_id AS "jobId", job_call.branch, job_call.step,
+export const changedCallColumns = `job_call.organization_id AS "organizationId", job_call.job_id AS "jobId", job_call.branch, job_call.step,
      job_call.visit, job_call.epoch`;
 
 const takeOverCallRows = statement<TakenCall>(
@@ -338,83 +350,6 @@ const takeOverCallRows = statement<TakenCall>(
    FROM ${wantedCalls} AS wanted (organization_id, job_id, branch, epoch)
    WHERE ${isWantedCall} AND job_call.node_id = $6
    RETURNING ${changedCallColumns}, job_call.begun AS "hadBegun"`,
-);
-
-export interface LockedCalls {
-  readonly locked: readonly CallKey[];
-  /** The calls whose rows another transaction holds. */
-  readonly held: readonly CallKey[];
-}
-
-/**
- * Locks calls that this node holds, so that each stays until its child is made. It waits for no other transaction. A call in neither list is over, or
- * is held by another node.
- */
-export async function lockCalls(
-  transaction: Transaction,
-  nodeId: string,
-  calls: readonly CallKey[],
-): Promise<LockedCalls> {
-  if (calls.length === 0) return { locked: [], held: [] };
-  const ask = (rows: typeof lockCallRows) =>
-    askTogether(calls, (part) => transaction.query(rows, [...callArrays(part), nodeId]), everyPairJoined);
-  const locked = await ask(lockCallRows);
-  if (locked.length === calls.length) return { locked, held: [] };
-  const known = new Set(locked.map(placeOf));
-  return { locked, held: (await ask(readHeldCallRows)).filter((call) => !known.has(placeOf(call))) };
-}
-
-function placeOf({ jobId, branch, epoch }: CallKey): string {
-  return `${jobId} ${epoch} ${branch}`;
-}
-
-const heldCallRows = (lock: "FOR UPDATE OF job_call SKIP LOCKED" | "") =>
-  `SELECT ${changedCallColumns}
-   FROM job_call
-   JOIN ${wantedCalls} AS wanted (organization_id, job_id, branch, epoch) ON ${isWantedCall}
-   WHERE job_call.organization_id = ANY($1::uuid[]) AND job_call.node_id = $5
-   ${lock}`;
-
-const lockCallRows = statement<CallKey>(
-  "lock_calls",
-  "organization",
-  heldCallRows("FOR UPDATE OF job_call SKIP LOCKED"),
-);
-const readHeldCallRows = statement<CallKey>("read_held_calls", "organization", heldCallRows(""));
-
-/** A call that passes from its node to the child that was made for it. */
-export interface HandedOverCall extends CallKey {
-  readonly childId: string;
-  readonly timeoutAt: Timestamp | null;
-}
-
-/** Passes calls to the children that were made for them in the same transaction, which has locked the calls' rows. */
-export async function handOverCalls(transaction: Transaction, calls: readonly HandedOverCall[]): Promise<void> {
-  if (calls.length === 0) return;
-  const hand = (part: readonly HandedOverCall[]) => {
-    const rows = part.map(({ organizationId, jobId, branch, epoch, childId, timeoutAt }) => ({
-      organization_id: organizationId,
-      job_id: jobId,
-      branch,
-      epoch,
-      child_job_id: childId,
-      timeout_at: timeoutAt === null ? null : new Date(timeoutAt).toISOString(),
-    }));
-    return transaction.query(handOverCallRows, [JSON.stringify(rows), ...keyArrays(part)]);
-  };
-  await askTogether(calls, hand, everyPairJoined);
-}
-
-const handOverCallRows = statement<never>(
-  "hand_over_calls",
-  "organization",
-  `UPDATE job_call
-   SET node_id = NULL, begun = true, child_job_id = given.child_job_id, timeout_at = given.timeout_at
-   FROM json_to_recordset($1) AS given (organization_id uuid, job_id uuid, branch text, epoch integer, child_job_id uuid,
-     timeout_at timestamptz)
-   WHERE job_call.organization_id = ANY($2::uuid[]) AND job_call.job_id = ANY($3::uuid[])
-     AND job_call.organization_id = given.organization_id AND job_call.job_id = given.job_id AND job_call.branch = given.branch
-     AND job_call.epoch = given.epoch`,
 );
 
 /** Notes that calls begin, for one group of organizations. Returns the calls that the node still holds; it must not begin the others. */

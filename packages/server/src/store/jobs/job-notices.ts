@@ -2,7 +2,7 @@ import type { ChildOutcome } from "../../core/job/fact.ts";
 import type { Timestamp } from "../../core/job/job-state.ts";
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
 import type { JobKey } from "./jobs.ts";
-import { askInParts, everyPairJoined, organizationsOf } from "./key-parts.ts";
+import { askInParts, everyPairJoined, type Grouped, organizationsOf } from "./key-parts.ts";
 
 /** A notice that one job owes another. `branch`, `step`, `visit` and `epoch` name the call of the parent that it is about. */
 export interface JobNotice extends JobKey {
@@ -156,7 +156,7 @@ const findNoticeRowsInTurn = statement<JobNotice>(
 );
 
 /** Deletes notices that were delivered. */
-export async function deleteNotices(db: Queryable, notices: readonly JobNotice[]): Promise<void> {
+export async function deleteNotices(db: Grouped, notices: readonly JobNotice[]): Promise<void> {
   await askInParts(
     notices,
     (part) =>
@@ -168,6 +168,7 @@ export async function deleteNotices(db: Queryable, notices: readonly JobNotice[]
         part.map(({ epoch }) => epoch),
       ]),
     everyPairJoined,
+    db,
   );
 }
 

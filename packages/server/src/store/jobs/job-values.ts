@@ -1,7 +1,7 @@
 import type { NewValue } from "../../core/job/value-book.ts";
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
 import type { JobKey } from "./jobs.ts";
-import { askInParts, eachAlone, organizationsOf } from "./key-parts.ts";
+import { askInParts, eachAlone, organizationsOf, requireAllWritten } from "./key-parts.ts";
 
 /** Writes the values that one commit adds to its jobs. */
 export async function insertValues(
@@ -16,7 +16,7 @@ export async function insertValues(
   );
   if (rows.length === 0) return;
   const written = await transaction.query(insertValueRows, [`[${rows.join(",")}]`, organizationsOf(jobs)]);
-  if (written.length !== rows.length) throw new Error(`Of ${rows.length} values ${written.length} were written.`);
+  requireAllWritten(written, rows.length, "values");
 }
 
 const insertValueRows = statement<{ valueNumber: number }>(

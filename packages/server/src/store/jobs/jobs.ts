@@ -2,14 +2,7 @@ import type { HistoryEntry } from "../../core/job/history.ts";
 import type { Job, JobStatus, Timestamp } from "../../core/job/job-state.ts";
 import type { StoredState } from "../../core/job/stored-state.ts";
 import type { JsonObject } from "../../core/json/json.ts";
-import {
-  type Database,
-  isUniqueViolation,
-  type Queryable,
-  type Statement,
-  statement,
-  type Transaction,
-} from "../home/database.ts";
+import { type Database, isUniqueViolation, type Queryable, statement, type Transaction } from "../home/database.ts";
 import {
   assignmentsOf,
   namesOf,
@@ -23,16 +16,26 @@ import {
   writtenColumns,
   writtenPartOf,
 } from "./job-columns.ts";
-import { askInParts, askTogether, eachAlone, everyPairJoined, keyColumns, organizationsOf } from "./key-parts.ts";
+import {
+  askInParts,
+  askTogether,
+  eachAlone,
+  everyPairJoined,
+  type Grouped,
+  isWantedJob,
+  type JobKey,
+  jobIdOf,
+  keyColumns,
+  organizationsOf,
+  requireAllWritten,
+  type Written,
+  wantedJobs,
+} from "./key-parts.ts";
+import { readStates } from "./large-contents.ts";
 import { mostBytes } from "./most-bytes.ts";
 
 export type { WrittenJob } from "./job-columns.ts";
-
-/** The key of one job. Every look-up names the organization, so that it goes to one shard and one tenant never sees another's jobs. */
-export interface JobKey {
-  readonly organizationId: string;
-  readonly jobId: string;
-}
+export type { JobKey } from "./key-parts.ts";
 
 /** Jobs that a search leaves out. */
 export interface LeftOutJobs {
@@ -87,18 +90,18 @@ export async function lockJobs(
 
 /** Reads jobs without locking them, with the same bound as `lockJobs`. Missing jobs are left out. */
 export async function readUnlockedJobs(
-  db: Queryable,
+  db: Grouped,
   keys: readonly JobKey[],
   maxBytes: number,
 ): Promise<readonly LockedJob[]> {
-  const rows = await askInParts(keys, (part) => db.query(readJobRows, keyColumns(part, jobIdOf)), eachAlone);
+  const rows = await askInParts(keys, (part) => db.query(readJobRows, keyColumns(part, jobIdOf)), eachAlone, db);
   return (await withStates(db, rows, maxBytes)).jobs;
 }
 
 /** Adds the states that are too large to be read with their rows. */
-async function withStates(db: Queryable, rows: readonly FoundJob[], maxBytes: number) {
+async function withStates(db: Grouped, rows: readonly FoundJob[], maxBytes: number) {
   const large = rows.filter(({ state }) => state === null);
-  const states = await readLarge(db, readStateRows, large, maxBytes);
+  const states = await readStates(db, large, maxBytes);
   const jobs = rows.map((job): LockedJob => {
     const state = job.state ?? states.get(job.jobId)?.content;
     if (state === undefined) throw new Error(`The state of job ${job.jobId} is not in the store.`);
@@ -108,60 +111,6 @@ async function withStates(db: Queryable, rows: readonly FoundJob[], maxBytes: nu
     return { organizationId, bytes: states.get(jobId)?.bytes ?? 0 };
   });
   return { jobs, largeStates };
-}
-
-/** Reads the inputs of these jobs, by job id, with the same bound as `lockJobs`. */
-export async function readInputs(
-  transaction: Transaction,
-  keys: readonly JobKey[],
-  maxBytes: number,
-): Promise<ReadonlyMap<string, LargeRead<JsonObject>>> {
-  return await readLarge(transaction, readInputRows, keys, maxBytes);
-}
-
-async function readLarge<Content>(
-  transaction: Transaction,
-  rows: Statement<LargeContent<Content>>,
-  keys: readonly JobKey[],
-  maxBytes: number,
-): Promise<ReadonlyMap<string, LargeRead<Content>>> {
-  const found = new Map<string, LargeRead<Content>>();
-  if (keys.length === 0) return found;
-  let room = keys.length === 1 ? Number.MAX_SAFE_INTEGER : maxBytes;
-  const readPart = async (part: readonly JobKey[]) => {
-    const contents = await transaction.query(rows, [...keyColumns(part, jobIdOf), room]);
-    for (const { jobId, content, bytes } of contents) {
-      // The parts share one bound; otherwise each part could read as much as all together may.
-      room -= bytes;
-      if (content === null) throw new TooMuchAtOnceError(keys.length, maxBytes);
-      found.set(jobId, { content, bytes });
-    }
-    return contents;
-  };
-  await askInParts(keys, readPart, eachAlone);
-  return found;
-}
-
-/** A large content, and the length of its text in bytes. */
-export interface LargeRead<Content> {
-  readonly content: Content;
-  readonly bytes: number;
-}
-
-interface LargeContent<Content> {
-  readonly jobId: string;
-  /** The content; null beyond the bound. */
-  readonly content: Content | null;
-  /** The length of the content's text. */
-  readonly bytes: number;
-}
-
-/** Thrown when the work is too large at once and may be done in smaller portions. */
-export class TooMuchAtOnceError extends Error {
-  constructor(count: number, bytes: number, things: "jobs" | "plans" = "jobs") {
-    super(`${count} ${things} with ${bytes} bytes are too much for one transaction.`);
-    this.name = "TooMuchAtOnceError";
-  }
 }
 
 const jobColumns = `${plainJobColumns}, ${wholeState} AS state, input`;
@@ -190,42 +139,27 @@ const jobRows = (lock: "FOR UPDATE SKIP LOCKED" | "") =>
 const lockJobRows = statement<FoundJob>("lock_jobs", "organization", jobRows("FOR UPDATE SKIP LOCKED"));
 const readJobRows = statement<FoundJob>("read_unlocked_jobs", "organization", jobRows(""));
 
-const wantedJobs = "unnest($2::uuid[], $3::uuid[]) AS wanted (wanted_organization_id, wanted_job_id)";
-const isWantedJob =
-  "organization_id = ANY($1::uuid[]) AND organization_id = wanted_organization_id AND job_id = wanted_job_id";
-
-const largeContents = (column: string) =>
-  `SELECT job_id AS "jobId", CASE WHEN bytes_so_far <= $4 THEN content END AS content, bytes
-   FROM (
-     SELECT contents.*, sum(bytes) OVER (ORDER BY organization_id, job_id) AS bytes_so_far
-     FROM ${wantedJobs}
-     CROSS JOIN LATERAL (
-       SELECT organization_id, job_id, ${column} AS content, octet_length(${column}::text) AS bytes
-       FROM job
-       WHERE ${isWantedJob}
-       OFFSET 0
-     ) AS contents
-   ) AS measured`;
-
-const readStateRows = statement<LargeContent<StoredState>>(
-  "read_job_states",
-  "organization",
-  largeContents(wholeState),
-);
-const readInputRows = statement<LargeContent<JsonObject>>("read_job_inputs", "organization", largeContents("input"));
-
 /** Writes new jobs. An existing job id is a defect of ours, and fails the transaction. */
 export async function insertJobs(transaction: Transaction, jobs: readonly WrittenJob[]): Promise<void> {
   if (jobs.length === 0) return;
-  await transaction.query(insertJobRows, [JSON.stringify(jobs.map(writtenPartOf))]);
+  const written = await transaction.query(insertJobRows, [
+    JSON.stringify(jobs.map(writtenPartOf)),
+    organizationsOf(jobs),
+  ]);
+  requireAllWritten(written, jobs.length, "jobs");
 }
 
-const insertJobRows = statement<never>(
+const { organization_id: _, ...ownColumns } = writtenColumns;
+
+const insertJobRows = statement<Written>(
   "insert_jobs",
   "organization",
-  `INSERT INTO job (${namesOf(writtenColumns)})
-   SELECT ${valuesOf(writtenColumns, "new")}
-   FROM json_to_recordset($1) AS new (${typesOf(writtenColumns)})`,
+  `INSERT INTO job (organization_id, ${namesOf(ownColumns)})
+   SELECT organization.organization_id, ${valuesOf(ownColumns, "new")}
+   FROM json_to_recordset($1) AS new (${typesOf(writtenColumns)})
+   JOIN organization ON organization.organization_id = new.organization_id
+   WHERE organization.organization_id = ANY($2::uuid[])
+   RETURNING 1 AS written`,
 );
 
 export interface JobUpdate {
@@ -286,28 +220,34 @@ export function historyText({ organizationId, jobId, entries, counted }: History
   });
 }
 
-/**
- * Inserts one row (`historyText`) per job and commit. `commitId` is the same for the whole commit, so that it can later be checked whether the commit
- * landed.
- */
-export async function insertHistory(
-  transaction: Transaction,
-  texts: readonly string[],
-  commitId: string,
-  committedAt: Timestamp,
-): Promise<void> {
-  if (texts.length === 0) return;
-  const values = [`[${texts.join(",")}]`, commitId, new Date(committedAt).toISOString()];
-  await transaction.query(insertHistoryRows, values);
+export interface HistoryCommitKey {
+  /** Is the same for the whole commit, so that it can later be checked whether the commit landed. */
+  readonly commitId: string;
+  readonly committedAt: Timestamp;
 }
 
-const insertHistoryRows = statement<never>(
+/** Inserts one row (`historyText`) per job and commit. The jobs are of these organizations. */
+export async function insertHistory(
+  transaction: Transaction,
+  { commitId, committedAt }: HistoryCommitKey,
+  organizationIds: readonly string[],
+  texts: readonly string[],
+): Promise<void> {
+  if (texts.length === 0) return;
+  const values = [`[${texts.join(",")}]`, commitId, new Date(committedAt).toISOString(), organizationIds];
+  requireAllWritten(await transaction.query(insertHistoryRows, values), texts.length, "rows of the history");
+}
+
+const insertHistoryRows = statement<Written>(
   "insert_job_history",
   "organization",
   `INSERT INTO job_history (organization_id, job_id, first_sequence, last_sequence, commit_id, committed_at, entries, counted)
-   SELECT organization_id, job_id, first_sequence, last_sequence, $2::uuid, $3::timestamptz, entries, counted
+   SELECT organization.organization_id, job_id, first_sequence, last_sequence, $2::uuid, $3::timestamptz, entries, counted
    FROM json_to_recordset($1) AS new (organization_id uuid, job_id uuid, first_sequence integer, last_sequence integer, entries json,
-     counted boolean)`,
+     counted boolean)
+   JOIN organization ON organization.organization_id = new.organization_id
+   WHERE organization.organization_id = ANY($4::uuid[])
+   RETURNING 1 AS written`,
 );
 
 /** A job. For a small one with its state, its input, and its history by commits; these are null for a large one. */
@@ -318,8 +258,8 @@ export type SmallJob = Omit<Job, "state" | "input"> & {
 };
 
 /** Reads each of these jobs as it is at one instant. Missing jobs are left out. */
-export async function readSmallJobs(db: Queryable, keys: readonly JobKey[]): Promise<SmallJob[]> {
-  return await askInParts(keys, (part) => db.query(readSmallJobRows, keyColumns(part, jobIdOf)), eachAlone);
+export async function readSmallJobs(db: Grouped, keys: readonly JobKey[]): Promise<SmallJob[]> {
+  return await askInParts(keys, (part) => db.query(readSmallJobRows, keyColumns(part, jobIdOf)), eachAlone, db);
 }
 
 const readSmallJobRows = statement<SmallJob>(
@@ -432,8 +372,4 @@ const findCommit = statement<{ found: number }>(
  */
 export function keyArrays(keys: readonly JobKey[]): [string[], string[]] {
   return [organizationsOf(keys), [...new Set(keys.map(jobIdOf))]];
-}
-
-function jobIdOf({ jobId }: JobKey): string {
-  return jobId;
 }

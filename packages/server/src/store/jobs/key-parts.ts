@@ -1,3 +1,5 @@
+import type { Database, Queryable } from "../home/database.ts";
+
 /*
  * Reads rows by their keys in parts of a few organizations. A statement has to name its organizations in an array, which names the shard; how it uses
  * the keys decides how large a part may be.
@@ -35,14 +37,22 @@ interface OfOrganization {
   readonly organizationId: string;
 }
 
-/** Runs one part after the other, in the order of the organizations. */
+/** What runs the statements. A transaction does not tell groups apart, because all of its organizations are in one. */
+export type Grouped = Queryable & Partial<Pick<Database, "groupOf">>;
+
+/**
+ * Runs one part after the other, in the order of the organizations. Give `db` where the organizations may be of several groups: then no part is of
+ * more than one.
+ */
 export async function askInParts<Key extends OfOrganization, Row>(
   keys: readonly Key[],
   ask: (part: readonly Key[]) => Promise<readonly Row[]>,
   size = everyPair,
+  db?: Grouped,
 ): Promise<Row[]> {
   const rows: Row[] = [];
-  for (const part of partsOf(keys, size)) rows.push(...(await ask(part)));
+  const groups = Map.groupBy(keys, ({ organizationId }) => db?.groupOf?.(organizationId)).values();
+  for (const part of [...groups].flatMap((group) => partsOf(group, size))) rows.push(...(await ask(part)));
   return rows;
 }
 
@@ -78,6 +88,31 @@ export function keyColumns<Key extends OfOrganization>(
   return [organizationsOf(distinct), distinct.map(({ organizationId }) => organizationId), distinct.map(idOf)];
 }
 
+/** A row of a statement that inserts rows and says nothing else about them. */
+export interface Written {
+  readonly written: number;
+}
+
+/** Throws when rows are missing: an INSERT that takes its organizations from their table leaves out rows of an organization that is not there. */
+export function requireAllWritten(written: readonly unknown[], count: number, things: string): void {
+  if (written.length !== count) throw new Error(`Of ${count} ${things} ${written.length} were written.`);
+}
+
 export function organizationsOf(keys: readonly OfOrganization[]): string[] {
   return [...new Set(keys.map(({ organizationId }) => organizationId))];
 }
+
+/** The key of one job. Every look-up names the organization, so that it goes to one shard and one tenant never sees another's jobs. */
+export interface JobKey {
+  readonly organizationId: string;
+  readonly jobId: string;
+}
+
+export function jobIdOf({ jobId }: JobKey): string {
+  return jobId;
+}
+
+/** The jobs of `keyColumns`, as rows of a statement, and the condition that finds a job by them. */
+export const wantedJobs = "unnest($2::uuid[], $3::uuid[]) AS wanted (wanted_organization_id, wanted_job_id)";
+export const isWantedJob =
+  "organization_id = ANY($1::uuid[]) AND organization_id = wanted_organization_id AND job_id = wanted_job_id";

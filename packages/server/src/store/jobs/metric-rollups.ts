@@ -1,5 +1,6 @@
 import type { MetricChange, MetricRollup } from "../../core/job/metric-change.ts";
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
+import { requireAllWritten, type Written } from "./key-parts.ts";
 
 export interface OrganizationChanges {
   readonly organizationId: string;
@@ -59,6 +60,8 @@ const findChangedOrganizationRows = statement<{ organizationId: string }>(
    WHERE $1::uuid IS NULL OR organization_id > $1
    ORDER BY organization_id
    LIMIT $2`,
+  "once",
+  { order: ["organizationId"] },
 );
 
 /** Takes changes out for this transaction alone: another node that folds at the same time takes other changes. */
@@ -117,10 +120,10 @@ export async function addToRollups(
     max_ms: row.maxMs,
   }));
   const written = await transaction.query(addToRollupRows, [JSON.stringify(rows), organizationId]);
-  if (written.length !== rows.length) throw new Error("Not all rollups were written.");
+  requireAllWritten(written, rows.length, "rollups");
 }
 
-const addToRollupRows = statement<{ written: number }>(
+const addToRollupRows = statement<Written>(
   "add_to_metric_rollups",
   "organization",
   `INSERT INTO metric_rollup AS held (organization_id, workflow_id, measure, bucket_seconds, bucket, duration_class, count, total_ms, max_ms)

@@ -1,7 +1,7 @@
 import type { Actor, Timestamp } from "../../core/job/job-state.ts";
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
 import { isWaiting } from "./job-calls.ts";
-import { askInParts, everyPairJoined, organizationsOf } from "./key-parts.ts";
+import { askInParts, everyPairJoined, type Grouped, organizationsOf } from "./key-parts.ts";
 import type { QueueKey } from "./tasks.ts";
 import { waitingLines } from "./waiting-lines.ts";
 
@@ -100,6 +100,8 @@ const listOrganizationIdsWithTasks = statement<{ organizationId: string }>(
      OR EXISTS (SELECT 1 FROM job_call WHERE job_call.organization_id = organization.organization_id AND ${isHeld})
    ORDER BY organization_id
    LIMIT $1`,
+  "once",
+  { order: ["organizationId"] },
 );
 
 /** Reads a queue. A queue that nobody has used reads as empty. */
@@ -248,24 +250,43 @@ const putSeenWorkers = statement<never>(
 );
 
 /** Deletes workers that did not poll for a day, up to `limit` of them. Returns the queue of each. */
-export async function deleteOldWorkers(db: Queryable, limit: number): Promise<QueueKey[]> {
-  return await db.query(deleteOldWorkerRows, [limit]);
+export async function deleteOldWorkers(db: Grouped, limit: number): Promise<QueueKey[]> {
+  const found = await db.query(findOldWorkerRows, [limit]);
+  const deletePart = (part: readonly SeenWorker[]) =>
+    db.query(deleteOldWorkerRows, [
+      organizationsOf(part),
+      part.map(({ organizationId }) => organizationId),
+      part.map(({ queue }) => queue),
+      part.map(({ worker }) => worker),
+    ]);
+  return await askInParts(found, deletePart, everyPairJoined, db);
 }
+
+const findOldWorkerRows = statement<SeenWorker>(
+  "find_old_workers",
+  "maintenance",
+  `SELECT organization_id AS "organizationId", queue, worker
+   FROM task_worker
+   WHERE polled_at < now() - interval '1 day'
+   LIMIT $1`,
+);
 
 const deleteOldWorkerRows = statement<QueueKey>(
   "delete_old_workers",
-  "maintenance",
+  "organization",
   `DELETE FROM task_worker
-   WHERE (organization_id, queue, worker) IN (
-     SELECT organization_id, queue, worker FROM task_worker WHERE polled_at < now() - interval '1 day' LIMIT $1)
-   RETURNING organization_id AS "organizationId", queue`,
+   USING unnest($2::uuid[], $3::text[], $4::text[]) AS wanted (organization_id, queue, worker)
+   WHERE task_worker.organization_id = ANY($1::uuid[]) AND task_worker.queue = ANY($3::text[])
+     AND task_worker.organization_id = wanted.organization_id AND task_worker.queue = wanted.queue
+     AND task_worker.worker = wanted.worker AND task_worker.polled_at < now() - interval '1 day'
+   RETURNING task_worker.organization_id AS "organizationId", task_worker.queue`,
 );
 
 /**
  * Deletes those of these queues that no worker polled for a day, because any worker may poll a queue of any name. A queue that is paused, or of which
  * a worker holds a task, stays.
  */
-export async function deleteIdleQueues(db: Queryable, queues: readonly QueueKey[]): Promise<void> {
+export async function deleteIdleQueues(db: Grouped, queues: readonly QueueKey[]): Promise<void> {
   const distinct = [...new Map(queues.map((key) => [`${key.organizationId} ${key.queue}`, key])).values()];
   const ask = (part: readonly QueueKey[]) =>
     db.query(deleteIdleQueueRows, [
@@ -273,7 +294,7 @@ export async function deleteIdleQueues(db: Queryable, queues: readonly QueueKey[
       part.map(({ organizationId }) => organizationId),
       part.map(({ queue }) => queue),
     ]);
-  await askInParts(distinct, ask, everyPairJoined);
+  await askInParts(distinct, ask, everyPairJoined, db);
 }
 
 const deleteIdleQueueRows = statement<never>(

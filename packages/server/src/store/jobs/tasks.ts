@@ -4,7 +4,7 @@ import { type Queryable, statement } from "../home/database.ts";
 import type { VersionKey } from "../workflows/versions.ts";
 import { type CallKey, callArrays, callColumns, isWaiting, isWantedCall, wantedCalls } from "./job-calls.ts";
 import type { LeftOutJobs } from "./jobs.ts";
-import { askInParts, eachAlone, everyPairJoined, organizationsOf } from "./key-parts.ts";
+import { askInParts, eachAlone, everyPairJoined, type Grouped, organizationsOf } from "./key-parts.ts";
 
 /** A queue of tasks of one organization. */
 export interface QueueKey {
@@ -13,14 +13,14 @@ export interface QueueKey {
 }
 
 /** Finds those of these queues in which tasks wait. */
-export async function findQueuesWithTasks(db: Queryable, queues: readonly QueueKey[]): Promise<QueueKey[]> {
+export async function findQueuesWithTasks(db: Grouped, queues: readonly QueueKey[]): Promise<QueueKey[]> {
   const ask = (part: readonly QueueKey[]) =>
     db.query(findQueueRowsWithTasks, [
       organizationsOf(part),
       part.map(({ organizationId }) => organizationId),
       part.map(({ queue }) => queue),
     ]);
-  return await askInParts(queues, ask, eachAlone);
+  return await askInParts(queues, ask, eachAlone, db);
 }
 
 const findQueueRowsWithTasks = statement<QueueKey>(
@@ -150,8 +150,8 @@ const takeTaskRows = statement<TakenTask>(
 );
 
 /** Puts back tasks that no worker has received. */
-export async function putTasksBack(db: Queryable, calls: readonly CallKey[]): Promise<void> {
-  await askInParts(calls, (part) => db.query(putTaskRowsBack, callArrays(part)), everyPairJoined);
+export async function putTasksBack(db: Grouped, calls: readonly CallKey[]): Promise<void> {
+  await askInParts(calls, (part) => db.query(putTaskRowsBack, callArrays(part)), everyPairJoined, db);
 }
 
 const putTaskRowsBack = statement<never>(

@@ -123,12 +123,15 @@ const listVersionKeyRows = statement<VersionKey>(
    WHERE (organization_id, version_id) > ($1::uuid, $2::uuid)
    ORDER BY organization_id, version_id
    LIMIT $3`,
+  "once",
+  { order: ["organizationId", "versionId"] },
 );
 
 /** Finds the earliest timer that is not due yet; null when there is none. */
 export async function findNextWake(db: Queryable, now: Timestamp): Promise<Timestamp | null> {
-  const [row] = await db.query(findNextWakeRow, [new Date(now).toISOString()]);
-  return row?.wakeAt ?? null;
+  const rows = await db.query(findNextWakeRow, [new Date(now).toISOString()]);
+  const times = rows.flatMap(({ wakeAt }) => wakeAt ?? []);
+  return times.length === 0 ? null : Math.min(...times);
 }
 
 const findNextWakeRow = statement<{ wakeAt: Timestamp | null }>(
@@ -138,4 +141,6 @@ const findNextWakeRow = statement<{ wakeAt: Timestamp | null }>(
      (SELECT wake_at FROM job WHERE wake_at > $1 ORDER BY wake_at LIMIT 1),
      (SELECT timeout_at FROM job WHERE timeout_at > $1 AND finished_at IS NULL ORDER BY timeout_at LIMIT 1)
    ) AS "wakeAt"`,
+  "once",
+  { times: ["wakeAt"] },
 );

@@ -36,6 +36,8 @@ const listBacklogRows = statement<HistoryPosition & { organizationId: string }>(
    FROM metric_backlog
    ORDER BY organization_id
    LIMIT $1`,
+  "once",
+  { order: ["organizationId"] },
 );
 
 /** Finds the newest place in the organization's history before which something is not counted. Undefined when all is counted. */
@@ -147,6 +149,8 @@ const findUncountedRows = statement<HistoryPosition & { organizationId: string }
    WHERE NOT counted
    ORDER BY organization_id, job_id, first_sequence
    LIMIT $1`,
+  "once",
+  { order: ["organizationId", "jobId"] },
 );
 
 export async function readUncounted(

@@ -163,7 +163,7 @@ export async function insertTagChange(
   tag: string,
   change: Omit<TagChange, "changeNumber">,
 ): Promise<void> {
-  await transaction.query(insertTagChangeRow, [
+  const written = await transaction.query(insertTagChangeRow, [
     workflow.organizationId,
     workflow.workflowId,
     tag,
@@ -172,16 +172,22 @@ export async function insertTagChange(
     JSON.stringify(change.changedBy),
     new Date(change.changedAt).toISOString(),
   ]);
+  if (written.length === 0) throw new Error("The change of the tag was not written.");
 }
 
-const insertTagChangeRow = statement<never>(
+const insertTagChangeRow = statement<{ changeNumber: number }>(
   "insert_tag_change",
   "organization",
   `INSERT INTO workflow_tag_history (organization_id, workflow_id, tag, change_number, version_id, version_number, changed_by,
      changed_at)
-   SELECT $1::uuid, $2::uuid, $3::text, COALESCE(max(change_number), 0) + 1, $4::uuid, $5::integer, $6::json, $7::timestamptz
-   FROM workflow_tag_history
-   WHERE organization_id = $1::uuid AND workflow_id = $2::uuid AND tag = $3::text`,
+   SELECT workflow.organization_id, workflow.workflow_id, $3::text, COALESCE(max(earlier.change_number), 0) + 1, $4::uuid, $5::integer,
+     $6::json, $7::timestamptz
+   FROM workflow
+   LEFT JOIN workflow_tag_history AS earlier ON earlier.organization_id = workflow.organization_id
+     AND earlier.workflow_id = workflow.workflow_id AND earlier.tag = $3
+   WHERE workflow.organization_id = $1 AND workflow.workflow_id = $2
+   GROUP BY workflow.organization_id, workflow.workflow_id
+   RETURNING change_number AS "changeNumber"`,
 );
 
 /** Lists the changes of a tag, newest first. */

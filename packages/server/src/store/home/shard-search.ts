@@ -1,0 +1,140 @@
+import pg from "pg";
+import { type Queryable, type Statement, StoreUnavailableError, statement } from "./database.ts";
+import type { Shard, Shards, Worker } from "./shards.ts";
+
+export interface ShardSearchOptions {
+  readonly shards: Shards;
+  /** Called when a worker does not answer a search, with the reason, and with undefined when it answers again. */
+  readonly onWorker: (worker: Worker, trouble: string | undefined) => void;
+}
+
+/**
+ * Runs the searches of the duties on a Citus. A statement over all organizations would ask each shard, and would fail as a whole when one worker is
+ * down. Instead each worker gets one command that reads all of its shards, so that a worker that is down keeps back its own organizations and no
+ * others, and a search costs one command for each worker however many shards there are.
+ */
+export class ShardSearch {
+  readonly #options: ShardSearchOptions;
+  readonly #now: () => number;
+  /** The workers that did not answer, and when they are asked again. */
+  readonly #troubles = new Map<string, Trouble>();
+
+  constructor(options: ShardSearchOptions, now: () => number = () => performance.now()) {
+    this.#options = options;
+    this.#now = now;
+  }
+
+  /** Answers the rows of all workers that answer. Throws when none does, or when the search wants the answers of all. */
+  async run<Row>(db: Queryable, wanted: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
+    const workers = this.#options.shards.onWorkers(tablesOf(wanted.text));
+    const asked = await Promise.all(
+      workers.map((shards) => this.#ask<Row>(db, commandFor(wanted, values, shards), shards)),
+    );
+    const answers = asked.filter((answer) => answer !== undefined);
+    if (answers.length < workers.length) {
+      await this.#options.shards.relearn(db).catch(() => false);
+      if (answers.length === 0 || wanted.merged?.whole === true)
+        throw new StoreUnavailableError("nothing-written", noAnswer);
+    }
+    return merge(answers, wanted, values);
+  }
+
+  async #ask<Row>(db: Queryable, command: string, [shard]: readonly Shard[]): Promise<Row[] | undefined> {
+    if (shard === undefined) return [];
+    const { host, port } = shard;
+    const name = `${host}:${port}`;
+    const trouble = this.#troubles.get(name);
+    if (trouble !== undefined && this.#now() < trouble.askAgainAt) return undefined;
+    const reason = await db.query(runOnWorker, [host, port, command]).then(
+      ([answer]) => (answer?.success === true ? answer : `${answer?.result}`),
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    );
+    if (typeof reason === "string") {
+      const pauseMs = Math.min(maxPauseMs, 2 * (trouble?.pauseMs ?? minPauseMs / 2));
+      this.#troubles.set(name, { pauseMs, askAgainAt: this.#now() + pauseMs });
+      if (trouble === undefined) this.#options.onWorker({ host, port }, reason);
+      return undefined;
+    }
+    if (this.#troubles.delete(name)) this.#options.onWorker({ host, port }, undefined);
+    return JSON.parse(reason.result) as Row[];
+  }
+}
+
+interface Trouble {
+  readonly pauseMs: number;
+  readonly askAgainAt: number;
+}
+
+const minPauseMs = 1_000;
+const maxPauseMs = 30_000;
+const noAnswer = new Error("A worker of the Citus does not answer.");
+
+const runOnWorker = statement<{ success: boolean; result: string }>(
+  "run_on_worker",
+  "global",
+  "SELECT success, result FROM master_run_on_worker(ARRAY[$1::text], ARRAY[$2::integer], ARRAY[$3::text], false)",
+);
+
+/**
+ * The command for one worker: the statement itself, in which the name of each table means all shards of this worker. PostgreSQL turns such a union
+ * into one scan for each shard, which uses the shard's indexes and their order.
+ */
+function commandFor(
+  { text }: Pick<Statement<unknown>, "text">,
+  values: readonly unknown[],
+  shards: readonly Shard[],
+): string {
+  const unions = [...Map.groupBy(shards, ({ table }) => table)].map(
+    ([table, ofTable]) =>
+      `${table} AS NOT MATERIALIZED (${ofTable.map(({ name }) => `SELECT * FROM ${name}`).join(" UNION ALL ")})`,
+  );
+  const own = text.replace(/\$(\d+)/g, (_, number: string) => literalOf(values[Number(number) - 1]));
+  const [, recursive = "", rest = own] = /^WITH (RECURSIVE )?([\s\S]*)$/.exec(own) ?? [];
+  const whole = rest === own ? `WITH ${unions.join(", ")} ${own}` : `WITH ${recursive}${unions.join(", ")}, ${rest}`;
+  return `SELECT coalesce(json_agg(found), '[]') FROM (${whole}) AS found`;
+}
+
+/** The tables that a statement reads. Names that are none of the shards' tables do no harm. */
+function tablesOf(text: string): ReadonlySet<string> {
+  return new Set([...text.matchAll(/\b(?:FROM|JOIN)\s+(\w+)/g)].map(([, table]) => table ?? ""));
+}
+
+function literalOf(value: unknown): string {
+  if (value === null || value === undefined) return "NULL";
+  return pg.escapeLiteral(Array.isArray(value) ? `{${value.map(elementOf).join(",")}}` : String(value));
+}
+
+function elementOf(value: unknown): string {
+  return value === null ? "NULL" : `"${String(value).replace(/["\\]/g, "\\$&")}"`;
+}
+
+/**
+ * Makes one answer of the workers' answers, each of which is in the statement's order and within its limit: in the order of the columns that the
+ * statement names for this, and otherwise by turns, so that no worker is left out by the limit.
+ */
+function merge<Row>(answers: readonly Row[][], { text, merged }: Statement<Row>, values: readonly unknown[]): Row[] {
+  const rows = merged?.order === undefined ? byTurns(answers) : inOrder(answers.flat(), merged.order);
+  const [, parameter] = /\bLIMIT \$(\d+)$/.exec(text) ?? [];
+  const limited = parameter === undefined ? rows : rows.slice(0, Number(values[Number(parameter) - 1]));
+  return merged?.times === undefined ? limited : limited.map((row) => withTimes(row, merged.times ?? []));
+}
+
+function byTurns<Row>(answers: readonly Row[][]): Row[] {
+  const longest = Math.max(0, ...answers.map(({ length }) => length));
+  return Array.from({ length: longest }, (_, index) => answers.flatMap((rows) => rows.slice(index, index + 1))).flat();
+}
+
+function inOrder<Row>(rows: readonly Row[], columns: readonly string[]): Row[] {
+  const keyOf = (row: Row) => columns.map((column) => String((row as Record<string, unknown>)[column])).join(" ");
+  return rows.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : keyOf(one) > keyOf(other) ? 1 : 0));
+}
+
+/** JSON has no times. Everywhere else they are milliseconds since 1970. */
+function withTimes<Row>(row: Row, columns: readonly string[]): Row {
+  const read = { ...row } as Record<string, unknown>;
+  for (const column of columns) {
+    const time = read[column];
+    if (typeof time === "string") read[column] = Date.parse(time);
+  }
+  return read as Row;
+}

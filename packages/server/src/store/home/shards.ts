@@ -1,0 +1,160 @@
+import { type Database, type Queryable, sqlState, statement } from "./database.ts";
+import { hashOfUuid } from "./uuid-hash.ts";
+
+/** A server with shards. */
+export interface Worker {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** One shard of one table. Shards of all organizations' tables with the same range are on the same worker. */
+export interface Shard extends Worker {
+  readonly table: string;
+  /** The name of the shard's own table on its worker. */
+  readonly name: string;
+  readonly shardId: string;
+  /** The hashes of its organizations, from the first one to the last one. */
+  readonly min: number;
+  readonly max: number;
+}
+
+/**
+ * Knows how a Citus spreads organizations over its shards, and where these are. On a server without Citus it knows nothing, and everything is one
+ * group.
+ */
+export class Shards {
+  readonly #now: () => number;
+  #all: readonly Shard[] = [];
+  #ranges: readonly Pick<Shard, "shardId" | "min">[] = [];
+  #learnedAt = Number.NEGATIVE_INFINITY;
+  #learning: Promise<boolean> | undefined;
+
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  get isSharded(): boolean {
+    return this.#all.length > 0;
+  }
+
+  /** The shards of these tables, by worker. */
+  onWorkers(tables: ReadonlySet<string>): readonly (readonly Shard[])[] {
+    const wanted = this.#all.filter(({ table }) => tables.has(table));
+    return [...Map.groupBy(wanted, ({ host, port }) => `${host}:${port}`).values()];
+  }
+
+  /** The name of the shard that has the organization; one name for all organizations where there are no shards. */
+  groupOf(organizationId: string): string {
+    return this.isSharded ? shardOf(this.#ranges, hashOfUuid(organizationId)) : "server";
+  }
+
+  /**
+   * Learns the shards, where there are any. A server without Citus is asked once, when the store is opened, and never again. A store that is not
+   * distributed yet stays as it is, although Citus is installed.
+   */
+  async learn(db: Pick<Database, "query" | "transaction">): Promise<void> {
+    const [found] = await db.query(findCitus, []);
+    if (found?.isThere !== true) return;
+    await this.#read(db);
+    if (this.isSharded) await makeKnown(db);
+  }
+
+  /**
+   * Learns the shards again after the server refused something that the known shards allow: shards were moved or split meanwhile. Answers whether
+   * they are other ones now. It asks at most every ten seconds, so that a defect of ours does not ask with each request.
+   */
+  async relearn(db: Queryable): Promise<boolean> {
+    if (this.#learning !== undefined) return await this.#learning;
+    if (!this.isSharded || this.#now() - this.#learnedAt < relearnMs) return false;
+    this.#learning = this.#read(db).finally(() => {
+      this.#learning = undefined;
+    });
+    return await this.#learning;
+  }
+
+  async #read(db: Queryable): Promise<boolean> {
+    const before = JSON.stringify(this.#all);
+    this.#learnedAt = this.#now();
+    this.#all = await db.query(listShards, []);
+    this.#ranges = this.#all.filter(({ table }) => table === "organization");
+    return JSON.stringify(this.#all) !== before;
+  }
+}
+
+/**
+ * Tells a Citus of the tables that belong to no organization: people, their sessions, the keys of organizations. It commits a transaction that
+ * changes such a table and an organization's table as one only if it knows both. Nodes that start at the same time wait for each other.
+ */
+async function makeKnown(db: Pick<Database, "query" | "transaction">): Promise<void> {
+  if ((await db.query(findUnknownTable, [])).length === 0) return;
+  await db.transaction(async (transaction) => {
+    await transaction.query(holdLedger, []);
+    for (;;) {
+      const [unknown] = await transaction.query(findUnknownTable, []);
+      if (unknown === undefined) return;
+      await transaction.query(addLocalTable, [unknown.table]);
+    }
+  });
+}
+
+/** Finds the shard of a hash. The ranges are in the order of their hashes, and without gaps. */
+export function shardOf(ranges: readonly Pick<Shard, "shardId" | "min">[], hash: number): string {
+  let [low, high] = [0, ranges.length - 1];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if ((ranges[middle]?.min ?? 0) <= hash) low = middle;
+    else high = middle - 1;
+  }
+  return ranges[low]?.shardId ?? "server";
+}
+
+/** Whether a Citus refused a statement because its organizations are not on one shard, or cannot be told to be. */
+export function isRefusedByShards(error: unknown): boolean {
+  return sqlState(error) === "0A000";
+}
+
+const relearnMs = 10_000;
+
+const findCitus = statement<{ isThere: boolean }>(
+  "find_citus",
+  "global",
+  `SELECT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus') AS "isThere"`,
+);
+
+/** Nodes, their use of rates and the ledger of migrations change in no transaction with anything else, and stay as they are. */
+const findUnknownTable = statement<{ table: string }>(
+  "find_table_unknown_to_citus",
+  "global",
+  `SELECT own.oid::regclass::text AS table
+   FROM pg_class AS own
+   WHERE own.relkind = 'r' AND own.relnamespace = current_schema()::regnamespace
+     AND own.relname NOT IN ('node', 'rate_usage', 'schema_migration')
+     AND NOT EXISTS (SELECT 1 FROM pg_dist_partition AS known WHERE known.logicalrelid = own.oid)
+   ORDER BY own.relname
+   LIMIT 1`,
+);
+
+const holdLedger = statement<never>(
+  "hold_schema_migrations",
+  "global",
+  "UPDATE schema_migration SET name = name WHERE number = 1",
+);
+
+const addLocalTable = statement<never>(
+  "add_local_table_to_citus",
+  "global",
+  "SELECT citus_add_local_table_to_metadata($1::regclass, cascade_via_foreign_keys => true)",
+);
+
+const listShards = statement<Shard>(
+  "list_shards",
+  "global",
+  `SELECT shard.logicalrelid::text AS table, shard_name(shard.logicalrelid, shard.shardid) AS name, shard.shardid::text AS "shardId",
+     shard.shardminvalue::integer AS min, shard.shardmaxvalue::integer AS max, place.nodename AS host, place.nodeport AS port
+   FROM pg_dist_partition AS spread
+   JOIN pg_dist_shard AS shard ON shard.logicalrelid = spread.logicalrelid
+   JOIN pg_dist_placement AS placement ON placement.shardid = shard.shardid
+   JOIN pg_dist_node AS place ON place.groupid = placement.groupid AND place.noderole = 'primary'
+   WHERE spread.partmethod = 'h'
+   ORDER BY shard.logicalrelid::text, shard.shardminvalue::integer`,
+);
