@@ -24,7 +24,7 @@ export class ShardSearch {
     this.#now = now;
   }
 
-  /** Answers the rows of all workers that answer. Throws when none does, or when the search wants the answers of all. */
+  /** Returns the rows of all workers that answer. Throws when none does, or when the search wants the answers of all. */
   async run<Row>(db: Queryable, wanted: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
     const workers = this.#options.shards.onWorkers(tablesOf(wanted.text));
     const asked = await Promise.all(

@@ -60,7 +60,7 @@ export class Shards {
   }
 
   /**
-   * Learns the shards again after the server refused something that the known shards allow: shards were moved or split meanwhile. Answers whether
+   * Learns the shards again after the server refused something that the known shards allow: shards were moved or split meanwhile. Returns whether
    * they are other ones now. It asks at most every ten seconds, so that a defect of ours does not ask with each request.
    */
   async relearn(db: Queryable): Promise<boolean> {
