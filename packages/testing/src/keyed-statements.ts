@@ -13,12 +13,12 @@ import {
   insertHistory,
   insertJobs,
   lockJobs,
-  readInputs,
   readSmallJobs,
   readStandings,
   updateJobs,
   type WrittenJob,
 } from "../../server/src/store/jobs/jobs.ts";
+import { readInputs } from "../../server/src/store/jobs/large-contents.ts";
 import { insertMetricChanges } from "../../server/src/store/jobs/metric-rollups.ts";
 import { chooseVersions, loadDefinitions } from "../../server/src/store/workflows/versions.ts";
 import { memberId, ownerId, type RowKey } from "./keyed-rows.ts";
