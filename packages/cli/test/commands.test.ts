@@ -66,7 +66,7 @@ test.concurrent("a job is submitted, listed, explained and shown, and goes on wh
     /^JOB .*\nID +approval +RUNNING +approve: waits for approved +\d+ s\n$/,
   );
   expect((await stepwell("job", "explain", job.jobId)).output).toMatch(/approved/);
-  expect((await stepwell("event", "send", job.jobId, "approved")).output).toMatch(/^approved: the job has it/);
+  expect((await stepwell("event", "send", job.jobId, "approved")).output).toMatch(/^approved: the job has the event/);
   const ended = await stepwell("job", "show", job.jobId, "--wait", "30");
   expect(ended).toMatchObject({ code: 0, output: expect.stringMatching(/status +SUCCEEDED/) });
   expect(ended.output).toMatch(/STEP +VISIT +STATUS +ATTEMPTS +TIME\nprepare +1 +succeeded +1 +\d+ ms\n/);

@@ -147,7 +147,7 @@ test("dev deploys the definitions that it is given when they change, says what i
   await writeFile(file, definition);
   const dev = converse(environment, ["dev", definitions]);
   await dev.said(`${file}: version 1 `);
-  await dev.said("jobs are shown as they move on");
+  await dev.said("the progress of jobs is shown");
   await writeFile(file, definition.replace('"second"', '"secnd"'));
   await dev.complained(/orders\.json:1:\d+: error: .*there is no step/);
   await writeFile(file, definition.replaceAll('"second"', '"next"'));

@@ -232,12 +232,12 @@ test.concurrent("in a directory where stepwell dev started a service, a sign-in 
 });
 
 // This test runs alone, since it deletes the codes of all tests.
-test("a code that got too old is said to be", async () => {
+test("an expired code is reported", async () => {
   const terminal = await newTerminal();
   const asking = converse(terminal.environment, ["login", "--url", service.baseUrl]);
   await asking.said("Waiting");
   await query("DELETE FROM oidc_record WHERE kind = 'DeviceCode'");
-  expect(await asking.ended).toMatchObject({ code: 1, complaint: expect.stringContaining("The code is too old") });
+  expect(await asking.ended).toMatchObject({ code: 1, complaint: expect.stringContaining("The code has expired") });
 });
 
 interface SessionList {

@@ -159,7 +159,7 @@ describe("a problem of a definition says its line, column and offset", () => {
   test("of every repeated key in an object, with all other problems", () => {
     const text = `{"workflowName": "a", "steps": [], "steps": [],\n "definitions": {"x": {"type": "string", "t\\u0079pe": "null"}}}`;
     expect(placesOf(text)).toMatchObject([
-      { pointer: "/steps", detail: expect.stringContaining("stands twice"), offset: text.lastIndexOf('"steps"') },
+      { pointer: "/steps", detail: expect.stringContaining("occurs twice"), offset: text.lastIndexOf('"steps"') },
       { pointer: "/definitions/x/type", line: 2, offset: text.indexOf('"t\\u0079pe"') },
       { pointer: "/steps", detail: "must have one step or more", offset: text.lastIndexOf('"steps"') },
     ]);

@@ -58,7 +58,7 @@ test.each<[string, JsonObject, string]>([
   ["/headers/Host", { url, headers: { Host: "internal" } }, "is set by the service itself"],
   ["/headers/content-Length", { url, headers: { "content-Length": 3 } }, "is set by the service itself"],
   ["/headers/Transfer-Encoding", { url, headers: { "Transfer-Encoding": "chunked" } }, "is set by the service itself"],
-  ["/headers/x-a", { url, headers: { "x-a": "1", "X-A": "2" } }, "stands twice"],
+  ["/headers/x-a", { url, headers: { "x-a": "1", "X-A": "2" } }, "occurs twice"],
   ["/headers/x", { url, headers: { x: ["a"] } }, ""],
   ["/query/q", { url, query: { q: { a: 1 } } }, ""],
   ["/successStatus", { url, successStatus: [] }, ""],

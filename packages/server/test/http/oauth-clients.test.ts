@@ -378,7 +378,10 @@ onOneStore((home) => {
       }
       expect((await userInfo(tokens.access_token)).status).toBe(401);
       const gone = await begin(service, clientId, {}, browser);
-      expect([gone.page.status, gone.page.text.includes("not one that this service knows")]).toEqual([400, true]);
+      expect([gone.page.status, gone.page.text.includes("does not know the program that sent you here")]).toEqual([
+        400,
+        true,
+      ]);
       const { idToken: dashboard } = await signIn(service.baseUrl, setting.person);
       const { body } = await service.client(dashboard).call<{ sessions: object[] }>("ListSessions");
       expect(body.sessions).not.toContainEqual(expect.objectContaining({ signedInBy: "application" }));

@@ -315,7 +315,7 @@ onOneStore((home) => {
 
   test.each([
     ["an address that is not registered", { redirect_uri: "https://evil.example/" }, "not registered"],
-    ["a client that nobody knows", { client_id: "somebody" }, "not one that this service knows"],
+    ["a client that nobody knows", { client_id: "somebody" }, "does not know the program that sent you here"],
   ])("a request with %s ends on a page that says so, and leads nowhere", async (_name, parameters, said) => {
     const { page } = await pageOfSignIn(new Browser(), parameters);
     expect(page.status).toBe(400);
