@@ -8,7 +8,7 @@ export async function listed<Page, Item>(
 ): Promise<readonly Item[]> {
   // One more than is shown tells whether there are more.
   const items = await list(Math.min(limit + 1, maxPageSize)).toArray(limit + 1);
-  if (items.length > limit) warn(`There are more than these ${limit}: list more with --limit.`);
+  if (items.length > limit) warn(`There are more than ${limit}. List more with --limit.`);
   return items.slice(0, limit);
 }
 
