@@ -44,13 +44,13 @@ export function candidatesFor(program: Command, words: readonly string[]): reado
 
 interface Place {
   readonly command: Command;
-  /** How many arguments of the command are given already. */
+  /** The number of the command's arguments that are given already. */
   readonly argumentCount: number;
   /** The option whose value comes next. */
   readonly option: Option | undefined;
 }
 
-/** Where these words lead: the command, and what it takes next. */
+/** The place to which these words lead: the command, and what it takes next. */
 function placeAfter(program: Command, words: readonly string[]): Place {
   let command = program;
   let argumentCount = 0;
@@ -62,7 +62,7 @@ function placeAfter(program: Command, words: readonly string[]): Place {
     option = isValue ? undefined : valued(command, word);
     if (isValue || word.startsWith("-")) continue;
     const next = command.commands.find((one) => one.name() === word);
-    // Behind `help` stand the names of commands.
+    // The names of commands stand behind `help`, as they do at the beginning.
     if (next?.name() === "help") continue;
     if (next === undefined) argumentCount += 1;
     else command = next;

@@ -104,7 +104,7 @@ function showEntry(entry: HistoryEntry): void {
   showNext({ value: entry, text: describeEntry(entry) });
 }
 
-/** Somebody who watches a job must not take an outage for a job in which nothing happens. */
+/** Tells of an outage at once: without it, the person who watches would think that nothing happens in the job. */
 function tellOutage({ detail }: StepwellError): void {
   warn(`stepwell: ${detail} Connecting again, for up to 2 minutes …`);
 }

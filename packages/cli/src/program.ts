@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import { Argument, Command, type Option } from "commander";
+import { declareApi } from "./api.ts";
 import { declareAudit } from "./audit-trail.ts";
 import { declareCompletion } from "./completion.ts";
 import { declareDeploy } from "./deploy.ts";
@@ -70,6 +71,7 @@ function declareWork(program: Command): void {
   declareRole(program);
   declareOrg(program);
   declareAudit(program);
+  declareApi(program);
 }
 
 // Commands that need the service itself load it when they run: to load it takes half a second, which no other command should wait.

@@ -226,6 +226,25 @@ test.concurrent("a tag goes back to an earlier version, and its history tells it
     expect((await stepwell(...words)).code).toBe(2);
 });
 
+test.concurrent("`api` reaches the operations that have no command, and ends as other commands do", async () => {
+  const { organizationId, stepwell } = await world();
+  const workflows = "/organizations/{organizationId}/workflows";
+  const made = await stepwell("api", workflows, "--input", '{"name":"by path"}', "--idempotency-key", "once");
+  expect(JSON.parse(made.output)).toMatchObject({ name: "by path" });
+  expect(await stepwell("api", workflows, "--input", '{"name":"by path"}', "--idempotency-key", "once")).toEqual(made);
+  const listed = await stepwell("api", `/organizations/${organizationId}/workflows?pageSize=1&name=by%20path`);
+  expect(JSON.parse(listed.output).workflows).toHaveLength(1);
+  expect((await stepwell("api", "/health/live")).code).toBe(0);
+  expect(await stepwell("api", workflows, "--input", "{}")).toMatchObject({
+    code: 1,
+    complaint: expect.stringContaining("/name"),
+  });
+  expect((await stepwell("api", `${workflows}/${organizationId}`)).code).toBe(3);
+  expect((await stepwell("api", workflows, "--method", "DELETE")).code).toBe(1);
+  for (const path of ["organizations", "//example.com/organizations", `${workflows}/{workflowId}`])
+    expect((await stepwell("api", path)).code).toBe(2);
+});
+
 test.concurrent("the organization follows from an API token, and people name theirs by name or id", async () => {
   const { organizationId, stepwell } = await world();
   expect((await stepwell("org", "show", "--quiet")).output).toBe(`${organizationId}\n`);

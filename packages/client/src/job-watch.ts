@@ -58,7 +58,7 @@ export async function* watchJob(
 /** A job that was resumed goes on behind such an entry, and so does its stream. */
 const finishing: ReadonlySet<HistoryEntry["type"]> = new Set(["job.succeeded", "job.failed", "job.cancelled"]);
 
-/** The events of a stream; `heard` is called with each piece of it. An answer without a first piece is a service that does not work. */
+/** The events of a stream; `heard` is called with each piece of it. A stream without any piece does not count as a sign of life. */
 async function* eventsOf(
   { body, headers, status }: Response,
   limit: Parameters<typeof withinTime>[0],

@@ -2,15 +2,15 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import fc from "fast-check";
 
-/** What happens to a connection: it lasts, or it breaks once so many bytes have passed from the client (a request) or from the server (an answer). */
+/** The fate of a connection: undefined if it lasts; otherwise it breaks once so many bytes have passed from the client (a request) or from the server (an answer). */
 type Fate = { readonly from: "client" | "server"; readonly bytes: number } | undefined;
 
 /**
  * Stands before a server and breaks three of five connections, each at a byte that chance chooses: in the middle of a request, in the middle of an
- * answer, or between the two, when the server has carried out the request and nobody hears of it. The same seed gives the same breaks.
+ * answer, or between the two, when the server has carried out the request and the client never learns of it. The same seed gives the same breaks.
  */
 export class DroppingProxy {
-  /** How many connections broke in a request, and how many in an answer. */
+  /** The numbers of connections that broke in a request, and in an answer. */
   readonly broken = { client: 0, server: 0 };
   readonly #target: URL;
   readonly #fates: Iterator<Fate>;
@@ -68,7 +68,7 @@ export class DroppingProxy {
       if (left > 0) return void sink.write(chunk);
       this.broken[from] += 1;
       source.removeAllListeners("data");
-      // What had passed before reaches its reader, and nothing after it.
+      // The reader gets the bytes up to the break, and nothing after them.
       sink.end(chunk.subarray(0, chunk.length + left));
       source.destroy();
     });

@@ -15,7 +15,7 @@ export function programOf(examples: readonly PrintedExample[]): string {
   return examples.map(({ code }) => code).join(`console.log("${mark}");\n`);
 }
 
-/** What each example of such a program printed. */
+/** The outputs of the examples of such a program, in their order. */
 export function outputsIn(printed: string): readonly string[] {
   return printed.split(`${mark}\n`);
 }
