@@ -403,7 +403,7 @@ test.each<[JsonValue, JsonObject[]]>([
       },
     ],
   ],
-  ["yes", [{ pointer: "/payload", detail: expect.stringContaining("is no object") as unknown as string }]],
+  ["yes", [{ pointer: "/payload", detail: expect.stringContaining("is not an object") as unknown as string }]],
 ])("the answer to a payload of %j warns of what reaches no step", (payload, warnings) => {
   const told = story([gate("g", null, "decided")]);
   told.send("manager", { payload });

@@ -155,7 +155,7 @@ test("a device is let in from a browser: what asks is shown, and it gets a sessi
   const browser = new Browser();
   const entry = await browser.open(device.code.verification_uri);
   const wrong = await browser.submit(entry, { user_code: "BBBB-BBBB" });
-  expect(wrong.text).toContain("This code is not right");
+  expect(wrong.text).toContain("This code is wrong");
   const confirmation = await browser.submit(wrong, { user_code: device.code.user_code.toLowerCase() });
   expect(confirmation.text).toContain(device.code.user_code);
   expect(confirmation.text).toContain("Stepwell command line");
@@ -199,7 +199,7 @@ test("a device that is not let in is told so, and a code works once", async () =
   expect(after.text).toContain("was not let in");
   await refused;
   const again = await browser.open(device.code.verification_uri);
-  expect((await browser.submit(again, { user_code: device.code.user_code })).text).toContain("not right");
+  expect((await browser.submit(again, { user_code: device.code.user_code })).text).toContain("This code is wrong");
 }, 30_000);
 
 test("a device that asks too often is told to slow down", async () => {

@@ -123,7 +123,7 @@ onOneStore((home) => {
   });
 
   const refused: readonly (readonly [string, Record<string, unknown>, string])[] = [
-    ["of another domain", { email: "a@elsewhere.test" }, "does not speak for your e-mail address"],
+    ["of another domain", { email: "a@elsewhere.test" }, "is not responsible for your e-mail address"],
     ["whose address is not verified", { email_verified: false }, "does not say that your e-mail address is verified"],
     ["without an address", { email: undefined }, "does not say that your e-mail address is verified"],
     ["without a role", { groups: [] }, "gives you no role"],

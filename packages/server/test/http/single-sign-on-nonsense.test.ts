@@ -85,7 +85,7 @@ onOneStore((home) => {
     earlierNonce = issuer.nonce === "" ? "n" : issuer.nonce;
     const { page, userId } = await signInThere(script);
     expect([page.status, userId]).toEqual([403, undefined]);
-    expect(page.text).toContain("does not answer this sign-in. Begin again.");
+    expect(page.text).toContain("does not belong to this sign-in. Begin again.");
   });
 
   const broken: readonly (readonly [string, 403 | 503, Script])[] = [
@@ -109,7 +109,7 @@ onOneStore((home) => {
     async ([, status, script]) => {
       const { page, userId } = await signInThere(script);
       expect([page.status, userId]).toEqual([status, undefined]);
-      expect(page.text).toContain(status === 403 ? "does not answer this sign-in" : "Scripted cannot be reached");
+      expect(page.text).toContain(status === 403 ? "does not belong to this sign-in" : "Scripted cannot be reached");
     },
   );
 

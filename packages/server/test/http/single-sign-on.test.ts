@@ -58,7 +58,7 @@ onOneStore((home) => {
     const { login } = await world.newPersonAt("acme");
     await world.signIn("acme", login);
     await world.acme.setAccount(login, { email: "a@elsewhere.test", email_verified: true, groups: ["staff"] });
-    expect((await world.signIn("acme", login)).page.text).toContain("does not speak for your e-mail address");
+    expect((await world.signIn("acme", login)).page.text).toContain("is not responsible for your e-mail address");
   });
 
   test("address and groups are taken from the userinfo endpoint where the id token has none", async () => {
@@ -134,11 +134,11 @@ onOneStore((home) => {
   });
 
   const refusals: readonly (readonly [string, Record<string, unknown>, string])[] = [
-    ["an address of another domain", { email: "eve@elsewhere.test" }, "does not speak for your e-mail address"],
-    ["a domain that only ends like ours", { email: "eve@not-acme.test" }, "does not speak for your e-mail address"],
-    ["a domain below ours", { email: "eve@sub.acme.test" }, "does not speak for your e-mail address"],
-    ["two domains in one address", { email: "eve@elsewhere.test@acme.test" }, "does not speak for your e-mail address"],
-    ["a letter that is a k in lower case", { email: "eve@acme.test\u212a" }, "does not speak for your e-mail address"],
+    ["an address of another domain", { email: "eve@elsewhere.test" }, "is not responsible for your e-mail address"],
+    ["a domain that only ends like ours", { email: "eve@not-acme.test" }, "is not responsible for your e-mail address"],
+    ["a domain below ours", { email: "eve@sub.acme.test" }, "is not responsible for your e-mail address"],
+    ["two domains in one address", { email: "eve@elsewhere.test@acme.test" }, "is not responsible for your e-mail address"],
+    ["a letter that is a k in lower case", { email: "eve@acme.test\u212a" }, "is not responsible for your e-mail address"],
     ["an address that is not verified", { email_verified: false }, "does not say that your e-mail address is verified"],
     ["an address that is verified in words", { email_verified: "true" }, "does not say that your e-mail address"],
     ["an address of which nothing is said", { email_verified: undefined }, "does not say that your e-mail address"],
@@ -161,7 +161,7 @@ onOneStore((home) => {
 
   test("a provider speaks for its own domains alone, and gives roles in its own organization alone", async () => {
     const { login } = await world.newPersonAt("globex", { email: "somebody@acme.test" });
-    expect((await world.signIn("globex", login)).page.text).toContain("does not speak for your e-mail address");
+    expect((await world.signIn("globex", login)).page.text).toContain("is not responsible for your e-mail address");
     const person = await world.newPersonAt("globex", { groups: ["bosses"] });
     const { tokens } = await world.signIn("globex", person.login);
     await acme(tokens).refused("ListWorkflows", "NotFoundError");

@@ -188,7 +188,7 @@ onOneStore((home) => {
       await old.refused("RevokeApiToken", "AuthorizationError", { params });
       await api.call("CreateRole", { body: { name: "lister", permissions: ["job:list"] } });
       const { body } = await old.refused("CreateInvitation", "AuthorizationError", { body: { roles: ["lister"] } });
-      expect(body.detail).toContain("rotated away");
+      expect(body.detail).toContain("was replaced by a rotation");
       expect((await api.as(other.token).callAny("ListJobs", {})).status).toBe(200);
     });
 
