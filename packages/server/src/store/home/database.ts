@@ -82,6 +82,8 @@ export interface Merged {
   readonly order?: readonly string[];
   /** The columns that are times. */
   readonly times?: readonly string[];
+  /** For how long a search that found nothing is not asked again, in milliseconds. What it looks for may then be found that much later. */
+  readonly restMs?: number;
   /** True for a search that must fail, and not leave out organizations, when a server does not answer. */
   readonly whole?: boolean;
 }
