@@ -21,7 +21,7 @@ export interface IdleResult {
 const shardCount = 32;
 const workerCount = 2;
 
-/** What a node asks its database while nobody asks anything of the node, and what that is on a Citus of two workers. */
+/** Counts the statements of a node of which nobody asks anything, and the commands that they are on a Citus of two workers. */
 export async function runIdleBench(homes: StoreHomes, seconds: number): Promise<IdleResult> {
   const home = await homes.fresh();
   const counts: Counts = { searches: 0, searchesOnCitus: 0, otherStatements: 0, restsUntil: new Map() };

@@ -18,7 +18,7 @@ export class ShardSearch {
   readonly #now: () => number;
   /** The workers that did not answer, and when they are asked again. */
   readonly #troubles = new Map<string, Trouble>();
-  /** Until when each search that found nothing rests, by its name. */
+  /** The time until which each search that found nothing rests, by its name. */
   readonly #restsUntil = new Map<string, number>();
 
   constructor(options: ShardSearchOptions, now: () => number = () => performance.now()) {
