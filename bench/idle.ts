@@ -21,10 +21,10 @@ export interface IdleResult {
 const shardCount = 32;
 const workerCount = 2;
 
-/** What a node asks its database while nobody asks anything of the node, and what that is on a Citus of two workers. */
+/** Counts the statements of a node of which nobody asks anything, and the commands that they are on a Citus of two workers. */
 export async function runIdleBench(homes: StoreHomes, seconds: number): Promise<IdleResult> {
   const home = await homes.fresh();
-  const counts = { searches: 0, otherStatements: 0 };
+  const counts: Counts = { searches: 0, searchesOnCitus: 0, otherStatements: 0, restsUntil: new Map() };
   const service = await startService(
     readConfig({
       ...home.environment,
@@ -48,7 +48,7 @@ export async function runIdleBench(homes: StoreHomes, seconds: number): Promise<
       searches,
       otherStatements: counts.otherStatements - before.otherStatements,
       shardQueries: searches * shardCount,
-      workerCommands: searches * workerCount,
+      workerCommands: (counts.searchesOnCitus - before.searchesOnCitus) * workerCount,
     };
   } finally {
     await service.stop();
@@ -58,6 +58,9 @@ export async function runIdleBench(homes: StoreHomes, seconds: number): Promise<
 
 interface Counts {
   searches: number;
+  /** Some searches rest there when they found nothing. */
+  searchesOnCitus: number;
+  readonly restsUntil: Map<string, number>;
   otherStatements: number;
 }
 
@@ -69,10 +72,18 @@ function counted(database: Database, counts: Counts): Database {
 function countedLane(lane: Database, counts: Counts): Pick<Database, "query" | "transaction"> {
   const count =
     (query: Queryable["query"]): Queryable["query"] =>
-    (statement, values) => {
-      if (statement.scope === "maintenance") counts.searches += 1;
-      else counts.otherStatements += 1;
-      return query(statement, values);
+    async (statement, values) => {
+      if (statement.scope !== "maintenance") {
+        counts.otherStatements += 1;
+        return await query(statement, values);
+      }
+      counts.searches += 1;
+      const now = performance.now();
+      if (now < (counts.restsUntil.get(statement.name) ?? 0)) return await query(statement, values);
+      counts.searchesOnCitus += 1;
+      const rows = await query(statement, values);
+      if (rows.length === 0) counts.restsUntil.set(statement.name, now + (statement.merged?.restMs ?? 0));
+      return rows;
     };
   return {
     query: count(lane.query),

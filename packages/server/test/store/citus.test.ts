@@ -197,6 +197,23 @@ test("a worker that is down keeps back its own organizations and no others", asy
   expect(reports.at(-1)).toEqual([second, undefined]);
 });
 
+test("a search that found nothing rests, where it says so", async () => {
+  let passedMs = 0;
+  const shards = new Shards();
+  await shards.learn(database);
+  const search = new ShardSearch({ shards, onWorker: () => {} }, () => passedMs);
+  const lost = statements.get("find_lost_tasks");
+  if (lost?.merged?.restMs === undefined) throw new Error("The statement does not say how long it rests.");
+  const ask = () => search.run(database, lost, [[], [], 10]);
+  const countCommands = async () => (await citus.client.query("SELECT 1 FROM worker_command")).rows.length;
+  await ask();
+  await ask();
+  expect(await countCommands()).toBe(2);
+  passedMs += lost.merged.restMs;
+  await ask();
+  expect(await countCommands()).toBe(4);
+});
+
 test("a search that must not leave out organizations fails while a worker is down, and any search fails when all are", async () => {
   const own = await openStore(readConfig({ DATABASE_URL: citus.url }));
   try {

@@ -76,12 +76,14 @@ export interface Statement<Row> {
   readonly row?: Row;
 }
 
-/** What a search over all organizations must say so that it can be asked of each server by itself. */
+/** These facts about a search over all organizations let it be asked of each server by itself. */
 export interface Merged {
   /** The columns by which the rows are ordered, all ascending. Needed where the next search begins after the last row of this one. */
   readonly order?: readonly string[];
   /** The columns that are times. */
   readonly times?: readonly string[];
+  /** The time in milliseconds for which a search that found nothing is not asked again. Rows may be found that much later. */
+  readonly restMs?: number;
   /** True for a search that must fail, and not leave out organizations, when a server does not answer. */
   readonly whole?: boolean;
 }

@@ -21,7 +21,7 @@ import { isRefusedByShards, type Shards } from "./shards.ts";
 export interface PoolOptions {
   /** False behind a PgBouncer that does not support named statements. */
   readonly preparedStatements: boolean;
-  /** What it takes to speak to a server that may be a Citus. Left out for a store that cannot be one. */
+  /** The parts for a server that may be a Citus; undefined for a store that cannot be one. */
   readonly sharding: Sharding | undefined;
   /** Whether connections other than this one can hold rows. */
   readonly isShared: boolean;

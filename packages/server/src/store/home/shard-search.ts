@@ -18,6 +18,8 @@ export class ShardSearch {
   readonly #now: () => number;
   /** The workers that did not answer, and when they are asked again. */
   readonly #troubles = new Map<string, Trouble>();
+  /** The time until which each search that found nothing rests, by its name. */
+  readonly #restsUntil = new Map<string, number>();
 
   constructor(options: ShardSearchOptions, now: () => number = () => performance.now()) {
     this.#options = options;
@@ -26,6 +28,14 @@ export class ShardSearch {
 
   /** Returns the rows of all workers that answer. Throws when none does, or when the search wants the answers of all. */
   async run<Row>(db: Queryable, wanted: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
+    if (this.#now() < (this.#restsUntil.get(wanted.name) ?? 0)) return [];
+    const rows = await this.#askAll(db, wanted, values);
+    const { restMs } = wanted.merged ?? {};
+    if (restMs !== undefined && rows.length === 0) this.#restsUntil.set(wanted.name, this.#now() + restMs);
+    return rows;
+  }
+
+  async #askAll<Row>(db: Queryable, wanted: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
     const workers = this.#options.shards.onWorkers(tablesOf(wanted.text));
     const asked = await Promise.all(
       workers.map((shards) => this.#ask<Row>(db, commandFor(wanted, values, shards), shards)),

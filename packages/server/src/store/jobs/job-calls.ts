@@ -278,6 +278,8 @@ const findOrphanedCallRows = statement<FoundCall>(
    FROM job_call
    WHERE node_id IS NOT NULL AND node_id <> ALL($1::uuid[]) AND version_id <> ALL($2::uuid[]) AND job_id <> ALL($3::uuid[])
    LIMIT $4`,
+  "once",
+  { restMs: 5_000 },
 );
 
 /**

@@ -37,7 +37,7 @@ interface OfOrganization {
   readonly organizationId: string;
 }
 
-/** What runs the statements. A transaction does not tell groups apart, because all of its organizations are in one. */
+/** The database or transaction that runs the statements. A transaction does not tell groups apart, because all of its organizations are in one. */
 export type Grouped = Queryable & Partial<Pick<Database, "groupOf">>;
 
 /**

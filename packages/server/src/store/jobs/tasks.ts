@@ -209,6 +209,8 @@ const findLostTaskRows = statement<FoundTask>(
    WHERE lease_until < now() AND node_id IS NULL AND version_id <> ALL($1::uuid[]) AND job_id <> ALL($2::uuid[])
    ORDER BY lease_until
    LIMIT $3`,
+  "once",
+  { restMs: 5_000 },
 );
 
 /**
@@ -244,4 +246,6 @@ const findTimedOutTaskRows = statement<FoundTask>(
    WHERE timeout_at <= now() AND version_id <> ALL($1::uuid[]) AND job_id <> ALL($2::uuid[])
    ORDER BY timeout_at
    LIMIT $3`,
+  "once",
+  { restMs: 5_000 },
 );

@@ -45,6 +45,8 @@ const findTimedOutJobRows = statement<JobKey>(
    WHERE timeout_at <= $1 AND finished_at IS NULL AND version_id <> ALL($2::uuid[]) AND job_id <> ALL($3::uuid[])
    ORDER BY timeout_at
    LIMIT $4`,
+  "once",
+  { restMs: 2_000 },
 );
 
 export interface DueVersion extends VersionKey {
