@@ -131,7 +131,9 @@ onEveryStore((home) => {
     const key = await submitted();
     const taken = await take(key);
     await nodes.deliver(nodes.node(), key, [succeeded(taken)], startedAt);
-    await expect(nodes.node().commit(happening(key, succeeded(taken)))).rejects.toThrow("do not hold this task any more");
+    await expect(nodes.node().commit(happening(key, succeeded(taken)))).rejects.toThrow(
+      "do not hold this task any more",
+    );
     const { entries } = await nodes.find(key);
     expect(entries.filter(({ type }) => type === "step.succeeded")).toHaveLength(1);
   });
@@ -146,7 +148,9 @@ onEveryStore((home) => {
     await takeOverAll(nodes.node());
     const found = await take(key);
     expect(found).toMatchObject({ stand: { attempt: 2, interruptions: 1 } });
-    await expect(nodes.node().commit(happening(key, succeeded(lost)))).rejects.toThrow("do not hold this task any more");
+    await expect(nodes.node().commit(happening(key, succeeded(lost)))).rejects.toThrow(
+      "do not hold this task any more",
+    );
     await nodes.deliver(nodes.node(), key, [succeeded(found)], startedAt);
     expect(await statusOf(key)).toBe("SUCCEEDED");
   });

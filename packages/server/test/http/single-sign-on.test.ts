@@ -137,8 +137,16 @@ onOneStore((home) => {
     ["an address of another domain", { email: "eve@elsewhere.test" }, "is not responsible for your e-mail address"],
     ["a domain that only ends like ours", { email: "eve@not-acme.test" }, "is not responsible for your e-mail address"],
     ["a domain below ours", { email: "eve@sub.acme.test" }, "is not responsible for your e-mail address"],
-    ["two domains in one address", { email: "eve@elsewhere.test@acme.test" }, "is not responsible for your e-mail address"],
-    ["a letter that is a k in lower case", { email: "eve@acme.test\u212a" }, "is not responsible for your e-mail address"],
+    [
+      "two domains in one address",
+      { email: "eve@elsewhere.test@acme.test" },
+      "is not responsible for your e-mail address",
+    ],
+    [
+      "a letter that is a k in lower case",
+      { email: "eve@acme.test\u212a" },
+      "is not responsible for your e-mail address",
+    ],
     ["an address that is not verified", { email_verified: false }, "does not say that your e-mail address is verified"],
     ["an address that is verified in words", { email_verified: "true" }, "does not say that your e-mail address"],
     ["an address of which nothing is said", { email_verified: undefined }, "does not say that your e-mail address"],

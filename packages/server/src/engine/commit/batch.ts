@@ -372,7 +372,7 @@ async function writeJobs(transaction: Transaction, jobs: LoadedJobs, context: Ba
   const notices = changed.flatMap((opened) => opened.notices);
   for (const [index, opened] of changed.entries()) {
     const bytes = counts.countStoredBytes(opened, history[index] ?? "", context.now);
-    context.turn.noteBytes(opened.job.organizationId, bytes);
+    if (bytes > smallBytes) context.turn.noteBytes(opened.job.organizationId, bytes);
   }
   const [handed] = await Promise.all([
     writeCalls(transaction, { nodeId: context.nodeId, readyAt: context.now }, calls),
@@ -405,6 +405,9 @@ async function writeJobs(transaction: Transaction, jobs: LoadedJobs, context: Ba
   ]);
   noteHandedTasks(changed, handed, context);
 }
+
+/** What a commit adds to the store for most jobs is smaller than this. The time for it counts as the time to decide their commands. */
+const smallBytes = 10_000;
 
 function changedJobs(jobs: LoadedJobs): OpenJob[] {
   return [...jobs.open.values()].filter((opened) => opened.entries.length > 0);
