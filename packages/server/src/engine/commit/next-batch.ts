@@ -37,8 +37,7 @@ export interface NextBatch<One> {
  */
 export function takeNextBatch<One extends Queued>(queue: readonly One[], options: NextBatchOptions): NextBatch<One> {
   const { turns, parking, maxBatchSize, maxBatchBytes } = options;
-  const costly = costlyAmong(queue, turns);
-  const takesCostly = costly.isMixed ? !options.wasCostly : undefined;
+  const takesCostly = hasBoth(queue, turns) ? !options.wasCostly : undefined;
   const batch: One[] = [];
   const left: One[] = [];
   const resting: [One, number][] = [];
@@ -60,7 +59,7 @@ export function takeNextBatch<One extends Queued>(queue: readonly One[], options
     const key = idempotency === undefined ? undefined : `${organizationId} ${idempotency.key}`;
     const isOnTrial = one.held?.isWaitedFor === true || parking.isOnTrial(command.jobId);
     const takenOfOrganization = taken.get(organizationId) ?? 0;
-    const isOthersTurn = takesCostly !== undefined && costly.organizationIds.has(organizationId) !== takesCostly;
+    const isOthersTurn = takesCostly !== undefined && turns.isCostly(organizationId) !== takesCostly;
     const hasRoom = takenOfOrganization < turns.roomOf(organizationId);
     if (isOthersTurn || !hasRoom || (key !== undefined && keys.has(key)) || (isOnTrial && batch.length > 0)) {
       left.push(one);
@@ -78,17 +77,13 @@ export function takeNextBatch<One extends Queued>(queue: readonly One[], options
   return { batch, left, resting, isCostly: takesCostly === true };
 }
 
-/** Finds the costly organizations that have commands in the queue, and whether others have commands too. */
-function costlyAmong(queue: readonly Queued[], turns: Turns) {
-  const organizationIds = new Set<string>();
-  let isMixed = false;
-  if (!turns.hasCostly()) return { organizationIds, isMixed };
-  let hasOthers = false;
+/** Whether both costly organizations and others have commands in the queue that may be decided now. */
+function hasBoth(queue: readonly Queued[], turns: Turns): boolean {
+  if (!turns.hasCostly()) return false;
+  const found = new Set<boolean>();
   for (const { command } of queue) {
-    if (turns.restMs(command.organizationId) > 0) continue;
-    if (turns.isCostly(command.organizationId)) organizationIds.add(command.organizationId);
-    else hasOthers = true;
+    if (turns.restMs(command.organizationId) === 0) found.add(turns.isCostly(command.organizationId));
+    if (found.size === 2) return true;
   }
-  isMixed = hasOthers && organizationIds.size > 0;
-  return { organizationIds, isMixed };
+  return false;
 }

@@ -3,7 +3,8 @@
  * schema may take 50 ms, during which nobody else is answered.
  */
 export class Turns {
-  readonly #rests = new Map<string, Rest>();
+  /** Readings of the monotonic timer until which organizations rest, by organization. They stay for a while after the rest, as marks of costly organizations. */
+  readonly #restUntil = new Map<string, number>();
   /** The number of commands that the next batch may take, for organizations whose time ran out in a batch. */
   readonly #rooms = new Map<string, number>();
   /** The two organizations that had commands in a batch most recently, the latest first. */
@@ -19,22 +20,21 @@ export class Turns {
 
   /** How long an organization's commands have to wait until the next may be decided. */
   restMs(organizationId: string): number {
-    const rest = this.#rests.get(organizationId);
-    return rest === undefined ? 0 : Math.max(0, rest.until - this.#now());
+    const until = this.#restUntil.get(organizationId);
+    return until === undefined ? 0 : Math.max(0, until - this.#now());
   }
 
-  /** Whether any organization may be costly. */
+  /** Whether any organization is costly. */
   hasCostly(): boolean {
-    return this.#rests.size > 0;
+    for (const organizationId of this.#restUntil.keys())
+      if (!this.isCostly(organizationId)) this.#restUntil.delete(organizationId);
+    return this.#restUntil.size > 0;
   }
 
   /** Whether the organization rested within the last second, so that its next commands are probably costly too. */
   isCostly(organizationId: string): boolean {
-    const rest = this.#rests.get(organizationId);
-    if (rest === undefined) return false;
-    if (rest.until + costlyForMs > this.#now()) return true;
-    this.#rests.delete(organizationId);
-    return false;
+    const until = this.#restUntil.get(organizationId);
+    return until !== undefined && until + costlyForMs > this.#now();
   }
 
   /**
@@ -113,16 +113,11 @@ export class Turns {
   }
 
   #rest(organizationId: string, now: number, restMs: number): void {
-    if (this.#rests.size >= maxResting) {
-      for (const [resting, { until }] of this.#rests) if (until <= now) this.#rests.delete(resting);
+    if (this.#restUntil.size >= maxResting) {
+      for (const [resting, until] of this.#restUntil) if (until <= now) this.#restUntil.delete(resting);
     }
-    this.#rests.set(organizationId, { until: Math.max(this.#rests.get(organizationId)?.until ?? now, now) + restMs });
+    this.#restUntil.set(organizationId, Math.max(this.#restUntil.get(organizationId) ?? now, now) + restMs);
   }
-}
-
-interface Rest {
-  /** A reading of the monotonic timer. */
-  readonly until: number;
 }
 
 interface Seen {
