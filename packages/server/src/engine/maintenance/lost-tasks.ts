@@ -66,7 +66,7 @@ async function takeOver(options: LostTasksOptions, tasks: readonly FoundTask[]):
     });
   for (const group of Map.groupBy(tasks, ({ organizationId }) => database.groupOf(organizationId)).values()) {
     // A commit reads and writes the whole state of each job, so the tasks of one job are told in one commit if possible.
-    const byJob = group.toSorted((one, other) => (one.jobId < other.jobId ? -1 : 1));
+    const byJob = [...Map.groupBy(group, ({ jobId }) => jobId).values()].flat();
     for (const part of partsOf(byJob, everyPairJoined)) {
       const taken = await inHalves(part, own, (task, error) => plans.parking.parkJob(task, error));
       count += taken.length;
