@@ -1,6 +1,6 @@
 import type { EntryText, SealedEntry } from "../../core/audit-chain.ts";
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
-import { requireAllWritten, type Written } from "../jobs/key-parts.ts";
+import { requireAllWritten, type Written } from "../home/written.ts";
 
 /** Formats a time with microseconds, as the column has it: with JavaScript's milliseconds a change of the microseconds would stay hidden. */
 const exactTime = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;

@@ -1,7 +1,8 @@
 import type { Actor, Timestamp } from "../../core/job/job-state.ts";
 import type { JsonObject } from "../../core/json/json.ts";
 import { statement, type Transaction } from "../home/database.ts";
-import { organizationsOf, requireAllWritten, type Written } from "../jobs/key-parts.ts";
+import { requireAllWritten, type Written } from "../home/written.ts";
+import { organizationsOf } from "../jobs/key-parts.ts";
 
 export type AuditOutcome = "accepted" | "denied";
 

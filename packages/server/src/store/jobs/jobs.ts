@@ -3,6 +3,7 @@ import type { Job, JobStatus, Timestamp } from "../../core/job/job-state.ts";
 import type { StoredState } from "../../core/job/stored-state.ts";
 import type { JsonObject } from "../../core/json/json.ts";
 import { type Database, isUniqueViolation, type Queryable, statement, type Transaction } from "../home/database.ts";
+import { requireAllWritten, type Written } from "../home/written.ts";
 import {
   assignmentsOf,
   namesOf,
@@ -27,8 +28,6 @@ import {
   jobIdOf,
   keyColumns,
   organizationsOf,
-  requireAllWritten,
-  type Written,
   wantedJobs,
 } from "./key-parts.ts";
 import { readStates } from "./large-contents.ts";

@@ -1,6 +1,6 @@
 import type { MetricChange, MetricRollup } from "../../core/job/metric-change.ts";
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
-import { requireAllWritten, type Written } from "./key-parts.ts";
+import { requireAllWritten, type Written } from "../home/written.ts";
 
 export interface OrganizationChanges {
   readonly organizationId: string;
