@@ -137,7 +137,7 @@ export class ValueBook {
     return { cursor: withoutPlaces(cursor, values), values };
   }
 
-  /** Of a thousand branches, most have no numbered value at their place. */
+  /** Whether no value of the cursor has a number, which is so for most of a thousand branches. */
   #hasNoNumber({ input, previousOutput, lastOutput, items, results }: ReturnType<typeof placesIn>): boolean {
     if (results !== undefined || items !== undefined) return false;
     for (const value of [input, previousOutput, lastOutput]) {

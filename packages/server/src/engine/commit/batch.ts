@@ -406,7 +406,7 @@ async function writeJobs(transaction: Transaction, jobs: LoadedJobs, context: Ba
   noteHandedTasks(changed, handed, context);
 }
 
-/** What a commit adds to the store for most jobs is smaller than this. The time for it counts as the time to decide their commands. */
+/** Most jobs add fewer bytes to the store in one commit. For these, only the time to decide their commands counts. */
 const smallBytes = 10_000;
 
 function changedJobs(jobs: LoadedJobs): OpenJob[] {
