@@ -45,7 +45,7 @@ test("a step that succeeded without a child is a violation", () => {
   expect(complaints(parentWith([done]))).toEqual(["violation: parent:begin:1 succeeded, and its child is not there."]);
 });
 
-test("two children of one visit are a duplicate, and children of nobody a violation", () => {
+test("two children of one visit are a duplicate, and a child that belongs to no step is a violation", () => {
   const twin = { ...childWith("SUCCEEDED"), jobId: "twin" };
   expect(complaints(parentWith([done]), childWith("SUCCEEDED"), twin)).toEqual([
     "duplicated: parent:begin:1 began 2 jobs: child, twin.",

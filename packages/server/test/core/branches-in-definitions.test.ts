@@ -220,7 +220,7 @@ const definitions = {
 };
 
 describe("the data flow of a definition with branches", () => {
-  test("knows what an item is", () => {
+  test("knows the type of an item", () => {
     const work = { mapping: { output: { sku: "${ item.sku }" } }, input: "order", output: "order" };
     const steps = [{ ...each("${ input.orders }"), input: "orders" }, noop("work", null, work)];
     expect(findings(steps, definitions)).toEqual({ problems: [], warnings: [] });
@@ -233,7 +233,7 @@ describe("the data flow of a definition with branches", () => {
     expect(findings(misreading, definitions).problems).toEqual([expect.stringContaining("item.skuu")]);
   });
 
-  test("knows what a parallel step gives, and that a later step gets it", () => {
+  test("knows the output of a parallel step, and that a later step receives it", () => {
     const steps = (name: string) => [
       split({ left: "a", right: "b" }, "end"),
       noop("a", null, { output: "count", mapping: { output: { count: 1 } } }),
@@ -245,13 +245,13 @@ describe("the data flow of a definition with branches", () => {
     expect(findings(misfit, definitions).problems).toEqual([expect.stringContaining("/steps/2/integrationDetails")]);
   });
 
-  test("lets a closed step of a branch take properties from around it", () => {
+  test("lets a closed step of a branch take properties from outside of the branch", () => {
     const first = noop("first", "split", { input: "order", output: "order" });
     const steps = [first, split({ left: "a" }), noop("a", null, { input: "order" })];
     expect(findings(steps, definitions)).toEqual({ problems: [], warnings: [] });
   });
 
-  test("knows what a template at the end of a branch makes, and how many items a list has", () => {
+  test("knows the output of a template at the end of a branch, and the number of items in a list", () => {
     const body = transform("work", { sku: "${ item.sku }", place: "${ index }" }, null);
     const report = transform("end", { first: "${ steps.each.output[0].place + 1 }" }, null);
     const one = [{ ...each("${ [{'sku': 'a'}] }", {}, "end") }, body, report];
@@ -260,7 +260,7 @@ describe("the data flow of a definition with branches", () => {
     expect(findings(perhapsNone, definitions).warnings).toEqual([expect.stringContaining("may have no item")]);
   });
 
-  test("holds what the branches give against the output definition of their fork", () => {
+  test("compares the outputs of the branches with the output definition of their fork", () => {
     const number = noop("a", null, { mapping: { output: 1 } });
     expect(findings([{ ...split({ left: "a" }), output: "count" }, number], definitions).problems).toEqual([
       "/steps/0/integrationDetails/outputDefinition `split` gives what its branches give; its `count` is missing, but is required",
@@ -277,13 +277,13 @@ describe("the data flow of a definition with branches", () => {
     });
   });
 
-  test("knows the child job with which a branch failed", () => {
+  test("knows the child job whose failure failed a branch", () => {
     const why = "${ has(error.cause.jobId) ? error.cause.jobId + error.cause.message : error.message }";
     const steps = [{ ...split({ left: "a" }), onFailure: "end" }, noop("a", null), transform("end", why, null)];
     expect(findings(steps)).toEqual({ problems: [], warnings: [] });
   });
 
-  test("lets the collected results of a list be told apart", () => {
+  test("distinguishes the collected results of a list", () => {
     const work = transform("work", { sku: "${ item }" }, null);
     const report = transform(
       "end",
@@ -298,7 +298,7 @@ describe("the data flow of a definition with branches", () => {
   });
 });
 
-describe("a list of what items give", () => {
+describe("a list of the outputs of items", () => {
   const schemas = (maxItems: number | undefined, output: JsonObject) => ({
     list: {
       type: "object",
@@ -326,7 +326,7 @@ describe("a list of what items give", () => {
       text({ minLength: 200 }),
       "may give 10000 outputs, each of 202 bytes or more",
     ],
-  ])("%s is warned of when it is too large for an output", (_, maxItems, output, words) => {
+  ])("%s causes a warning when it is too large for an output", (_, maxItems, output, words) => {
     expect(warningsOf(maxItems, output)).toEqual([
       `/steps/0/integrationDetails/config \`each\` ${words}; with a list of more than 1048576 bytes it fails with \`OutputTooLarge\`. Give less for each item, or only \`"output": "counts"\``,
     ]);
@@ -338,11 +338,11 @@ describe("a list of what items give", () => {
     ["has as many items as anybody likes", undefined, text({ maxLength: 500 })],
     ["has outputs of which nothing is known", 10_000, {}],
     ["has outputs that may be small", 10_000, text({})],
-  ])("that %s is not warned of", (_, maxItems, output) => {
+  ])("that %s causes no warning", (_, maxItems, output) => {
     expect(warningsOf(maxItems, output)).toEqual([]);
   });
 
-  test("is warned of where it is too large however it comes", () => {
+  test("causes a warning where it is too large for every input", () => {
     const items = Array.from({ length: 6_000 }, () => 1);
     const steps = [forEach("each", { items, step: "work" }, null), call("work", null, { output: "output" })];
     expect(findings(steps, { output: text({ minLength: 200 }) }).warnings).toEqual([

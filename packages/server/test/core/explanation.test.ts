@@ -439,7 +439,7 @@ describe("a job", () => {
     expect(explained.facts).toMatchObject(facts ?? {});
   });
 
-  test("that is between two commits of a long chain goes on at once", () => {
+  test("that is between two commits of a long chain continues at once", () => {
     const story = new Story([noop("a", null)]);
     const stand = { phase: "next", name: "a", wakeAt: story.now };
     const state = { status: "RUNNING", progress: {}, cursors: [{ branch: "", carried: {}, stand }] } as never;
@@ -456,7 +456,7 @@ test.each([
   ["Interrupted", "ResumeJob", "ResumeJob"],
   ["Timeout", "ResumeJob", "ResumeJob"],
 ] as const)(
-  "after %s a step without a call is helped by %s and one with a call by %s",
+  "after %s a step without a call needs %s, and a step with a call needs %s",
   (code, withoutCall, withCall) => {
     for (const [steps, operation] of [
       [[noop("a", null)], withoutCall],
@@ -506,7 +506,7 @@ test.each([
   [3_600_000, "1 h"],
   [5_400_000, "1 h 30 min"],
   [90_000_000, "1 d 1 h"],
-])("%i ms are told as %s", (ms, text) => {
+])("%i ms are shown as %s", (ms, text) => {
   expect(duration(ms)).toBe(text);
 });
 
@@ -516,7 +516,7 @@ test("a sentence lists only the first five of many names", () => {
   expect(listed(["a", "b", "c", "d", "e", "f", "g"])).toBe("`a`, `b`, `c`, `d`, `e` and 2 more");
 });
 
-test("the explanation of branches says how many are done, and what the first open one waits for", () => {
+test("the explanation of branches says how many have ended, and what the first open one waits for", () => {
   const story = new Story(
     [
       forEach("each", { items: "${ [1, 2, 3] }", step: "approve", concurrency: 2 }, null),
@@ -543,7 +543,7 @@ test("the explanation of branches says how many are done, and what the first ope
   });
 });
 
-test("a branch with a name is told by its name", () => {
+test("a branch with a name is shown by its name", () => {
   const story = new Story([
     parallel("split", { left: "a", right: "b" }, null),
     wait("a", ["x"], null),
@@ -574,13 +574,13 @@ describe("a task", () => {
     expect(sentence).toBe(`The task of \`work\` has waited in the queue \`q\` for 5.0 s: ${why}.`);
   });
 
-  test("with a timeout says when it fails", () => {
+  test("with a timeout shows when it fails", () => {
     const { sentence, facts } = explained({}, 60);
     expect(sentence).toMatch(/The attempt fails in 55 s if it is not done then\.$/);
     expect(facts.timeoutAt).toBe(1_060_000);
   });
 
-  test("in a branch is told of where no other branch has been open for longer", () => {
+  test("in a branch is explained if no other branch has been open for longer", () => {
     const steps = (items: string) => [
       forEach("each", { items, step: "work", concurrency: 2 }, null),
       task("work", "approve"),
@@ -599,7 +599,7 @@ describe("a task", () => {
     expect(approval.facts).toMatchObject({ branch: "each:1[0]", missingEventIds: ["approved"] });
   });
 
-  test("that a worker holds says how long it may be silent", () => {
+  test("that a worker holds shows how long the worker may be silent", () => {
     const worker = { name: "w", takenAt: 1_002_000, leaseUntil: 1_012_000 };
     const { state, sentence } = explain(new Story([task("work", null)]), 5_000, {
       node: null,

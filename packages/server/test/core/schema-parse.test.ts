@@ -111,7 +111,7 @@ describe("a schema is refused, with the keyword's place, when it", () => {
     expect(problems).toEqual([{ pointer: `/definitions/subject${pointer}`, detail: expect.stringContaining(words) }]);
   });
 
-  test("has several mistakes: all are told", () => {
+  test("has several mistakes, which are all reported", () => {
     const raw = { type: "int", minLenght: 1, properties: { a: { maximum: "x" }, b: { $ref: "#/definitions/nope" } } };
     expect(problemsOf({ subject: raw }).map(({ pointer }) => pointer.replace("/definitions/subject", ""))).toEqual([
       "/minLenght",
@@ -148,18 +148,18 @@ describe("a $ref", () => {
     ["with a space, written as it is", "my order", "#/definitions/my order"],
     ["with a percent sign", "100%", "#/definitions/100%"],
     ["like a method", "toString", "#/definitions/toString"],
-  ])("leads to the definition with this name: %s", (_, name, target) => {
+  ])("refers to the definition with this name: %s", (_, name, target) => {
     const subject = schemaOf({ $ref: target }, { [name]: { type: "null" } });
     expect(checkValue(subject, 1)).toHaveLength(1);
     expect(checkValue(subject, null)).toHaveLength(0);
   });
 
-  test("in a schema that stands alone leads to its own `$defs` and nowhere else", () => {
+  test("in a schema that stands alone refers only to its own `$defs`", () => {
     expect(parseSchema({ $ref: "#/definitions/a" })).toMatchObject({ problems: [{ pointer: "/$ref" }] });
     expect(parseSchema({ $ref: "#/$defs/a", $defs: { a: {} } })).toHaveProperty("schema");
   });
 
-  test("to `#/$defs` leads to those of the definition that it stands in", () => {
+  test("to `#/$defs` refers to those of its own definition", () => {
     const local = (type: string) => ({ $ref: "#/$defs/local", $defs: { local: { type } } });
     const subject = schemaOf(
       { prefixItems: [{ $ref: "#/definitions/other" }, { $ref: "#/$defs/local" }], ...defs },
@@ -186,7 +186,7 @@ describe("a $ref", () => {
     ["back through a condition", { a: { if: { $ref: "#" }, then: {} } }],
     ["back through a branch", { a: { if: {}, else: { $ref: "#/$defs/b" }, $defs: { b: { $ref: "#" } } } }],
     ["to itself from inside", { a: { anyOf: [{ anyOf: [{ $ref: "#/definitions/a" }] }] } }],
-  ])("that leads %s without going into a value is refused", (_, definitions) => {
+  ])("that leads %s without an inner value is rejected", (_, definitions) => {
     const problems = problemsOf(definitions);
     expect(problems.length).toBeGreaterThan(0);
     for (const { detail } of problems) expect(detail).toContain("circle");
@@ -204,7 +204,7 @@ describe("a $ref", () => {
     expect(problemsOf(definitions)).toEqual([]);
   });
 
-  test("may follow another for sixteen times, and no more", () => {
+  test("can follow another sixteen times at most", () => {
     const chain = (length: number): JsonObject =>
       Object.fromEntries(
         Array.from({ length: length + 1 }, (_, index) => [
@@ -233,7 +233,7 @@ describe("a pattern", () => {
     expect(problemsOf({ subject: { pattern } })).toEqual([]);
   });
 
-  test("of which there are too many is refused", () => {
+  test("is rejected if there are too many", () => {
     const definitions = Object.fromEntries(
       Array.from({ length: 200 }, (_, index) => [`d${index}`, { pattern: `^[a-z]{${200 + index}}$` }]),
     );
@@ -242,7 +242,7 @@ describe("a pattern", () => {
     expect(problems[0]?.detail).toContain("too large together");
   });
 
-  test("that stands in many places counts once", () => {
+  test("counts once, even if it is in many places", () => {
     const definitions = Object.fromEntries(
       Array.from({ length: 1_000 }, (_, index) => [`d${index}`, { pattern: "^[a-z]{1,200}$" }]),
     );
@@ -250,7 +250,7 @@ describe("a pattern", () => {
   });
 });
 
-test("a schema that a tool exported as a document of its own can be pasted whole", () => {
+test("a schema that a tool exported as a document can be pasted unchanged", () => {
   const exported: JsonObject = {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     $id: "https://example.org/order.json",
@@ -274,13 +274,13 @@ test("a schema that a tool exported as a document of its own can be pasted whole
   ]);
 });
 
-test("only the first unknown keyword is answered with the list of those that are known", () => {
+test("only the first unknown keyword gets the list of known keywords", () => {
   const [first, second] = problemsOf({ one: { foo: 1 }, two: { bar: 1 } });
   expect(first?.detail).toContain("x-sensitive, title");
   expect(second?.detail).toBe("`bar` is not a keyword that schemas may use here");
 });
 
-test("too many patterns beside too many declared properties are refused in a new definition only", () => {
+test("too many patterns beside too many declared properties are rejected in a new definition only", () => {
   const properties = Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`property${index}`, {}]));
   const patternProperties = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`^x${index}`, {}]));
   const definitions = { subject: { properties, patternProperties } };
@@ -294,7 +294,7 @@ test("too many patterns beside too many declared properties are refused in a new
 
 const defs: JsonObject = { $defs: { local: { type: "number" } } };
 
-test("annotations are taken and change nothing", () => {
+test("annotations are accepted and change nothing", () => {
   const raw = {
     title: "t",
     description: "d",

@@ -33,7 +33,7 @@ test.each([
   }
 });
 
-test("only the address that begins too many sign-ins is slowed down", async () => {
+test("only the address that starts too many sign-ins is slowed down", async () => {
   const service = new TestService(postgresHome, { STEPWELL_TRUSTED_PROXIES: "127.0.0.0/8, ::1" });
   await service.start();
   try {
@@ -62,7 +62,7 @@ test("only the address that begins too many sign-ins is slowed down", async () =
   }
 }, 60_000);
 
-test("the record of a browser in which nobody signed in is deleted after an hour", async () => {
+test("the record of a browser that never signed in is deleted after an hour", async () => {
   const service = new TestService(postgresHome);
   await service.start();
   try {
@@ -83,7 +83,7 @@ test("the record of a browser in which nobody signed in is deleted after an hour
   }
 });
 
-test("a network whose addresses try many tokens is refused, however many addresses it has", async () => {
+test("a network that tries many tokens is rejected, however many addresses it has", async () => {
   const settings = { STEPWELL_TRUSTED_PROXIES: "127.0.0.0/8, ::1", STEPWELL_MAX_REFUSALS_PER_MINUTE: "20" };
   const service = new TestService(postgresHome, settings);
   await service.start();
@@ -116,7 +116,7 @@ test("trusted proxies must be addresses", () => {
   ]);
 });
 
-test("a log names no query, and of a page no link", () => {
+test("the log contains no query string, and no path of a link", () => {
   expect(loggedPath({ url: "/jobs/1?pageToken=x", routeOptions: { url: "/jobs/:jobId", schema: {} } })).toBe("/jobs/1");
   const page = { url: "/invitations/:code", schema: { hide: true } };
   expect(loggedPath({ url: "/invitations/sti_secret", routeOptions: page })).toBe("/invitations/:code");

@@ -20,7 +20,7 @@ const acme = { name: "acme", displayName: "Acme Ltd." };
 onOneStore((home) => {
   const service = useService(home);
 
-  test("an organization is created, found, listed, renamed, and its creator is its owner", async () => {
+  test("an organization is created, found, listed and renamed, and its creator is its owner", async () => {
     const user = await service.newUser();
     const created = await user.client.call<Organization>("CreateOrganization", { body: acme });
     const { organizationId } = created.body;
@@ -72,7 +72,7 @@ onOneStore((home) => {
     expect((await user.client.call("ListOrganizations")).body).toEqual({ organizations: [] });
   });
 
-  test("the same name, also in another case or form, is another organization", async () => {
+  test("the same name, also in another case or form, makes a different organization", async () => {
     const user = await service.newUser();
     const ids = new Set<string>();
     for (const name of ["café", "café", "CAFÉ", "cafe\u0301"]) {
@@ -85,7 +85,7 @@ onOneStore((home) => {
     expect(ids.size).toBe(4);
   });
 
-  test("a name that looks like code is text", async () => {
+  test("a name that looks like code is plain text", async () => {
     const user = await service.newUser();
     for (const name of ["<script>alert(1)</script>", "{{7*7}}", "=cmd()", "'; DROP TABLE job; --", "$(input)"]) {
       const { body } = await user.client.call("CreateOrganization", { body: { name, displayName: name } });
@@ -93,7 +93,7 @@ onOneStore((home) => {
     }
   });
 
-  test("a key is taken as it is asked for, once in the service: another organization that asks for it is refused", async () => {
+  test("a requested key is used exactly, once in the service: a second organization cannot have it", async () => {
     const user = await service.newUser();
     const key = `k-${randomUUID()}`;
     const create = (names: object) =>
@@ -111,7 +111,7 @@ onOneStore((home) => {
     expect((await create({ key })).body.key).toBe(key);
   });
 
-  test("a key that nobody asked for is made of the name, with an ending where that is taken", async () => {
+  test("a key that is not requested is made from the name, with an ending if that is taken", async () => {
     const user = await service.newUser();
     const keyFor = async (name: string) =>
       (await user.client.call<Organization>("CreateOrganization", { body: { ...acme, name } })).body.key;
@@ -126,7 +126,7 @@ onOneStore((home) => {
     expect(await keyFor("株式会社")).toMatch(/^organization-[0-9a-f]{8}$/);
   });
 
-  test("if several organizations ask for one key at the same moment, one gets it", async () => {
+  test("if several organizations request one key at the same moment, one gets it", async () => {
     const user = await service.newUser();
     const body = { ...acme, key: `k-${randomUUID()}` };
     const answers = await Promise.all(
@@ -136,7 +136,7 @@ onOneStore((home) => {
     expect((await user.client.call<OrganizationList>("ListOrganizations")).body.organizations).toHaveLength(1);
   });
 
-  test("organizations of one name that are created at one instant have different keys", async () => {
+  test("simultaneously created organizations with one name have different keys", async () => {
     const user = await service.newUser();
     const body = { ...acme, name: `at once ${randomUUID()}` };
     const answers = await Promise.all(
@@ -145,7 +145,7 @@ onOneStore((home) => {
     expect(new Set(answers.map((answer) => answer.body.key)).size).toBe(8);
   });
 
-  test("an organization without a key, which a node of an earlier release made, is given one when it is first read", async () => {
+  test("an organization without a key, from a node of an earlier release, gets one when it is first read", async () => {
     const { api, organizationId } = await service.newOrganization();
     const { body } = await api.call<Organization>("GetOrganization");
     await service.running.database.query(said("DELETE FROM organization_key WHERE organization_id = $1"), [
@@ -156,7 +156,7 @@ onOneStore((home) => {
     expect((await api.call("ListOrganizations")).body).toMatchObject({ organizations: [body] });
   });
 
-  test("an organization without a key is given one with its next change", async () => {
+  test("an organization without a key gets one with its next change", async () => {
     const { api, organizationId } = await service.newOrganization();
     const { body } = await api.call<Organization>("GetOrganization");
     await service.running.database.query(said("DELETE FROM organization_key WHERE organization_id = $1"), [
@@ -166,7 +166,7 @@ onOneStore((home) => {
     expect((await api.call("UpdateOrganization", { body: { displayName } })).body).toEqual({ ...body, displayName });
   });
 
-  test("a first answer that an earlier release kept, without a key, is completed", async () => {
+  test("a first answer that an earlier release stored without a key is completed", async () => {
     const user = await service.newUser();
     const options = { body: acme, headers: { "idempotency-key": "k" } };
     const { body } = await user.client.call("CreateOrganization", options);
@@ -180,7 +180,7 @@ onOneStore((home) => {
     await api.refused("UpdateOrganization", "ValidationError", { body: {} });
   });
 
-  test("a deleted organization is gone for everybody, and its tokens are not valid any more", async () => {
+  test("a deleted organization is gone for all users, and its tokens are not valid any more", async () => {
     const { api, organizationId, owner } = await service.newOrganization();
     const { body: token } = await api.call<{ token: string }>("CreateApiToken", {
       body: { name: "t", permissions: ["organization:read"] },
@@ -196,7 +196,7 @@ onOneStore((home) => {
     expect(body.organizations.map((organization) => organization.organizationId)).not.toContain(organizationId);
   });
 
-  test("an organization with an unfinished job cannot be deleted, and all goes on as before", async () => {
+  test("an organization with an unfinished job cannot be deleted, and everything continues as before", async () => {
     const { api } = await service.newOrganization();
     const { workflowId } = await deploy(api, waitingDefinition);
     const { jobId } = await submitAndWait(api, workflowId);

@@ -51,7 +51,7 @@ onOneStore((home) => {
       issuer.tokens(response, await make());
   const withClaims = (changes: () => Readonly<Record<string, unknown>>) => withToken(() => issuer.idToken(changes()));
 
-  test("the answers that the tables below change are accepted without a change", async () => {
+  test("the unchanged answers for the tables below are accepted", async () => {
     const first = await signInThere(withClaims(() => ({})));
     expect(first.userId).toBeDefined();
     expect((await signInThere(withClaims(() => ({ exp: seconds(-29) })))).userId).toBe(first.userId);
@@ -81,7 +81,7 @@ onOneStore((home) => {
   ];
   let earlierNonce = "";
 
-  test.for(forged)("an id token that %s lets nobody in, and the page says to begin again", async ([, script]) => {
+  test.for(forged)("an id token that %s gives no access, and the page says to begin again", async ([, script]) => {
     earlierNonce = issuer.nonce === "" ? "n" : issuer.nonce;
     const { page, userId } = await signInThere(script);
     expect([page.status, userId]).toEqual([403, undefined]);
@@ -105,7 +105,7 @@ onOneStore((home) => {
   ];
 
   test.for(broken)(
-    "an issuer that answers with %s lets nobody in, and the page says so",
+    "an issuer that answers with %s gives no access, and the page says so",
     async ([, status, script]) => {
       const { page, userId } = await signInThere(script);
       expect([page.status, userId]).toEqual([status, undefined]);
@@ -113,7 +113,7 @@ onOneStore((home) => {
     },
   );
 
-  test("an issuer that never answers, or never comes to an end, is given up after seconds", async () => {
+  test("an answer of an issuer that never comes or never ends is given up after seconds", async () => {
     const startedAt = performance.now();
     let asked = 0;
     const script: Script = (response) => {
@@ -126,7 +126,7 @@ onOneStore((home) => {
     expect(performance.now() - startedAt).toBeLessThan(15_000);
   });
 
-  test("a person's data of somebody else count for nobody", async () => {
+  test("userinfo of another subject is ignored", async () => {
     issuer.userInfo = (response) =>
       issuer.json(response, { sub: "other", email: "other@scripted.test", email_verified: true });
     const { page } = await signInThere(
@@ -135,7 +135,7 @@ onOneStore((home) => {
     expect(page.status).toBe(403);
   });
 
-  test("that an address is verified is believed of that address alone, wherever it stands", async () => {
+  test("a verified e-mail address is accepted only as that address, in whichever answer it comes", async () => {
     issuer.userInfo = (response) => issuer.json(response, { sub: "mixed", email: "mixed@scripted.test" });
     const inToken = await signInThere(withClaims(() => ({ sub: "mixed", email: undefined, email_verified: true })));
     expect(inToken.page.text).toContain("does not say that your e-mail address is verified");
@@ -145,7 +145,7 @@ onOneStore((home) => {
     expect(there.userId).toBeDefined();
   });
 
-  test("nothing of it counts against anybody, and people sign in by password meanwhile", async () => {
+  test("invalid answers count against no user, and sign-ins by password still work", async () => {
     const { database } = service.running;
     expect(await ask(database, "SELECT 1 FROM sign_in_backoff")).toEqual([]);
     expect(await ask(database, "SELECT 1 FROM account_activity WHERE action = 'sign-in-refused'")).toEqual([]);

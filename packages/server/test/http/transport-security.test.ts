@@ -61,7 +61,7 @@ onOneStore((home) => {
       expect(head).toMatch(/^x-content-type-options: nosniff$/im);
     });
 
-    test("headers that come too slowly (408) keep browsers on https", async () => {
+    test("headers that arrive too slowly (408) keep browsers on https", async () => {
       const slow = await open(service.port);
       slow.write("GET /health/live HTTP/1.1\r\nHost:");
       const answer = await readAll(slow, 5_000);
@@ -74,7 +74,7 @@ onOneStore((home) => {
     const service = useService(home);
 
     test.each(answers.filter(([name]) => !/preflight|sign-in/.test(name)))(
-      "%s says nothing about https, whatever a header of the request says",
+      "%s does not mention https, whatever the request's headers say",
       async (_name, status, request) => {
         const answer = await exchange(service.port, request.replace("\r\n", "\r\nX-Forwarded-Proto: https\r\n"));
         expect(answer).not.toMatch(/strict-transport-security/i);
