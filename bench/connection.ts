@@ -41,7 +41,7 @@ export class Connection {
     return this.#closedBy === undefined;
   }
 
-  /** Rejects when the connection is lost before the answer is whole: then nobody knows what became of the request. */
+  /** Rejects if the connection is lost before the answer is complete. The result of the request is then unknown. */
   ask(request: string | Buffer): Promise<Answer> {
     return new Promise((resolve, reject) => {
       if (this.#closedBy !== undefined) return reject(this.#closedBy);
