@@ -24,7 +24,7 @@ const cancelled: Transition = { type: "job.cancelled", by: { type: "user", id: "
 test.each<[string, readonly Transition[], JobStatus]>([
   ["a step that succeeded as its child did", [done], "SUCCEEDED"],
   ["a step that failed as its child did", [failed], "FAILED"],
-  ["a step whose child somebody cancelled", [failed], "CANCELLED"],
+  ["a step whose child was cancelled", [failed], "CANCELLED"],
   ["a step that waits for its child", [], "RUNNING"],
   ["a cancelled job whose child was cancelled with it", [cancelled], "CANCELLED"],
   ["a cancelled job whose child had ended before", [cancelled], "SUCCEEDED"],

@@ -200,7 +200,7 @@ describe("500 steps", () => {
     ],
     ["whose failures all lead back to the first", (index: number) => step(name(index), nextOf(index), name(0))],
     [
-      "of which each fails to the next and succeeds to the last",
+      "whose failures lead to the next and whose successes lead to the last",
       (index: number) =>
         step(name(index), index === many - 1 ? null : name(many - 1), index < many - 2 ? name(index + 1) : undefined),
     ],
@@ -209,7 +209,7 @@ describe("500 steps", () => {
       (index: number) => step(name(index), nextOf(index), index % 10 === 9 ? name(index - 5) : undefined),
     ],
     [
-      "of which each chooses among three",
+      "each with a choice among three",
       (index: number) => ({
         ...step(name(index), null),
         next: [nextOf(index), name((index * 31) % many), null].map((to) => ({
@@ -218,7 +218,10 @@ describe("500 steps", () => {
         })),
       }),
     ],
-    ["of which each leads anywhere", (index: number) => step(name(index), nextOf(index), name((index * 7919) % many))],
+    [
+      "whose failures lead to steps all over",
+      (index: number) => step(name(index), nextOf(index), name((index * 7919) % many)),
+    ],
   ])("%s are laid out in time, and none overlap", (_name, sketch) => {
     const steps = Array.from({ length: many }, (_, index) => sketch(index));
     const graph = graphOf(steps);

@@ -75,9 +75,9 @@ describe("a form", () => {
     ["no type at all", {}],
     ["all of several", { allOf: [{ type: "string" }, { minLength: 1 }] }],
     ["a tuple", { type: "array", prefixItems: [{ type: "string" }] }],
-    ["one of several, and more beside", { anyOf: [{ required: ["a"] }], properties: { a: {}, b: {} } }],
+    ["one of several, beside other keywords", { anyOf: [{ required: ["a"] }], properties: { a: {}, b: {} } }],
     ["a reference to nothing", { $ref: "#/definitions/none" }],
-    ["what is no schema", true],
+    ["an invalid schema", true],
   ])("has a JSON field if the schema is %s", (_name, schema) => {
     expect(field(schema)).toMatchObject({ kind: "json" });
   });

@@ -60,8 +60,8 @@ test("a missing role claim is different from a claim without roles", () => {
 const emailRows: readonly (readonly [string, unknown, boolean, boolean])[] = [
   ["says that it is verified", true, true, true],
   ["says that it is not", false, false, false],
-  ["says so in words", "true", false, true],
-  ["says nothing of it", undefined, false, true],
+  ["says so in a text", "true", false, true],
+  ["does not mention it", undefined, false, true],
 ];
 
 test.for(emailRows)(
@@ -110,12 +110,24 @@ test.for(nameRows)("the name in %j is %s", ([claims, expected]) => {
 });
 
 const roleRows: readonly (readonly [string, readonly string[], readonly string[], readonly string[], object])[] = [
-  ["somebody new gets what is given", [], [], ["viewer"], { roles: ["viewer"], providerRoles: ["viewer"] }],
-  ["what is given no more goes", ["viewer"], ["viewer"], [], { roles: [], providerRoles: [] }],
-  ["what others gave stays", ["ci", "viewer"], ["viewer"], [], { roles: ["ci"], providerRoles: [] }],
-  ["what others gave stays theirs", ["ci"], [], ["ci"], { roles: ["ci"], providerRoles: [] }],
-  ["what others took away comes back", [], ["viewer"], ["viewer"], { roles: ["viewer"], providerRoles: ["viewer"] }],
-  ["one for another", ["viewer"], ["viewer"], ["ci"], { roles: ["ci"], providerRoles: ["ci"] }],
+  ["a new user gets the given roles", [], [], ["viewer"], { roles: ["viewer"], providerRoles: ["viewer"] }],
+  ["a role that is no longer given goes", ["viewer"], ["viewer"], [], { roles: [], providerRoles: [] }],
+  ["a role from another source stays", ["ci", "viewer"], ["viewer"], [], { roles: ["ci"], providerRoles: [] }],
+  [
+    "a role from both sources stays as one from the other source",
+    ["ci"],
+    [],
+    ["ci"],
+    { roles: ["ci"], providerRoles: [] },
+  ],
+  [
+    "a given role that was removed here comes back",
+    [],
+    ["viewer"],
+    ["viewer"],
+    { roles: ["viewer"], providerRoles: ["viewer"] },
+  ],
+  ["one role replaces another", ["viewer"], ["viewer"], ["ci"], { roles: ["ci"], providerRoles: ["ci"] }],
 ];
 
 test.for(roleRows)("%s", ([, roles, providerRoles, given, expected]) => {

@@ -86,9 +86,9 @@ const rows: readonly (readonly [string, unknown, readonly (string | RegExp)[]])[
     [{ ...roleless, roleClaim: "groups" }],
     [/^\/0\/roles is missing/, /^\/0\/defaultRoles is missing/],
   ],
-  ["no way to a role", [roleless], [/^\/0\/defaultRoles is missing/]],
+  ["neither a role claim nor default roles", [roleless], [/^\/0\/defaultRoles is missing/]],
   [
-    "what is no role's name",
+    "an invalid role name",
     [{ ...good, roles: { staff: ["Viewer!"] } }],
     [/^\/0\/roles\/staff\/0 must be the name of a role/],
   ],

@@ -21,7 +21,7 @@ const long = (level: number) => "ж".repeat(100) + level;
 describe("a definition with branches is refused", () => {
   test.each<[name: string, steps: readonly StepSketch[], problem: string]>([
     [
-      "where a branch begins at a step that is not there",
+      "where a branch begins at an unknown step",
       [split({ left: "aa" }), noop("a", null)],
       "/steps/0/integrationDetails/config/branches/left there is no step `aa`",
     ],
@@ -56,12 +56,12 @@ describe("a definition with branches is refused", () => {
       "/steps/1/transitionToStep from `a` no path leads to the end, so a job can never end from there; give a step on this path the transition null",
     ],
     [
-      "where a fork is in itself",
+      "where a fork contains itself",
       [split({ left: "a" }), noop("a", "split")],
       "/steps/1/transitionToStep `split` is on the main line, and `a` in the branch `left` of `split`; a branch ends with the transition null, and then the job continues after `split`",
     ],
     [
-      "where names are so long, one in the other, that the store has no room for the path",
+      "where nested names are too long for the path in the store",
       [
         ...Array.from({ length: 5 }, (_, level) =>
           parallel(long(level), { [long(level)]: level === 4 ? "last" : long(level + 1) }, null),
@@ -71,7 +71,7 @@ describe("a definition with branches is refused", () => {
       `/steps/4/name the paths of its branches, of the names of all forks and branches around them, have up to 2074 bytes, and may have 2000; give shorter names, or nest less`,
     ],
     [
-      "where more is nested than five deep",
+      "where the nesting is more than five levels deep",
       [
         ...Array.from({ length: 6 }, (_, index) => parallel(`p${index}`, { one: `p${index + 1}` }, null)),
         noop("p6", null),
@@ -118,12 +118,12 @@ describe("a definition with branches is refused", () => {
       "/steps/0/input `item` is there only in the body of a forEach",
     ],
     [
-      "where an expression behind a forEach reads the place of an item",
+      "where an expression after a forEach reads the index of an item",
       [each("${ [1] }", {}, "end"), noop("work", null), transform("end", "${ index }", null)],
       "/steps/2/input `index` is there only in the body of a forEach",
     ],
     [
-      "where an expression in a body reads what its own forEach has yet to give",
+      "where an expression in a body reads the output of its own forEach",
       [each("${ [1] }"), transform("work", "${ steps.each.output }", null)],
       "/steps/1/input `steps.each.output` is never there at this point of the job",
     ],
@@ -153,12 +153,12 @@ describe("a definition with branches is refused", () => {
       "/steps/0/integrationDetails/config/step there is no step `wrok`; did you mean `work`?",
     ],
     [
-      "where the body is not said",
+      "where the body is missing",
       [forEach("each", { items: [1] }, null)],
       "/steps/0/integrationDetails/config/step is required",
     ],
     [
-      "where `until` is none of its words",
+      "where `until` has an unknown value",
       [parallel("split", { left: "a" }, null, { until: "first" as "any" }), noop("a", null)],
       '/steps/0/integrationDetails/config/until must be "all" or "any"',
     ],
@@ -178,7 +178,7 @@ describe("a definition with branches is refused", () => {
       "/steps/0/integrationDetails/config/items must be an array, but is a string; an expression is written as in `${ input.name }`",
     ],
     [
-      "where an expression stands for a number that no expression may give",
+      "where an expression stands in a number field that takes none",
       [each("${ [1] }", { concurrency: "${ 1 }" }), noop("work", null)],
       "/steps/0/integrationDetails/config/concurrency must be an integer, but is a string; no expression may stand here",
     ],
@@ -188,7 +188,7 @@ describe("a definition with branches is refused", () => {
       "/steps/0/integrationDetails/config/items must have at most 10000 items",
     ],
     [
-      "where a field of the config has the name that it has elsewhere",
+      "where a field of the config has its name from another language",
       [each("${ [1] }", { MaxConcurrency: 2 }), noop("work", null)],
       "/steps/0/integrationDetails/config/MaxConcurrency is not a property that is allowed here; `MaxConcurrency` is `concurrency` here",
     ],
@@ -335,8 +335,8 @@ describe("a list of the outputs of items", () => {
 
   test.each<[string, number | undefined, JsonObject]>([
     ["fits", 2_000, text({ maxLength: 500 })],
-    ["has as many items as anybody likes", undefined, text({ maxLength: 500 })],
-    ["has outputs of which nothing is known", 10_000, {}],
+    ["has any number of items", undefined, text({ maxLength: 500 })],
+    ["has outputs of an unknown type", 10_000, {}],
     ["has outputs that may be small", 10_000, text({})],
   ])("that %s causes no warning", (_, maxItems, output) => {
     expect(warningsOf(maxItems, output)).toEqual([]);

@@ -109,7 +109,7 @@ describe("a definition is rejected that", () => {
     ],
     ["has no definitions", without("definitions", sound), "/definitions", "is required"],
     [
-      "has a broken schema that nobody uses",
+      "has a broken schema that no step uses",
       withFields({ definitions: { any: {}, x: { typ: 1 } } }),
       "/definitions/x/typ",
       "did you mean `type`?",
@@ -243,19 +243,19 @@ describe("a definition is rejected that", () => {
       "null to end the job, or an object with `choose`, but is a number",
     ],
     [
-      "chooses among nothing",
+      "has an empty choice",
       withLast(noop("b", any, { choose: [], else: null })),
       `${last}/transitionToStep/choose`,
       "has no condition",
     ],
     [
-      "chooses, and says nothing of the day when no condition holds",
+      "chooses without an `else`",
       withLast(noop("b", any, { choose: [{ if: "true", then: null }] })),
       `${last}/transitionToStep/else`,
       "is required",
     ],
     [
-      "chooses by what is no expression",
+      "chooses by an invalid expression",
       withLast(noop("b", any, { choose: [{ if: "output. >", then: null }], else: null })),
       `${last}/transitionToStep/choose/0/if`,
       "which is not possible in this place",
@@ -267,7 +267,7 @@ describe("a definition is rejected that", () => {
       "leave out the",
     ],
     [
-      "chooses a step that there is not",
+      "chooses an unknown step",
       withLast(noop("b", any, { choose: [{ if: "true", then: "c" }], else: null })),
       `${last}/transitionToStep/choose/0/then`,
       "there is no step `c`",
@@ -287,7 +287,7 @@ describe("a definition is rejected that", () => {
       "is required: what the step makes",
     ],
     [
-      "maps its input by what is no expression",
+      "maps its input by an invalid expression",
       withLast(noop("b", any, null, { input: { a: "${ 1 + }" } })),
       `${last}/input/a`,
       "ends too early",
@@ -307,7 +307,7 @@ describe("a definition is rejected that", () => {
     ],
     // Its retry policy and its timeout.
     [
-      "retries what calls nothing",
+      "retries a step without a call",
       withLast(noop("b", any, null, { retry: {} })),
       `${last}/retry`,
       "nothing to try again",
@@ -326,43 +326,43 @@ describe("a definition is rejected that", () => {
       "did you mean `maxAttempts`?",
     ],
     [
-      "tries no time",
+      "has no attempts",
       withLast(call("b", any, null, { retry: { maxAttempts: 0 } })),
       `${last}/retry/maxAttempts`,
       "a whole number from 1 to 100",
     ],
     [
-      "tries too often",
+      "has too many attempts",
       withLast(call("b", any, null, { retry: { maxAttempts: 101 } })),
       `${last}/retry/maxAttempts`,
       "a whole number from 1 to 100",
     ],
     [
-      "tries one and a half times",
+      "has one and a half attempts",
       withLast(call("b", any, null, { retry: { maxAttempts: 1.5 } })),
       `${last}/retry/maxAttempts`,
       "a whole number",
     ],
     [
-      "waits no time between",
+      "has no interval between attempts",
       withLast(call("b", any, null, { retry: { initialIntervalSeconds: 0 } })),
       `${last}/retry/initialIntervalSeconds`,
       "above 0",
     ],
     [
-      "waits too long between",
+      "has too long an interval between attempts",
       withLast(call("b", any, null, { retry: { maxIntervalSeconds: 86_401 } })),
       `${last}/retry/maxIntervalSeconds`,
       "at most 86400",
     ],
     [
-      "waits less in the end than at first",
+      "has a maximum interval below the first one",
       withLast(call("b", any, null, { retry: { initialIntervalSeconds: 5, maxIntervalSeconds: 4 } })),
       `${last}/retry/maxIntervalSeconds`,
       "is less than the first interval",
     ],
     [
-      "waits shorter each time",
+      "has intervals that become shorter",
       withLast(call("b", any, null, { retry: { backoffRate: 0.5 } })),
       `${last}/retry/backoffRate`,
       "a number from 1 to 10",
@@ -374,14 +374,14 @@ describe("a definition is rejected that", () => {
       "true or false, but is a number",
     ],
     [
-      "times a no-op out",
+      "has a no-op with a timeout",
       withLast(noop("b", any, null, { timeoutSeconds: 1 })),
       `${last}/timeoutSeconds`,
       "has no timeout",
     ],
-    ["times out at once", withLast(call("b", any, null, { timeoutSeconds: 0 })), `${last}/timeoutSeconds`, "above 0"],
+    ["has a timeout of 0", withLast(call("b", any, null, { timeoutSeconds: 0 })), `${last}/timeoutSeconds`, "above 0"],
     [
-      "times out after more than a year",
+      "has a timeout of more than a year",
       withLast(wait("b", any, null, { timeoutSeconds: 31_536_001 })),
       `${last}/timeoutSeconds`,
       "at most 31536000",
@@ -551,7 +551,7 @@ test("the limits apply to every executor that waits, whatever its own schema all
 test.each<[string, JsonObject]>([
   ["five hundred steps with two hundred properties each", workflow(callChain("wide"), { wide: manyProperties(200) })],
   [
-    "fifty thousand properties that nobody uses",
+    "fifty thousand unused properties",
     workflow([noop("a", any, null)], { any: {}, wide: manyProperties(20_000), more: manyProperties(10_000) }),
   ],
   [

@@ -18,7 +18,7 @@ describe("a delay is rejected", () => {
   test.each<[string, JsonObject, string, string]>([
     ["without a time", {}, "", "exactly one of `seconds`"],
     ["with both times", { seconds: 1, until: "2026-01-31T12:00:00Z" }, "", "exactly one of `seconds`"],
-    ["of less than no time", { seconds: -1 }, "/seconds", "must be 0 or more"],
+    ["of a negative time", { seconds: -1 }, "/seconds", "must be 0 or more"],
     ["of more than a year", { seconds: 31_536_001 }, "/seconds", "must be 31536000 or less"],
     ["of seconds as text", { seconds: "5" }, "/seconds", "must be a number"],
     ["until a day", { until: "2026-01-31" }, "/until", "must be a time as in"],

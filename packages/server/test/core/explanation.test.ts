@@ -135,7 +135,7 @@ const cases: readonly Case[] = [
     sentence: "`pause` has slept long enough: a node continues it at once.",
   },
   {
-    name: "waits, and has to be done by a time",
+    name: "waits, and has a deadline",
     story: () => new Story([wait("approve", ["approved"], null)], { timeoutSeconds: 60 }),
     laterMs: 20_000,
     state: "waitingForEvents",
@@ -156,7 +156,7 @@ const cases: readonly Case[] = [
     facts: { operations: ["ResumeJob"] },
   },
   {
-    name: "tries again what its own policy does not name, since it was not carried out",
+    name: "retries a call whose error its policy does not name, since the call was not carried out",
     story: told([call("a", null, { retry: { maxAttempts: 2, on: ["Busy"] } })], (story) => story.fail("transient")),
     laterMs: 0,
     state: "retrying",
@@ -206,7 +206,7 @@ const cases: readonly Case[] = [
     facts: { bufferedEventIds: ["shipped"] },
   },
   {
-    name: "waited until its time was up",
+    name: "reached the timeout of its wait",
     story: told([wait("approve", ["approved"], null, { timeoutSeconds: 60 })]),
     laterMs: 60_100,
     more: { hasRoom: false },
@@ -239,7 +239,7 @@ const cases: readonly Case[] = [
     sentence: "Attempt 2 of 3 of `charge` starts in 1.0 s. Attempt 1 failed 0.0 s ago with ExecutorError: no luck.",
   },
   {
-    name: "tries again after a resume, which counts anew",
+    name: "retries after a resume, which starts the count again",
     story: told(
       [call("charge", null, { retry: { maxAttempts: 2, initialIntervalSeconds: 60, jitter: false } })],
       (story) => story.fail("permanent"),
@@ -252,7 +252,7 @@ const cases: readonly Case[] = [
     sentence: "Attempt 3 of 3 of `charge` starts in 1 min. Attempt 2 failed 0.0 s ago with ExecutorError: no luck.",
   },
   {
-    name: "has an attempt due for which there is no room",
+    name: "has an attempt that is due and finds no room",
     story: told([call("charge", null, patient)], (story) => story.fail()),
     laterMs: 75_000,
     more: { hasRoom: false, callCounts: new Map([["n", 5_200]]) },
@@ -381,7 +381,7 @@ const cases: readonly Case[] = [
     facts: { error: { code: "ExecutorError", step: "charge", attempt: 1 }, operations: ["ResumeJob"] },
   },
   {
-    name: "failed for a wait whose time was up",
+    name: "failed at the timeout of a wait",
     story: told([wait("approve", ["approved"], null, { timeoutSeconds: 60 })], (story) => story.later(60_000)),
     laterMs: 0,
     state: "failed",
@@ -401,7 +401,7 @@ const cases: readonly Case[] = [
     facts: { operations: ["SubmitJob"] },
   },
   {
-    name: "failed for good: what it is made of never changes",
+    name: "failed for good, since its input and version never change",
     story: told([noop("a", "b"), noop("b", "a", { onFailure: "end" }), noop("end", null)]),
     laterMs: 0,
     state: "failed",
@@ -419,7 +419,7 @@ const cases: readonly Case[] = [
     facts: { cancelledBy: { ...someone, name: "Ada" }, operations: ["ResumeJob"] },
   },
   {
-    name: "was cancelled before its first step, by somebody who is gone",
+    name: "was cancelled before its first step, by an account that no longer exists",
     story: () => {
       const story = new Story([call("charge", null)], { hasRoom: false });
       story.apply({ type: "job.cancelled", by: someone });

@@ -45,7 +45,10 @@ describe("usual definitions register without a warning", () => {
       "an optional property, with `has`",
       [first("last"), last({ input: { note: '${ has(input.note) ? input.note : "" }' } })],
     ],
-    ["what an earlier step gave", [first("last"), last({ input: { reserved: "${ steps.first.output.reserved }" } })]],
+    [
+      "an output of an earlier step",
+      [first("last"), last({ input: { reserved: "${ steps.first.output.reserved }" } })],
+    ],
     [
       "an optional property of an earlier step, with `has`",
       [
@@ -227,7 +230,7 @@ describe("usual definitions register without a warning", () => {
       ],
     ],
     [
-      "what a step received",
+      "an input of an earlier step",
       [
         first("last"),
         last({ input: { id: "${ steps.first.input.id }", at: "${ job.submittedAt }", now: "${ now }" } }),

@@ -191,7 +191,7 @@ describe("a document in another workflow language gets one problem, which names 
 
   test.each([
     ["with `steps`", { ...workflow([noop("a", any, null)]), States: {} }],
-    ["with tasks of no known language", { tasks: [{ name: "a" }] }],
+    ["with tasks of an unknown language", { tasks: [{ name: "a" }] }],
     ["that is empty", {}],
   ])("and a document %s is judged by its fields", (_, document) => {
     expect(

@@ -34,13 +34,13 @@ test.each<[string, EarlierLife, CountedEntry[], string]>([
     "1 stepDuration at 1500 (300)",
   ],
   [
-    "a step whose start nobody knows leaves the count incomplete",
+    "a step with an unknown start leaves the count incomplete",
     fresh,
     [{ type: "step.succeeded", at: 1_500, ...step }],
     "incomplete",
   ],
   [
-    "a resumed job takes its end back at the time for which that was counted",
+    "a resumed job takes its end back at the time at which the end was counted",
     { ...fresh, end: { measure: "jobsFailed", at: 2_000 } },
     [
       { type: "job.resumed", at: 9_000 },

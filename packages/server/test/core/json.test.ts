@@ -18,7 +18,7 @@ describe("the service accepts the JSON that JSON.parse accepts", () => {
     ["the largest safe whole number", "[9007199254740991,-9007199254740991]"],
     ["sixteen digits in a text", '{"card":"1234567890123456"}'],
     ["an exponent that stays safe", "[1e3,1.5E+2,2e-3]"],
-    ["a decimal fraction that no double hits", "0.1000000000000000055"],
+    ["a decimal fraction that no double equals", "0.1000000000000000055"],
     ["the smallest double", "5e-324"],
     ["zero in unusual forms", "[-0,0.000,0e999]"],
     ["sixty-four levels", nested(64)],
@@ -57,7 +57,7 @@ describe("JSON is rejected, with the place and what to do, when it", () => {
     ["has a half pair in a key", String.raw`{"a":{"\udfff":1}}`, "/a", "surrogate"],
     ["has the key __proto__", '{"a":{"__proto__":{}}}', "/a", "`__proto__`"],
     ["has the key __proto__ in escapes", String.raw`{"\u005f_proto__":1}`, "", "`__proto__`"],
-    ["reaches for a constructor's prototype", '{"constructor":{"prototype":{}}}', "/constructor", "`prototype`"],
+    ["has a key for a constructor's prototype", '{"constructor":{"prototype":{}}}', "/constructor", "`prototype`"],
     ["begins with a byte order mark", "\ufeff{}", "", "byte order mark"],
   ])("%s", (_, text, pointer, words) => {
     const parsed = parseJson(text, limits);

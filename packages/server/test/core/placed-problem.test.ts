@@ -33,9 +33,9 @@ describe("a JSON pointer leads to the place of", () => {
     ["an item behind brackets in a string", "/definitions/c~0d/3", "true"],
     ["an item of an inner list", "/definitions/c~0d/1/1", '"}"'],
     ["a missing field, at the object that lacks it", "/steps/0/transitionToStep", '{ "name": "first"'],
-    ["what is missing in something missing", "/steps/0/integrationDetails/config/eventIds", '{ "name": "first"'],
+    ["a missing value in a missing value", "/steps/0/integrationDetails/config/eventIds", '{ "name": "first"'],
     ["an item behind the last one, at the list", "/steps/7", "[\n"],
-    ["something inside of a text, at the key of the text", "/workflowName", '"workflowName"'],
+    ["a place inside of a text, at the key of the text", "/workflowName", '"workflowName"'],
   ])("%s", (_, pointer, at) => {
     const [offset = -1] = offsetsOf(definition, [{ pointer }]);
     expect(definition.slice(offset, offset + at.length)).toBe(at);

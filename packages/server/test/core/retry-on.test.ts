@@ -21,7 +21,7 @@ describe("a retry policy is rejected whose `on`", () => {
     ["has a wildcard", ["*"], "/0", "leave `on` out to mean every error"],
     ["has the wildcard of another language", ["States.ALL"], "/0", "leave `on` out to mean every error"],
     ["has another language's timeout", ["States.Timeout"], "/0", "is `Timeout` here"],
-    ["has another name of that language", ["States.Permissions"], "/0", "is the name of no error here"],
+    ["has another error name of that language", ["States.Permissions"], "/0", "is the name of no error here"],
     ["names an error that is never tried again", ["InputMismatch"], "/0", "would fail again"],
     ["names the error of an expression, which is never tried again", ["ExpressionFailed"], "/0", "would fail again"],
   ])("%s", (_, on, pointer, words) => {

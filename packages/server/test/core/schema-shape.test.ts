@@ -22,16 +22,32 @@ describe("a schema is closed, with the properties that it allows, when it", () =
   test.each<[string, JsonValue, string[]]>([
     ["forbids additional properties", closed, ["a", "b"]],
     ["forbids all properties", { additionalProperties: false }, []],
-    ["refers to one that does", { $ref: "#/definitions/closed" }, ["a", "b"]],
-    ["refers to one that does, and names more", { $ref: "#/definitions/closed", properties: { x: {} } }, ["a", "b"]],
+    ["refers to a schema that does", { $ref: "#/definitions/closed" }, ["a", "b"]],
+    [
+      "refers to a schema that does, and names more",
+      { $ref: "#/definitions/closed", properties: { x: {} } },
+      ["a", "b"],
+    ],
     [
       "forbids them beside a reference: then only its own get through",
       { $ref: "#/definitions/open", ...closed },
       ["a", "b"],
     ],
-    ["takes one over by `allOf`", { allOf: [{ $ref: "#/definitions/closed" }, { required: ["a"] }] }, ["a", "b"]],
-    ["takes two over by `allOf`: what both declare", { allOf: [closed, { $ref: "#/definitions/alsoClosed" }] }, ["b"]],
-    ["refers to one, and is one: what both declare", { $ref: "#/definitions/alsoClosed", ...closed }, ["b"]],
+    [
+      "includes a closed one by `allOf`",
+      { allOf: [{ $ref: "#/definitions/closed" }, { required: ["a"] }] },
+      ["a", "b"],
+    ],
+    [
+      "includes two closed ones by `allOf`: the properties that both declare",
+      { allOf: [closed, { $ref: "#/definitions/alsoClosed" }] },
+      ["b"],
+    ],
+    [
+      "is closed and refers to a closed one: the properties that both declare",
+      { $ref: "#/definitions/alsoClosed", ...closed },
+      ["b"],
+    ],
     [
       "has alternatives and forbids them itself",
       { ...closed, anyOf: [{ required: ["a"] }, { required: ["b"] }] },

@@ -40,12 +40,12 @@ function outputOf(told: Story): JsonValue | undefined {
 
 describe("the output of a wait step", () => {
   test.each<[string, JsonObject | undefined, JsonObject]>([
-    ["what the output definition declares, out of the payload", { approved: false }, { sku: "S", approved: false }],
-    ["all of it that is declared", { approved: true, comment: "ok" }, { sku: "S", approved: true, comment: "ok" }],
-    ["nothing that is not declared", { approved: true, boss: "me" }, { sku: "S", approved: true }],
-    ["what it was before, without a payload", undefined, { sku: "S" }],
+    ["the declared properties of the payload", { approved: false }, { sku: "S", approved: false }],
+    ["all declared properties", { approved: true, comment: "ok" }, { sku: "S", approved: true, comment: "ok" }],
+    ["no undeclared property", { approved: true, boss: "me" }, { sku: "S", approved: true }],
+    ["its former value, without a payload", undefined, { sku: "S" }],
     [
-      "nothing out of the payload in place of the input",
+      "no property of the payload in place of the input",
       { sku: "other", approved: true },
       { sku: "S", approved: true },
     ],

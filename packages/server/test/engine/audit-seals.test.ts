@@ -144,7 +144,7 @@ onEveryStore((home) => {
       ["its hash", "UPDATE audit_seal SET hash = previous_hash", ["seal-changed", "seal-unlinked"]],
       ["its predecessor", "UPDATE audit_seal SET previous_hash = hash", ["seal-unlinked", "seal-changed"]],
       ["the hash of an entry", "UPDATE audit_sealed SET entry_hash = '\\x00'", ["seal-changed", "entry-changed"]],
-      ["that it was ever there", "DELETE FROM audit_seal", ["seal-missing"]],
+      ["its existence", "DELETE FROM audit_seal", ["seal-missing"]],
     ])("%s", async (_what, change, expected) => {
       const { organizationId } = await sealedTrail(1, 1, 1);
       const { database } = service.running;

@@ -150,7 +150,7 @@ test("a function's error message is shortened, and unstorable characters are rem
 test.each([
   ["no object", "null"],
   ["no JSON", "Runtime exited"],
-  ["an object without words", { code: 1 }],
+  ["an object without a message", { code: 1 }],
 ])("a function's error that is %s still says where to look", async (_, error) => {
   expect(await callScripted(functionError(error))).toMatchObject({
     kind: "ordinary",

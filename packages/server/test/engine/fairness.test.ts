@@ -12,7 +12,7 @@ describe("a fair queue", () => {
   test.each([
     { name: "gives owners their turns", add: "A1 A2 A3 B1 C1 C2", bounds: [9, 9], gives: "A1 B1 C1 A2 C2 A3" },
     { name: "keeps the order of one owner", add: "A1 A2 A3", bounds: [9, 9], gives: "A1 A2 A3" },
-    { name: "lets nobody take more than a share", add: "A1 A2 A3 B1", bounds: [9, 2], gives: "A1 B1 A2" },
+    { name: "gives no owner more than a share", add: "A1 A2 A3 B1", bounds: [9, 2], gives: "A1 B1 A2" },
     { name: "runs no more than it may", add: "A1 A2 B1 C1", bounds: [2, 2], gives: "A1 B1" },
   ])("$name", ({ add, bounds: [maxRunning = 0, maxRunningPerOwner = 0], gives }) => {
     const queue = new FairQueue<string>({ maxRunning, maxRunningPerOwner });

@@ -40,7 +40,7 @@ function redirectTo(location: string): Talk {
 
 const ways: readonly (readonly [string, Talk, { kind: string; type?: string; code?: string; message: string }])[] = [
   [
-    "closes without a word",
+    "closes without an answer",
     ({ socket }) => socket.end(),
     { kind: "transient", type: "ConnectionBroken", message: "the connection broke" },
   ],
@@ -75,7 +75,7 @@ const ways: readonly (readonly [string, Talk, { kind: string; type?: string; cod
     { kind: "permanent", code: "OutputTooLarge", message: "a body larger than 1048576 bytes" },
   ],
   [
-    "announces more than is taken",
+    "announces more than the limit",
     say(`${plain}Content-Length: 1048577\r\n\r\n${"a".repeat(1_048_577)}`),
     { kind: "permanent", code: "OutputTooLarge", message: "a body larger than 1048576 bytes" },
   ],
@@ -95,7 +95,7 @@ const ways: readonly (readonly [string, Talk, { kind: string; type?: string; cod
     { kind: "ordinary", type: "InvalidAnswer", message: "(UND_ERR_HEADERS_OVERFLOW)" },
   ],
   [
-    "goes on to send interim answers",
+    "sends interim answers without an end",
     endlessly("", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".repeat(100)),
     { kind: "ordinary", type: "InvalidAnswer", message: "sends interim answers, but no final answer" },
   ],
@@ -142,7 +142,7 @@ const ways: readonly (readonly [string, Talk, { kind: string; type?: string; cod
     { kind: "permanent", type: "UnreadableBody", message: "cannot be unpacked from gzip" },
   ],
   [
-    "packs in a way that nobody asked for",
+    "uses an encoding that was not requested",
     say(`${json}Content-Encoding: compress, gzip\r\nContent-Length: 2\r\n\r\n{}`),
     { kind: "permanent", type: "UnreadableBody", message: "has a compression that the request did not accept" },
   ],
@@ -157,7 +157,7 @@ const ways: readonly (readonly [string, Talk, { kind: string; type?: string; cod
     { kind: "permanent", type: "UnreadableBody", message: "cannot be taken as JSON" },
   ],
   [
-    "sends JSON that is nested without measure",
+    "sends too deeply nested JSON",
     say(`${json}Content-Length: 1000000\r\n\r\n${"[".repeat(1_000_000)}`),
     { kind: "permanent", type: "UnreadableBody", message: "cannot be taken as JSON" },
   ],
@@ -227,7 +227,7 @@ const ways: readonly (readonly [string, Talk, { kind: string; type?: string; cod
     { kind: "permanent", type: "RedirectRefused", message: "something that is not an address" },
   ],
   [
-    "redirects without saying where",
+    "redirects without a Location",
     say("HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n"),
     { kind: "permanent", type: "HttpStatus302", message: "answered with status 302" },
   ],

@@ -91,7 +91,7 @@ onOneStore((home) => {
     ["a permission twice", { permissions: ["job:read", "job:read"] }],
     ["every permission at once", { permissions: ["*"] }],
     ["permissions that are no list", { permissions: "job:read" }],
-    ["what only people may do", { permissions: ["organization:create"] }],
+    ["a permission that only users can have", { permissions: ["organization:create"] }],
     ["a name of 10,000 characters", { name: "x".repeat(10_000) }],
     ["a blank name", { name: "  " }],
     ["an expiry that is past", { expiresAt: "2020-01-01T00:00:00Z" }],

@@ -144,7 +144,7 @@ onEveryStore((home) => {
   test.each([
     ["a workflow that is not there", { workflow: "nowhere" }, "nowhere"],
     ["a tag that is not set", { workflow: "leaf", tag: "$NONE" }, "$NONE"],
-    ["a version that there is not", { workflow: "leaf", versionNumber: 7 }, "version 7"],
+    ["a version that does not exist", { workflow: "leaf", versionNumber: 7 }, "version 7"],
   ])("%s fails the step, and the job continues after a resume", async (_, config, named) => {
     const { api, begin, read } = await family({
       root: [{ ...childJob("begin", "leaf", null), config }],

@@ -13,8 +13,8 @@ test.each([
   ["without a proxy, whatever the client says", "", "192.0.2.7", "127.0.0.1"],
   ["behind a trusted proxy, as that proxy says", "127.0.0.0/8", "192.0.2.7", "192.0.2.7"],
   ["behind a trusted proxy, and not as the client told the proxy", "127.0.0.0/8", "10.9.9.9, 192.0.2.7", "192.0.2.7"],
-  ["behind two of them, as the outer one says", "127.0.0.1, 10.0.0.0/8", "192.0.2.7, 10.1.1.1", "192.0.2.7"],
-  ["from somebody who is no proxy of ours, as it connects", "10.0.0.0/8", "192.0.2.7", "127.0.0.1"],
+  ["behind two trusted proxies, as the outer one says", "127.0.0.1, 10.0.0.0/8", "192.0.2.7, 10.1.1.1", "192.0.2.7"],
+  ["from a client that is no trusted proxy, as it connects", "10.0.0.0/8", "192.0.2.7", "127.0.0.1"],
 ])("the client's address is taken %s", async (_case, trusted, forwardedFor, expected) => {
   const service = new TestService(postgresHome, { STEPWELL_TRUSTED_PROXIES: trusted });
   await service.start();

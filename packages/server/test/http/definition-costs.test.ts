@@ -88,7 +88,7 @@ onOneStore((home) => {
 
   test.each<[string, string, object]>([
     ["half a million members of the wrong type", "CreateRole", { name: "x", permissions: new Array(490_000).fill(1) }],
-    ["ninety thousand keys that nobody knows", "RegisterWorkflow", keys(90_000)],
+    ["ninety thousand unknown keys", "RegisterWorkflow", keys(90_000)],
   ])("a body with %s is rejected quickly, with its first problem", async (_, operationId, body) => {
     const { api } = await service.newOrganization();
     const before = process.threadCpuUsage();

@@ -96,7 +96,7 @@ onOneStore((home) => {
     ["a kid that is a path", () => signedByUs({}, { kid: "../../../../dev/null" })],
     ["a kid that is SQL", () => signedByUs({}, { kid: "x' OR '1'='1" })],
     ["a kid with a NUL", () => signedByUs({}, { kid: "a\0b" })],
-    ["a kid that nobody has", () => signedByStranger({ kid: "unknown" })],
+    ["an unknown kid", () => signedByStranger({ kid: "unknown" })],
     ["no kid", () => signedByUs({}, { kid: undefined })],
     ["a kid that is no text", () => signedByUs({}, { kid: ["x"] })],
     ["our kid and a stranger's signature", () => signedByStranger()],
@@ -138,7 +138,7 @@ onOneStore((home) => {
     ["a header that is no JSON", () => `${Buffer.from("{").toString("base64url")}.${parts()[1]}.${parts()[2]}`],
     ["a header that is a list", () => `${encode([])}.${parts()[1]}.${parts()[2]}`],
     ["a payload that is null", () => `${parts()[0]}.${encode(null)}.${parts()[2]}`],
-    ["8 KB of it", () => signedByUs({ filler: "x".repeat(6_000) })],
+    ["8 KB of text", () => signedByUs({ filler: "x".repeat(6_000) })],
   ];
 
   test.each(attacks)("%s is 401", async (_name, makeToken) => {

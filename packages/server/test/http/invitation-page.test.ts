@@ -122,11 +122,11 @@ onOneStore((home) => {
   test.each([
     ["an invalid address", { newEmail: "nobody" }],
     ["no name", { displayName: " " }],
-    ["a name that turns its direction", { displayName: "a\u202eb" }],
+    ["a name with a change of text direction", { displayName: "a\u202eb" }],
     ["a name of 10,000 characters", { displayName: "x".repeat(10_000) }],
     ["a short password", { newPassword: "short", repeated: "short" }],
-    ["a password that everybody tries first", { newPassword: "password1234", repeated: "password1234" }],
-    ["another password the second time", { repeated: `${goodPassword}!` }],
+    ["a very common password", { newPassword: "password1234", repeated: "password1234" }],
+    ["two different passwords", { repeated: `${goodPassword}!` }],
     ["a password with NUL", { newPassword: `${goodPassword}\0`, repeated: `${goodPassword}\0` }],
   ])("%s is reported on the page and creates no account, and the invitation stays open", async (_name, changes) => {
     const { api } = await service.newOrganization();

@@ -214,7 +214,7 @@ onOneStore((home) => {
 
   test.each([
     ["no roles", { roles: undefined }, "/roles"],
-    ["a list of roles and one", { role: "viewer" }, "/role"],
+    ["both `roles` and `role`", { role: "viewer" }, "/role"],
     ["one role that does not exist", { roles: undefined, role: "vieweer" }, "/role"],
     ["one role that is a list", { roles: undefined, role: ["viewer"] }, "/role"],
     ["an empty list of roles", { roles: [] }, "/roles"],
@@ -225,7 +225,7 @@ onOneStore((home) => {
     ["a time that is past", { expiresAt: "2020-01-01T00:00:00Z" }, "/expiresAt"],
     ["a time that is too far away", { expiresAt: new Date(Date.now() + 31 * dayMs).toISOString() }, "/expiresAt"],
     ["an invalid time", { expiresAt: "tomorrow" }, "/expiresAt"],
-    ["a field that is not the caller's to set", { organizationId: "x" }, "/organizationId"],
+    ["a field that the caller cannot set", { organizationId: "x" }, "/organizationId"],
   ])("%s is 400 with a pointer, and creates no invitation", async (_name, changes, pointer) => {
     const { api } = await service.newOrganization();
     const body = { roles: ["viewer"], ...changes };

@@ -182,7 +182,7 @@ onEveryStore((home) => {
       "a range that ends before it begins",
       { createdAfter: "2026-01-02T00:00:00Z", createdBefore: "2026-01-01T00:00:00Z" },
     ],
-    ["a day that there is not", { createdAfter: "2026-02-30T00:00:00Z" }],
+    ["a day that does not exist", { createdAfter: "2026-02-30T00:00:00Z" }],
     ["a time without a zone", { createdAfter: "2026-01-01T00:00:00" }],
     ["the year 0", { createdAfter: "0000-01-01T00:00:00Z" }],
     ["a time that is in the year 10000 in UTC", { createdAfter: "9999-12-31T23:59:59-14:00" }],

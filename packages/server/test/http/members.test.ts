@@ -104,10 +104,10 @@ onOneStore((home) => {
     ["a role twice", { roles: ["viewer", "viewer"] }, "/roles"],
     ["a role that does not exist", { roles: ["viewer", "vieweer"] }, "/roles/1"],
     ["a role with the name of a built-in one in capitals", { roles: ["Owner"] }, "/roles/0"],
-    ["a role named as what every object has", { roles: ["constructor"] }, "/roles/0"],
+    ["a role with the name of an object's inherited member", { roles: ["constructor"] }, "/roles/0"],
     ["21 roles", { roles: Array.from({ length: 21 }, (_, index) => `role-${index}`) }, "/roles"],
     ["roles that are no list", { roles: "owner" }, "/roles"],
-    ["a field that is not the caller's to set", { roles: ["viewer"], userId: "x" }, "/userId"],
+    ["a field that the caller cannot set", { roles: ["viewer"], userId: "x" }, "/userId"],
   ])("%s is 400 with a pointer, and changes nothing", async (_name, body, pointer) => {
     const organization = await service.newOrganization();
     const { userId } = await service.newMember(organization, ["ci"]);

@@ -93,9 +93,9 @@ onEveryStore((home) => {
   test.each([
     ["no metric", {}],
     ["an unknown metric", { metric: "jobs" }],
-    ["an average of what is counted", { metric: "jobs_failed", aggregation: "avg" }],
+    ["an average of a count", { metric: "jobs_failed", aggregation: "avg" }],
     ["a sum of durations", { metric: "job_duration_seconds", aggregation: "sum" }],
-    ["a range of what is now", { metric: "jobs_running", from: "2026-01-01T00:00:00Z" }],
+    ["a range for a present value", { metric: "jobs_running", from: "2026-01-01T00:00:00Z" }],
     [
       "a range that ends before it begins",
       { metric: "jobs_failed", from: "2026-01-02T00:00:00Z", to: "2026-01-01T00:00:00Z" },

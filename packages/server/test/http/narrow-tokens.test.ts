@@ -64,7 +64,7 @@ onOneStore((home) => {
     ],
     ["an unknown workflow", () => ({ boundTo: { workflowIds: [workflowId, unknownId] } }), "/boundTo/workflowIds/1"],
     ["no tags", () => ({ boundTo: { tags: [] } }), "/boundTo/tags"],
-    ["what no tag can be named", () => ({ boundTo: { tags: ["$LIVE", "a b"] } }), "/boundTo/tags/1"],
+    ["an invalid tag", () => ({ boundTo: { tags: ["$LIVE", "a b"] } }), "/boundTo/tags/1"],
     ["too many tags", () => ({ boundTo: { tags: Array.from({ length: 101 }, (_, n) => `t${n}`) } }), "/boundTo/tags"],
     ["an event without a job", () => ({ boundTo: { jobEvent: { eventId: "e" } } }), "/boundTo/jobEvent/jobId"],
     ["a job without an event", () => ({ boundTo: { jobEvent: { jobId } } }), "/boundTo/jobEvent/eventId"],

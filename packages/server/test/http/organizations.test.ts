@@ -42,14 +42,14 @@ onOneStore((home) => {
     ["a blank name", { name: " \u00a0 ", displayName: "x" }, "/name"],
     ["a name of 10,000 characters", { name: "x".repeat(10_000), displayName: "x" }, "/name"],
     ["a control character", { name: "a\nb", displayName: "x" }, "/name"],
-    ["a change of direction", { name: "x", displayName: "a\u202eb" }, "/displayName"],
+    ["a change of text direction", { name: "x", displayName: "a\u202eb" }, "/displayName"],
     ["a zero-width character", { name: "x", displayName: "a\u200bb" }, "/displayName"],
     ["a mark of direction of another script", { name: "x", displayName: "a\u061cb" }, "/displayName"],
-    ["a joiner of words that nobody sees", { name: "x", displayName: "a\u2060b" }, "/displayName"],
+    ["an invisible word joiner", { name: "x", displayName: "a\u2060b" }, "/displayName"],
     ["a separator of lines", { name: "x", displayName: "a\u2028b" }, "/displayName"],
-    ["a letter that looks like nothing", { name: "\u3164", displayName: "x" }, "/name"],
-    ["a pattern of dots without a dot", { name: "\u2800", displayName: "x" }, "/name"],
-    ["a selector of a variation of nothing", { name: "\ufe0f", displayName: "x" }, "/name"],
+    ["an invisible letter", { name: "\u3164", displayName: "x" }, "/name"],
+    ["a braille pattern without dots", { name: "\u2800", displayName: "x" }, "/name"],
+    ["a variation selector without a character", { name: "\ufe0f", displayName: "x" }, "/name"],
     ["a key of two characters", { ...acme, key: "ab" }, "/key"],
     ["a key of 65 characters", { ...acme, key: "x".repeat(65) }, "/key"],
     ["a key in capitals", { ...acme, key: "Acme" }, "/key"],
@@ -60,11 +60,7 @@ onOneStore((home) => {
     ["a number", { name: 1, displayName: "x" }, "/name"],
     ["an array", { name: ["x"], displayName: "x" }, "/name"],
     ["an object", { name: {}, displayName: "x" }, "/name"],
-    [
-      "a field that is not the caller's to set",
-      { name: "x", displayName: "x", organizationId: "x" },
-      "/organizationId",
-    ],
+    ["a field that the caller cannot set", { name: "x", displayName: "x", organizationId: "x" }, "/organizationId"],
   ])("%s is 400 with a pointer", async (_name, body, pointer) => {
     const user = await service.newUser();
     const { body: problem } = await user.client.refused("CreateOrganization", "ValidationError", { body });

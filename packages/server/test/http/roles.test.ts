@@ -51,19 +51,19 @@ onOneStore((home) => {
     ["a name of 65 characters", { name: "x".repeat(65) }, "/name"],
     ["a name with a line break at its end", { name: "admin\n" }, "/name"],
     ["a name from another alphabet", { name: "аdmin" }, "/name"],
-    ["a name that climbs up", { name: "../owner" }, "/name"],
+    ["a name with `..`", { name: "../owner" }, "/name"],
     ["a name that is SQL", { name: "x'; drop table role; --" }, "/name"],
     ["a built-in role's name", { name: "owner" }, "/name"],
     ["a name that is a number", { name: 1 }, "/name"],
     ["a description of 10,000 characters", { description: "x".repeat(10_000) }, "/description"],
-    ["a description that turns its direction", { description: "a\u202eb" }, "/description"],
+    ["a description with a change of text direction", { description: "a\u202eb" }, "/description"],
     ["a name in the form of an id", { name: "abcdef00-0000-7000-8000-000000000000" }, "/name"],
     ["permissions that are null", { permissions: null }, "/permissions"],
     ["an unknown permission", { permissions: ["job:reed"] }, "/permissions/0"],
     ["every permission at once", { permissions: ["*"] }, "/permissions/0"],
     ["a permission twice", { permissions: ["job:read", "job:read"] }, "/permissions"],
-    ["what only people may do", { permissions: ["account:manage"] }, "/permissions/0"],
-    ["a field that is not the caller's to set", { isBuiltIn: true }, "/isBuiltIn"],
+    ["a permission that only users can have", { permissions: ["account:manage"] }, "/permissions/0"],
+    ["a field that the caller cannot set", { isBuiltIn: true }, "/isBuiltIn"],
   ])("%s is 400 with a pointer, and creates no role", async (_name, changes, pointer) => {
     const { api } = await service.newOrganization();
     const body = { name: "admin", permissions: ["job:read"], ...changes };

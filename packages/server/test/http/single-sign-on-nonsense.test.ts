@@ -71,13 +71,13 @@ onOneStore((home) => {
     ["is for another client", withClaims(() => ({ aud: "others" }))],
     ["is for nobody", withClaims(() => ({ aud: undefined }))],
     ["is for another client beside us", withClaims(() => ({ aud: ["us", "others"], azp: "others" }))],
-    ["is for several and says not for which", withClaims(() => ({ aud: ["us", "others"] }))],
+    ["is for several clients and does not say for which", withClaims(() => ({ aud: ["us", "others"] }))],
     ["is past its time", withClaims(() => ({ exp: seconds(-31) }))],
     ["never ends", withClaims(() => ({ exp: undefined }))],
     ["was made in the future", withClaims(() => ({ iat: seconds(120) }))],
     ["has the nonce of an earlier sign-in", withClaims(() => ({ nonce: earlierNonce }))],
     ["has no nonce", withClaims(() => ({ nonce: undefined }))],
-    ["names nobody", withClaims(() => ({ sub: undefined }))],
+    ["has no subject", withClaims(() => ({ sub: undefined }))],
   ];
   let earlierNonce = "";
 
@@ -89,7 +89,7 @@ onOneStore((home) => {
   });
 
   const broken: readonly (readonly [string, 403 | 503, Script])[] = [
-    ["an error without words", 403, (response) => void response.writeHead(400).end()],
+    ["an error without a description", 403, (response) => void response.writeHead(400).end()],
     ["a page", 403, (response) => void response.writeHead(200, { "content-type": "text/html" }).end("<h1>Hello</h1>")],
     ["half of a document", 403, (response) => void response.writeHead(200, json).end('{"access_token"')],
     ["a list", 403, (response) => issuer.json(response, [])],
@@ -98,10 +98,10 @@ onOneStore((home) => {
       403,
       (response) => issuer.json(response, { access_token: "a", token_type: "x" }),
     ],
-    ["the way to somewhere else", 403, (response) => void response.writeHead(302, { location: "/keys" }).end()],
-    ["that it is broken", 503, (response) => void response.writeHead(500).end("oops")],
-    ["nothing, and hangs up", 503, (response) => void response.destroy()],
-    ["more than anybody needs", 503, (response) => void response.writeHead(200, json).end(Buffer.alloc(3 << 20, " "))],
+    ["a redirect", 403, (response) => void response.writeHead(302, { location: "/keys" }).end()],
+    ["a server error", 503, (response) => void response.writeHead(500).end("oops")],
+    ["nothing, and disconnects", 503, (response) => void response.destroy()],
+    ["too long an answer", 503, (response) => void response.writeHead(200, json).end(Buffer.alloc(3 << 20, " "))],
   ];
 
   test.for(broken)(

@@ -135,7 +135,7 @@ onOneStore((home) => {
 
   const refusals: readonly (readonly [string, Record<string, unknown>, string])[] = [
     ["an address of another domain", { email: "eve@elsewhere.test" }, "is not responsible for your e-mail address"],
-    ["a domain that only ends like ours", { email: "eve@not-acme.test" }, "is not responsible for your e-mail address"],
+    ["a domain with the same ending", { email: "eve@not-acme.test" }, "is not responsible for your e-mail address"],
     ["a domain below ours", { email: "eve@sub.acme.test" }, "is not responsible for your e-mail address"],
     [
       "two domains in one address",
@@ -148,8 +148,12 @@ onOneStore((home) => {
       "is not responsible for your e-mail address",
     ],
     ["an address that is not verified", { email_verified: false }, "does not say that your e-mail address is verified"],
-    ["an address that is verified in words", { email_verified: "true" }, "does not say that your e-mail address"],
-    ["an address of which nothing is said", { email_verified: undefined }, "does not say that your e-mail address"],
+    ["an address whose verification is a text", { email_verified: "true" }, "does not say that your e-mail address"],
+    [
+      "an address without a word about its verification",
+      { email_verified: undefined },
+      "does not say that your e-mail address",
+    ],
     ["no address", { email: undefined }, "does not say that your e-mail address"],
     ["no group that gives a role", { groups: ["visitors"] }, "gives you no role"],
     ["groups of the wrong kind", { groups: { staff: true } }, "gives you no role"],

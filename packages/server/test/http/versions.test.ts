@@ -179,10 +179,10 @@ onOneStore((home) => {
     ["JSON in a string in JSON", JSON.stringify(straightDefinition), ""],
     ["no steps", definitionOf(), "/steps"],
     ["a name that two steps have", definitionOf(noopStep("a", "a2"), noopStep("a", null)), "/steps/1/name"],
-    ["a transition to nowhere", definitionOf(noopStep("a", "b")), "/steps/0/transitionToStep"],
+    ["a transition to an unknown step", definitionOf(noopStep("a", "b")), "/steps/0/transitionToStep"],
     ["a step that is never reached", definitionOf(noopStep("a", null), noopStep("b", null)), "/steps/1"],
     [
-      "a type that nobody carries out",
+      "a type without an executor",
       stepWith({ integrationDetails: { type: "/service/xyz" } }),
       "/steps/0/integrationDetails/type",
     ],

@@ -52,7 +52,7 @@ onOneStore((home) => {
     ["a page size of 1,000,000,000", { pageSize: 1_000_000_000 }],
     ["a made-up page token", { pageToken: "abc" }],
     ["an empty page token", { pageToken: "" }],
-    ["an order that nobody offers", { sort: "name;drop table" }],
+    ["an unknown order", { sort: "name;drop table" }],
   ])("%s is 400", async (_name, query) => {
     const { api } = await service.newOrganization();
     await api.refused("ListWorkflows", "ValidationError", { query });

@@ -69,7 +69,7 @@ onEveryStore((home) => {
     const { pending, calling, retrying, succeeded, failed, cancelled } = jobRows;
     const at = succeeded.finished_at;
     test.each<[string, JobRow]>([
-      ["in a status that there is none", { ...pending, status: "PAUSED" }],
+      ["in an unknown status", { ...pending, status: "PAUSED" }],
       ["finished, without the time", { ...succeeded, finished_at: null }],
       ["failed, without the time", { ...failed, finished_at: null }],
       ["cancelled, without the time", { ...cancelled, finished_at: null }],

@@ -73,7 +73,7 @@ describe("an evaluation ends within its budget, whatever it does", () => {
     ["times", twice('text(timestamp("2026-01-31T12:00:00Z") + duration("1h"))')],
     ["times in lists", twice("[now, now]")],
     ["patterns", again('input.words.exists(word, word.matches("(x+x+)+" + word))')],
-    ["a pattern that others take for ever on", again('input.long.matches("^(a+a+)+b$")')],
+    ["a pattern that other engines take very long for", again('input.long.matches("^(a+a+)+b$")')],
     ["large patterns", again('input.words.exists(word, word.matches("\\\\pL{20}" + word))')],
     ["patterns that are wrong", again('input.words.all(word, word.matches("(") || true)')],
     ["giving the same large value again and again", `[${Array.from({ length: 90 }, () => "input.many").join(", ")}]`],

@@ -81,11 +81,11 @@ describe("the property finds, within a minute, a state machine that", () => {
       2,
     ],
     [
-      "lets the job's input pass for what no event brought",
+      "uses the job's input for a property that no event brought",
       planted((change) => withCarried(change, ({ absentProperties: _, ...carried }) => carried)),
     ],
     [
-      "lets what a wait received pass for what no event brought",
+      "uses a wait's input for a property that no event brought",
       {
         ...soundMachine,
         transition: (plan, ...others) => soundMachine.transition(withoutEventsAlone(plan), ...others),
@@ -93,12 +93,12 @@ describe("the property finds, within a minute, a state machine that", () => {
       13,
     ],
     [
-      "gives an attempt a config of its own time instead of the visit's",
+      "evaluates a config at the attempt's time instead of the visit's",
       planted((change) => withStand(change, ({ startedAt: _, ...stand }) => stand)),
       13,
     ],
     [
-      "forgets for which events, by its expressions, a wait waits",
+      "forgets the events that a wait's expressions gave",
       planted((change) => withStand(change, ({ awaited: _, ...stand }) => stand)),
       1,
     ],
@@ -150,7 +150,7 @@ describe("the property of jobs with children finds a state machine that", () => 
       }),
     ],
     [
-      "tells its parent although that has left it",
+      "sends a notice to a parent that abandoned the job",
       planted((change, before, fact) =>
         fact === "parent.left" && before.status === "RUNNING" && change.entries.length > 0
           ? { ...change, notice: { epoch: 1, outcome: { output: null } } }
