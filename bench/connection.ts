@@ -58,7 +58,7 @@ export class Connection {
   #receive(chunk: Buffer): void {
     const data = this.#received === undefined ? chunk : Buffer.concat([this.#received, chunk]);
     try {
-      if (this.#waiting === undefined) throw new Error("The service sent what nobody asked for.");
+      if (this.#waiting === undefined) throw new Error("The service sent data without a request.");
       const answer = parseAnswer(data);
       this.#received = answer === undefined ? data : undefined;
       if (answer !== undefined) this.#settle(this.#waiting, answer);

@@ -22,7 +22,9 @@ export function checkOutside(job: FinalJob, shape: WorkflowShape | undefined, lo
   for (const [key, { name, phase, attempt }] of runs) {
     if (phase !== "succeeded" || !outside.has(name)) continue;
     if (byKey.get(key)?.some((one) => one.attempt === attempt)) continue;
-    findings.push(violation(job.jobId, `${key} succeeded in attempt ${attempt}, which nobody was given.`));
+    findings.push(
+      violation(job.jobId, `${key} succeeded in attempt ${attempt}, which no function or worker received.`),
+    );
   }
   for (const { idempotencyKey, attempt, holder, isTaken } of log.answersOf(job.jobId)) {
     const run = runs.get(idempotencyKey);

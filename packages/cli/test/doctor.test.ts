@@ -167,7 +167,7 @@ describe("on a PostgreSQL server that may lose acknowledged transactions", () =>
     expect(await examineInstallation({ ...environment, DATABASE_URL: proxy.url })).toContainEqual({
       check: "pooler",
       level: "ok",
-      detail: "A connection pooler stands before the server; it shares no sessions.",
+      detail: "There is a connection pooler before the server; it shares no sessions.",
     });
   });
 });

@@ -66,7 +66,7 @@ test.each([
     isVersion: false,
     reason: undefined,
     sentence:
-      "The node `n1` has parked the job for 1 min 5 s: it met an error of its own when it went on with the job (its log says why). It tries again in 32 s, and other nodes go on with the job if they can. If none can, the operator has to look at the log of the node.",
+      "The node `n1` has parked the job for 1 min 5 s: an internal error occurred when it continued the job (its log says why). It tries again in 32 s, and other nodes go on with the job if they can. If none can, the operator has to look at the log of the node.",
   },
 ])("a job that is parked: $sentence", ({ sentence, ...because }) => {
   const job = { workflowName: "orders", versionNumber: 7 };
