@@ -39,7 +39,7 @@ export function looksOf({ runs, progress }: JobStory, branch?: string): Readonly
   return looks;
 }
 
-/** Whether two paths part at two branches of one step. */
+/** Whether two paths lead into different branches of one step. */
 function isBeside(path: string, branch: string): boolean {
   const [own, others] = [pathsTo(branch), pathsTo(path)];
   const parting = own.findIndex((one, index) => one !== others[index]);
