@@ -67,17 +67,17 @@ describe("the steps of a definition", () => {
     ["steps that are no list", '{"steps": 3}', []],
     ["a step without a name", '{"steps": [{"transitionToStep": null}, 4, null]}', []],
     ["two steps of one name", '{"steps": [{"name": "a", "transitionToStep": null}, {"name": "a"}]}', [step("a", null)]],
-  ])("of %s are read as far as they can be understood", (_name, text, steps) => {
+  ])("a definition that is %s gives the steps that can be understood", (_name, text, steps) => {
     expect(stepsOfText(text)).toEqual(steps?.map((one) => ({ ...one, type: "" })));
   });
 
-  test("can come after a description", () => {
+  test("the list of steps can come after a description", () => {
     expect(descriptionOfText('{"description": "For orders.", "steps": []}')).toBe("For orders.");
     expect(descriptionOfText('{"description": 5}')).toBeUndefined();
     expect(descriptionOfText('{"description":')).toBeUndefined();
   });
 
-  test("are derived from a job's way if the definition cannot be read", () => {
+  test("the steps are derived from a job's way if the definition cannot be read", () => {
     const statuses = ["succeeded", "failed", "succeeded", "running"] as const;
     const runs = ["a", "b", "a", "c"].map((name, index) => ({ name, type: "t", status: statuses[index] ?? "running" }));
     expect(stepsOfWay(runs)).toEqual([
@@ -87,7 +87,7 @@ describe("the steps of a definition", () => {
     ]);
   });
 
-  test("of a job's way are drawn with each transition that it took, once", () => {
+  test("the steps of a job's way are drawn with each transition that the job took, once", () => {
     const names = ["check", "wait", "check", "wait", "check", "ship"];
     const runs = names.map((name) => ({ name, type: "t", status: "succeeded" as const }));
     const { edges } = drawn(...stepsOfWay(runs));
@@ -177,7 +177,7 @@ describe("the graph", () => {
     expect(placeOf(layout, "nowhere")).toMatchObject({ kind: "missing", label: "nowhere" });
   });
 
-  test("of an empty definition is empty", () => {
+  test("an empty definition has an empty graph", () => {
     expect(layoutOf(graphOf([]))).toMatchObject({ nodes: [], edges: [] });
   });
 
@@ -352,7 +352,7 @@ describe("branches", () => {
     expect(outside).toEqual(["b", "a"]);
   });
 
-  test("without any steps yet are drawn with the missing step", () => {
+  test("a branch without any steps yet is drawn with the missing step", () => {
     const layout = drawn(fork("split", { left: "a" }, null));
     expect(layout.nodes.filter(({ kind }) => kind === "missing").map(({ label }) => label)).toEqual(["a"]);
   });

@@ -80,7 +80,7 @@ describe("the story of a job", () => {
     expect(looksOf(story).get("approve")).toEqual({ status: "waiting", visit: 1, attempts: 1 });
   });
 
-  test("of a successful job shows its way", () => {
+  test("the story of a successful job shows its way", () => {
     const story = tellStory(
       history(
         submitted,
@@ -110,7 +110,7 @@ describe("the story of a job", () => {
     expect([...tellStory(history(...failed)).taken]).toEqual([wayKey("", "a"), wayKey("a", "b", "failure")]);
   });
 
-  test("of a job that retries shows each attempt and each pause", () => {
+  test("the story of a job that retries shows each attempt and each pause", () => {
     const story = tellStory(
       history(
         submitted,
@@ -133,7 +133,7 @@ describe("the story of a job", () => {
     ]);
   });
 
-  test("of a job that fails and is resumed continues in the same visit, after a wait for its turn", () => {
+  test("a job that fails and is resumed continues in the same visit, after a wait for its turn", () => {
     const failed = history(
       submitted,
       started,
@@ -168,7 +168,7 @@ describe("the story of a job", () => {
     expect(running.current?.end).toBeUndefined();
   });
 
-  test("of a cancelled job ends the step that was running, and no other", () => {
+  test("the story of a cancelled job ends the step that was running, and no other", () => {
     const cancelled = tellStory(
       history(submitted, started, step("step.started", "a"), step("step.waiting", "a", { eventIds: ["x"] }), {
         type: "job.cancelled",
@@ -178,7 +178,7 @@ describe("the story of a job", () => {
     expect(tellStory(history(submitted, { type: "job.cancelled" }))).toMatchObject({ status: "CANCELLED", runs: [] });
   });
 
-  test("of a loop shows the latest visit of each step", () => {
+  test("the story of a loop shows the latest visit of each step", () => {
     const visits = [1, 2, 3].flatMap((visit) => [
       step("step.started", "a", { visit }),
       step("step.succeeded", "a", { visit }),
@@ -303,7 +303,7 @@ describe("the story of a job with branches", () => {
   });
 });
 
-test("of a history of 30,000 entries is built without noticeable delay", () => {
+test("the story of a history of 30,000 entries is built without noticeable delay", () => {
   const visits = Array.from({ length: 10_000 }, (_, visit) => [
     step("step.started", `s${visit % 7}`, { visit }),
     step("step.succeeded", `s${visit % 7}`, { visit }),

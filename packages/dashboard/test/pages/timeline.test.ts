@@ -14,7 +14,7 @@ describe("the ticks of a timeline", () => {
     [3_600_000, 3_600_000 + 50 * second, ["1 h", "1 h 10 s", "1 h 20 s", "1 h 30 s", "1 h 40 s", "1 h 50 s"]],
     [0, 25 * hour, ["0", "6 h", "12 h", "18 h", "1 d"]],
     [0, 1_000 * 24 * hour, ["0", "200 d", "400 d", "600 d", "800 d", "1,000 d"]],
-  ])("from %i ms to %i ms are at round times: %j", (from, to, texts) => {
+  ])("the ticks from %i ms to %i ms are at round times: %j", (from, to, texts) => {
     expect(ticksOf({ from, to }).map(({ text }) => text)).toEqual(texts);
   });
 

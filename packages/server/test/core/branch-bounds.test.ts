@@ -38,7 +38,7 @@ function readCount({ plan, store: { row }, now }: StoredStory, fact: UntimedFact
 
 const due = { type: "timer.due" } as const;
 
-describe("of a job with many open branches", () => {
+describe("a job with many open branches", () => {
   test("an event reads only the values of the wait that it completes", () => {
     const story = fanOut({ output: "counts" }, wait("last", ["x"], null));
     expect(numbersIn(story.store.row.state, new Set(story.branches)).length).toBe(branchCount);

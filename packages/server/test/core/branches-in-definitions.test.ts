@@ -338,7 +338,7 @@ describe("a list of the outputs of items", () => {
     ["has any number of items", undefined, text({ maxLength: 500 })],
     ["has outputs of an unknown type", 10_000, {}],
     ["has outputs that may be small", 10_000, text({})],
-  ])("that %s causes no warning", (_, maxItems, output) => {
+  ])("a list that %s causes no warning", (_, maxItems, output) => {
     expect(warningsOf(maxItems, output)).toEqual([]);
   });
 

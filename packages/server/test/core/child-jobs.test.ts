@@ -65,7 +65,7 @@ describe("a step that starts a child job", () => {
   test.each([
     [maxDepth - 1, "RUNNING"],
     [maxDepth, "FAILED"],
-  ])("in a job on level %d leaves that job %s", (depth, status) => {
+  ])("a job on level %d that starts a child is then %s", (depth, status) => {
     const story = new Story([childJob("begin", "other", null)], { madeBy: { ...parent, depth } });
     expect(story.status).toBe(status);
     if (status === "FAILED") expect(story.entries.at(-1)).toMatchObject({ error: { code: "TooManyChildren" } });

@@ -17,7 +17,7 @@ function findings(steps: readonly JsonValue[], definitions: JsonObject): string[
 }
 
 describe("a step with a closed input definition takes each property", () => {
-  test("from the nearest earlier output that contains it", () => {
+  test("the nearest earlier output with a property provides it", () => {
     const steps = [
       call("a", ["order", "count"], "b"),
       call("b", ["any", "name"], "c"),
@@ -34,7 +34,7 @@ describe("a step with a closed input definition takes each property", () => {
     ]);
   });
 
-  test("from the job's input, if no output contains it", () => {
+  test("the job's input provides a property that no output contains", () => {
     const steps = [call("a", ["order", "empty"], "b"), call("b", ["sku", "any"], null)];
     const definitions = { order: closed({ sku: text, note: text }, ["sku"]), empty: closed({}) };
     expect(findings(steps, { ...definitions, sku: closed({ sku: text }) })).toEqual([]);
@@ -46,7 +46,7 @@ describe("a step with a closed input definition takes each property", () => {
     ]);
   });
 
-  test("that nothing provides: an error that suggests the intended name", () => {
+  test("a property that nothing provides is an error that suggests the intended name", () => {
     const steps = [call("reserve", ["order", "empty"], "ship"), call("ship", ["shipment", "any"], null)];
     const definitions = { order: closed({ sku: text }), empty: closed({}), shipment: closed({ skus: text }) };
     expect(findings(steps, definitions)).toEqual([
@@ -54,12 +54,12 @@ describe("a step with a closed input definition takes each property", () => {
     ]);
   });
 
-  test("that nothing provides: no error if it is optional", () => {
+  test("a missing property that is optional is no error", () => {
     const steps = [call("a", ["empty", "empty"], "b"), call("b", ["wish", "any"], null)];
     expect(findings(steps, { empty: closed({}), wish: closed({ sku: text }, []) })).toEqual([]);
   });
 
-  test("that only some earlier ways provide: a warning", () => {
+  test("a property that only some earlier ways provide is a warning", () => {
     const steps = [call("a", ["empty", "perhaps"], "b"), call("b", ["sku", "any"], null)];
     const definitions = { empty: closed({}), sku: closed({ sku: text }) };
     const warning = "W 1 in: `b` receives `sku` from `a`; it may be missing, but is required";
@@ -71,7 +71,7 @@ describe("a step with a closed input definition takes each property", () => {
     ]);
   });
 
-  test("that an earlier step may overwrite with another type: a warning", () => {
+  test("a property that an earlier step may overwrite with another type is a warning", () => {
     const steps = [
       call("a", ["empty", "text"], "b"),
       call("b", ["any", "number"], "c"),
@@ -83,7 +83,7 @@ describe("a step with a closed input definition takes each property", () => {
     ]);
   });
 
-  test("whose source has a wider type: a warning that names the place", () => {
+  test("a property whose source has a wider type is a warning that names the place", () => {
     const steps = [call("a", ["empty", "wide"], "b"), call("b", ["narrow", "any"], null)];
     const wide = closed({
       order: closed({ count: number, lines: { type: "array", items: { type: ["string", "null"] } } }),
@@ -95,7 +95,7 @@ describe("a step with a closed input definition takes each property", () => {
     ]);
   });
 
-  test("that must also satisfy all other keywords of the definition", () => {
+  test("a property must also satisfy all other keywords of the definition", () => {
     const steps = [call("a", ["empty", "gives"], "b"), call("b", ["takes", "any"], null)];
     const takes = { ...closed({ a: text, b: text }, []), anyOf: [{ required: ["a"] }, { required: ["b"] }] };
     expect(findings(steps, { empty: closed({}), takes, gives: closed({ a: text }) })).toEqual([]);
@@ -105,7 +105,7 @@ describe("a step with a closed input definition takes each property", () => {
   });
 });
 
-describe("a step with an open input definition receives the whole latest output", () => {
+describe("a step with an open input definition", () => {
   const definitions = {
     empty: closed({}),
     sku: open({ sku: text }),
@@ -113,7 +113,7 @@ describe("a step with an open input definition receives the whole latest output"
     count: open({ sku: number }),
   };
 
-  test("of the step before it", () => {
+  test("receives the whole output of the step before it", () => {
     const steps = (output: string) => [call("a", ["empty", output], "b"), call("b", ["sku", "any"], null)];
     expect(findings(steps("sku"), definitions)).toEqual([]);
     expect(findings(steps("perhaps"), definitions)).toEqual([
@@ -127,14 +127,14 @@ describe("a step with an open input definition receives the whole latest output"
     ]);
   });
 
-  test("and nothing from earlier steps", () => {
+  test("receives nothing from earlier steps", () => {
     const steps = [call("a", ["empty", "sku"], "b"), call("b", ["any", "empty"], "c"), call("c", ["sku", "any"], null)];
     expect(findings(steps, definitions)).toEqual([
       "E 2 in: `c` receives the output of `b`; its `sku` is missing, but is required",
     ]);
   });
 
-  test("through steps that only pass it on", () => {
+  test("receives the latest output through steps that only pass it on", () => {
     const steps = [
       call("a", ["empty", "sku"], "b"),
       noop("b", ["any", "any"], "c"),
@@ -144,7 +144,7 @@ describe("a step with an open input definition receives the whole latest output"
     expect(findings(steps, definitions)).toEqual([]);
   });
 
-  test("and may rely on a check by a step that passes it on", () => {
+  test("can rely on a check by a step that passes the value on", () => {
     const steps = [
       call("a", ["empty", "perhaps"], "b"),
       noop("b", ["sku", "any"], "c"),
@@ -155,7 +155,7 @@ describe("a step with an open input definition receives the whole latest output"
     ]);
   });
 
-  test("or after a failure: the latest output before it, or the job's input", () => {
+  test("receives, after a failure, the latest output before it, or the job's input", () => {
     const steps = [
       call("a", ["order", "sku"], "b", { onFailure: "c" }),
       call("b", ["any", "count"], null, { onFailure: "c" }),

@@ -452,13 +452,13 @@ test("a very long list of problems is cut", () => {
   expect(problems.at(-1)?.detail).toBe("these are the first 1000; there may be more");
 });
 
-describe("an omitted field of a step has a default", () => {
+describe("the defaults of omitted fields", () => {
   const retryOf = (more: JsonObject) => {
     const work = parse(workflow([call("a", any, null, more)])).definition?.steps[0].work;
     return work?.kind === "call" ? work.retry : undefined;
   };
 
-  test("of a retry policy", () => {
+  test("the default of a retry policy", () => {
     const defaults = {
       maxAttempts: 3,
       initialIntervalSeconds: 1,
@@ -474,11 +474,11 @@ describe("an omitted field of a step has a default", () => {
     });
   });
 
-  test("that never shortens a first interval which the definition sets", () => {
+  test("never shortens a first interval which the definition sets", () => {
     expect(retryOf({ retry: { initialIntervalSeconds: 300 } })?.maxIntervalSeconds).toBe(300);
   });
 
-  test("and a step without `retry` has no policy", () => {
+  test("exists only for a step with `retry`", () => {
     expect(retryOf({})).toBeUndefined();
   });
 });

@@ -431,15 +431,15 @@ const cases: readonly Case[] = [
   },
 ];
 
-describe("a job", () => {
-  test.each(cases)("that $name", ({ story, laterMs, more, state, sentence, facts }) => {
+describe("the explanation of a job", () => {
+  test.each(cases)("a job that $name", ({ story, laterMs, more, state, sentence, facts }) => {
     const explained = explain(story(), laterMs, more);
     expect(explained.sentence).toBe(sentence);
     expect(explained.state).toBe(state);
     expect(explained.facts).toMatchObject(facts ?? {});
   });
 
-  test("that is between two commits of a long chain continues at once", () => {
+  test("a job between two commits of a long chain continues at once", () => {
     const story = new Story([noop("a", null)]);
     const stand = { phase: "next", name: "a", wakeAt: story.now };
     const state = { status: "RUNNING", progress: {}, cursors: [{ branch: "", carried: {}, stand }] } as never;
@@ -574,13 +574,13 @@ describe("a task", () => {
     expect(sentence).toBe(`The task of \`work\` has waited in the queue \`q\` for 5.0 s: ${why}.`);
   });
 
-  test("with a timeout shows when it fails", () => {
+  test("a task with a timeout shows when it fails", () => {
     const { sentence, facts } = explained({}, 60);
     expect(sentence).toMatch(/The attempt fails in 55 s if it is not done then\.$/);
     expect(facts.timeoutAt).toBe(1_060_000);
   });
 
-  test("in a branch is explained if no other branch has been open for longer", () => {
+  test("a task in a branch is explained if no other branch has been open for longer", () => {
     const steps = (items: string) => [
       forEach("each", { items, step: "work", concurrency: 2 }, null),
       task("work", "approve"),
@@ -599,7 +599,7 @@ describe("a task", () => {
     expect(approval.facts).toMatchObject({ branch: "each:1[0]", missingEventIds: ["approved"] });
   });
 
-  test("that a worker holds shows how long the worker may be silent", () => {
+  test("a task that a worker holds shows how long the worker may be silent", () => {
     const worker = { name: "w", takenAt: 1_002_000, leaseUntil: 1_012_000 };
     const { state, sentence } = explain(new Story([task("work", null)]), 5_000, {
       node: null,

@@ -65,7 +65,7 @@ describe("`input` of a step", () => {
     });
   });
 
-  test("of the first step is evaluated when the job is submitted", () => {
+  test("an `input` of the first step is evaluated when the job is submitted", () => {
     const steps = [transform("a", { id: "${ input.order.id }" }, null)];
     expect(() => new Story(steps, { input: { order: {} } })).toThrow("In `input`");
     expect(new Story(steps, { input: { order: { id: 3 } } }).status).toBe("SUCCEEDED");
@@ -97,7 +97,7 @@ describe("a choice", () => {
     [500, ["a", "big"]],
     [50, ["a", "middle"]],
     [5, ["a"]],
-  ])("with %d leads to %j", (total, names) => {
+  ])("a choice with %d leads to %j", (total, names) => {
     const story = new Story(steps);
     story.succeed({ total });
     expect(story.status).toBe("SUCCEEDED");
@@ -106,7 +106,7 @@ describe("a choice", () => {
     expect(ended).toMatchObject({ next: names[1] ?? null });
   });
 
-  test("whose condition is neither true nor false fails its step", () => {
+  test("a choice whose condition is neither true nor false fails its step", () => {
     const story = new Story([
       call("a", null, { transitionToStep: { choose: [{ if: "output.total", then: "a" }], else: null } }),
     ]);

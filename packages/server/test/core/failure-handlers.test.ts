@@ -56,12 +56,12 @@ describe("a list in `onFailure` is rejected if it", () => {
 describe("each entry of `onFailure` is a way through the graph", () => {
   const handlers = [{ on: ["X"], then: "b" }, { then: "c" }];
 
-  test("so the steps behind it can be reached", () => {
+  test("the steps behind an entry can be reached", () => {
     const steps = [call("a", any, null, { onFailure: handlers }), noop("b", any, null), noop("c", any, null)];
     expect(parse(workflow(steps)).problems).toEqual([]);
   });
 
-  test("and a loop can end through any entry", () => {
+  test("a loop can end through any entry", () => {
     const steps = [
       call("a", any, "b"),
       call("b", any, "a", {
@@ -75,7 +75,7 @@ describe("each entry of `onFailure` is a way through the graph", () => {
     expect(parse(workflow(steps)).problems).toEqual([]);
   });
 
-  test("and the data flow follows it: the output of the failed step is missing there", () => {
+  test("the data flow follows each entry, where the output of the failed step is missing", () => {
     const definitions = { none: closed({}), sku: closed({ sku: text }) };
     const steps = [
       call("a", ["none", "sku"], "b", { onFailure: [{ on: ["X"], then: "b" }, { then: "c" }] }),
@@ -91,7 +91,7 @@ describe("each entry of `onFailure` is a way through the graph", () => {
     ]);
   });
 
-  test("and two entries with the same target are one way", () => {
+  test("two entries with the same target are one way", () => {
     const definitions = { none: closed({}), sku: closed({ sku: text }) };
     const steps = [
       call("a", ["none", "sku"], "b", { onFailure: [{ on: ["X"], then: "b" }, { then: "b" }] }),
@@ -128,7 +128,7 @@ describe("after a failure", () => {
     expect(story.entries.find(({ type }) => type === "step.failed")).toMatchObject({ next });
   });
 
-  test("without a matching entry the job fails, as it does without `onFailure`", () => {
+  test("a job fails without a matching entry, as it does without `onFailure`", () => {
     const story = failed({ code: "OutputTooLarge" });
     expect(story.job.state).toMatchObject({ status: "FAILED", error: { code: "OutputTooLarge", step: "reserve" } });
     expect(story.entries.find(({ type }) => type === "step.failed")).not.toHaveProperty("next");

@@ -193,7 +193,7 @@ describe("a document in another workflow language gets one problem, which names 
     ["with `steps`", { ...workflow([noop("a", any, null)]), States: {} }],
     ["with tasks of an unknown language", { tasks: [{ name: "a" }] }],
     ["that is empty", {}],
-  ])("and a document %s is judged by its fields", (_, document) => {
+  ])("a document %s is judged by its fields", (_, document) => {
     expect(
       parse(document)
         .problems.map(({ detail }) => detail)

@@ -395,7 +395,7 @@ describe("nested forks", () => {
   });
 });
 
-describe("in branches", () => {
+describe("a job with branches", () => {
   const race = [
     parallel("split", { left: "a", right: "b" }, null),
     wait("a", ["x", "y"], null),

@@ -323,7 +323,7 @@ describe("an event", () => {
     });
   });
 
-  test("that a step lists is accepted however many unmatched events the job has, up to a limit of its own", () => {
+  test("an event that a step lists is accepted however many unmatched events the job has, up to a limit of its own", () => {
     const ids = Array.from({ length: jobLimits.maxEvents + 1 }, (_, index) => `x ${index}`);
     const story = new Story([wait("w", ids, null)]);
     for (let count = 0; count < jobLimits.maxEvents; count += 1) story.send(`other ${count}`);
@@ -342,8 +342,8 @@ describe("an event", () => {
   });
 });
 
-describe("a call", () => {
-  test("is retried after a failure as the policy says, and then fails the job", () => {
+describe("the calls of a job", () => {
+  test("a failed call is retried as the policy says, and then fails the job", () => {
     const retry = { maxAttempts: 3, initialIntervalSeconds: 2, backoffRate: 3, maxIntervalSeconds: 5, jitter: false };
     const story = new Story([call("a", null, { retry })]);
     story.fail();
@@ -363,7 +363,7 @@ describe("a call", () => {
     ["ordinary", "FAILED"],
     ["permanent", "FAILED"],
     ["transient", "RUNNING"],
-  ] as const)("without a policy: a failure of kind %s leaves the job %s", (kind, status) => {
+  ] as const)("a call without a policy that fails as %s leaves the job %s", (kind, status) => {
     const story = new Story([call("a", null)]);
     story.fail(kind);
     expect(story.status).toBe(status);
@@ -374,14 +374,14 @@ describe("a call", () => {
     ["failure", (call) => ({ type: "step.failed", ...call, failure: permanent, random: 1 })],
     ["interruption", (call) => ({ type: "step.interrupted", ...call, isNodeDead: true })],
     ["handing back", (call) => ({ type: "call.handedBack", ...call, begun: true })],
-  ])("whose %s arrives", (_name, outcome) => {
+  ])("a call of which a %s arrives", (_name, outcome) => {
     test.each<[name: string, other: Partial<CallName>]>([
       ["an earlier epoch", { epoch: 1 }],
       ["a later epoch", { epoch: 3 }],
       ["another branch", { branch: "fan-out:1[0]" }],
       ["another step", { step: "b" }],
       ["another visit", { visit: 2 }],
-    ])("under %s does not change", (_what, other) => {
+    ])("does not change if the report has %s", (_what, other) => {
       const story = new Story([call("a", "b"), call("b", null)]);
       story.interrupt();
       const before = story.job;
@@ -397,13 +397,13 @@ describe("a call", () => {
     });
   });
 
-  test("fails its job if it crashes its node again and again", () => {
+  test("a call that crashes its node again and again fails its job", () => {
     const story = new Story([call("a", null)]);
     for (let count = 0; count < 6; count += 1) story.interrupt();
     expect(story.job.state).toMatchObject({ status: "FAILED", error: { code: "Interrupted" } });
   });
 
-  test("is a suspect from its second lost node on, and a lost call of a living node does not count", () => {
+  test("a call is a suspect from its second lost node on, and a lost call of a living node does not count", () => {
     const story = new Story([call("a", null)]);
     const lose = (isNodeDead: boolean) => story.interrupt(isNodeDead).effects[0]?.isSuspect;
     expect([lose(true), lose(false), lose(false), lose(true)]).toEqual([false, false, false, true]);
@@ -413,7 +413,7 @@ describe("a call", () => {
     expect(story.job.state).toMatchObject({ status: "FAILED", error: { code: "Interrupted" } });
   });
 
-  test("keeps its number if it is handed back before it began", () => {
+  test("a call keeps its number if it is handed back before it began", () => {
     const story = new Story([call("a", null)]);
     story.handBack(false);
     expect(story.later(0).effects[0]).toMatchObject({ attempt: 1 });
@@ -421,7 +421,7 @@ describe("a call", () => {
     expect(story.later(0).effects[0]).toMatchObject({ attempt: 2 });
   });
 
-  test("waits in the store while no node has room for it", () => {
+  test("a call waits in the store while no node has room for it", () => {
     const story = new Story([call("a", null)], { hasRoom: false });
     expect(story.status).toBe("PENDING");
     expect(story.send("early")).toBe("unmatched");

@@ -133,7 +133,7 @@ describe("a problem of a definition says its line, column and offset", () => {
     return "problems" in parsed ? parsed.problems : [];
   };
 
-  test("in its syntax", () => {
+  test("a problem of syntax has its place", () => {
     const text = '{\n  "workflowName": "a",\n  "steps": [,]\n}';
     expect(placesOf(text)).toMatchObject([{ pointer: "", line: 3, column: 13, offset: text.indexOf(",]") }]);
     expect(placesOf("")).toMatchObject([{ line: 1, column: 1, offset: 0 }]);
@@ -144,7 +144,7 @@ describe("a problem of a definition says its line, column and offset", () => {
     expect(placesOf(`${" ".repeat(600_000)}`)).toMatchObject([{ line: 1 }]);
   });
 
-  test("in its content", () => {
+  test("a problem of content has its place", () => {
     const text = JSON.stringify(workflow([noop("a", ["any", "any"], "nowhere", { retries: 3 })]), undefined, 2);
     const offset = text.indexOf('"transitionToStep"');
     const line = text.slice(0, offset).split("\n").length;
@@ -156,7 +156,7 @@ describe("a problem of a definition says its line, column and offset", () => {
     );
   });
 
-  test("for every repeated key in an object, with all other problems", () => {
+  test("every repeated key in an object is reported with its place, together with all other problems", () => {
     const text = `{"workflowName": "a", "steps": [], "steps": [],\n "definitions": {"x": {"type": "string", "t\\u0079pe": "null"}}}`;
     expect(placesOf(text)).toMatchObject([
       { pointer: "/steps", detail: expect.stringContaining("occurs twice"), offset: text.lastIndexOf('"steps"') },
@@ -165,7 +165,7 @@ describe("a problem of a definition says its line, column and offset", () => {
     ]);
   });
 
-  test("but a registered version with a repeated key is still read in the same way", () => {
+  test("a registered version with a repeated key is still read in the same way", () => {
     const sound = JSON.stringify(workflow([noop("a", ["any", "any"], null)]));
     const text = sound.replace("{", '{"workflowName": "before",');
     expect(parseDefinition(text, catalog, limits)).toHaveProperty("problems");

@@ -101,7 +101,7 @@ describe("a value that does not fit is reported with its place and the reason", 
   });
 });
 
-describe("a value fits", () => {
+describe("the check of a value", () => {
   test.each<[JsonValue, JsonValue]>([
     [true, { any: ["thing"] }],
     [{}, null],
@@ -134,16 +134,16 @@ describe("a value fits", () => {
       { n: null, m: "a" },
     ],
     [{ propertyNames: false }, {}],
-  ])("%j accepts %j", (raw, value) => {
+  ])("accepts for %j the value %j", (raw, value) => {
     expect(checkValue(schemaOf(raw, { other: { type: "string" } }), value)).toEqual([]);
   });
 
-  test("only if it has the properties itself: inherited properties of an object do not count", () => {
+  test("requires that the value itself has the properties: inherited properties of an object do not count", () => {
     expect(checkValue(schemaOf({ required: ["toString", "hasOwnProperty"] }), {})).toHaveLength(2);
     expect(checkValue(schemaOf({ properties: {}, additionalProperties: false }), { constructor: 1 })).toHaveLength(1);
   });
 
-  test("only if it also satisfies the keywords beside a $ref", () => {
+  test("also applies the keywords beside a $ref", () => {
     const schema = schemaOf({ $ref: "#/definitions/other", minLength: 2 }, { other: { maxLength: 3 } });
     expect(["a", "ab", "abcd"].map((text) => checkValue(schema, text).length)).toEqual([1, 0, 1]);
   });

@@ -137,7 +137,7 @@ describe("payloads are loaded from the store", () => {
     sentBy: { type: "user", id: "u" },
   } as const;
 
-  test("once each, however many steps list their events", () => {
+  test("only once, however many steps list their events", () => {
     const gates = Array.from({ length: 200 }, (_, number) =>
       gate(`g${number}`, number === 199 ? null : `g${number + 1}`, "decided", { config: { eventIds: ids } }),
     );
@@ -190,7 +190,7 @@ describe("a property that the output requires and no event provided", () => {
   );
 });
 
-describe("later steps do not read, from before a wait, a property that only its events provide", () => {
+describe("a property that only a wait's events provide is not read from before the wait", () => {
   const ship = (input: string) => noop("ship", null, { input, output: "anything" });
 
   test("even if an earlier gate's answer has it", () => {
@@ -214,7 +214,7 @@ describe("later steps do not read, from before a wait, a property that only its 
     expect(outputOf(told)).toEqual({});
   });
 
-  test("until a later step provides it", () => {
+  test("but a later step can provide it", () => {
     const told = story(
       [noop("in", "g"), gate("g", "c", "decided"), call("c", "ship", { input: "nothing" }), ship("approval")],
       {
@@ -228,7 +228,7 @@ describe("later steps do not read, from before a wait, a property that only its 
     expect(outputOf(told)).toEqual({ approved: false });
   });
 
-  test("and each visit of a loop provides its own", () => {
+  test("so that each visit of a loop provides its own", () => {
     const told = story([
       gate("g", "work", "decided", { config: { eventIds: ["manager"] } }),
       call("work", "ship", { input: "approval", onFailure: "g" }),

@@ -154,16 +154,16 @@ describe("an answer", () => {
     ["image/png", Buffer.from([0, 255]), { base64: "AP8=" }],
     ["nonsense", "abc", "abc"],
     ["nonsense", Buffer.from([0xff]), { base64: "/w==" }],
-  ])("of %s with the body %j gives %j", async (contentType, body, expected) => {
+  ])("an answer of %s with the body %j gives %j", async (contentType, body, expected) => {
     expect(await bodyOf({ "content-type": contentType }, body)).toEqual(expected);
   });
 
-  test("without a content type is text if it is UTF-8, and base64 otherwise", async () => {
+  test("a body without a content type is text if it is UTF-8, and base64 otherwise", async () => {
     expect(await bodyOf({}, "ok")).toBe("ok");
     expect(await bodyOf({}, Buffer.from([0xff]))).toEqual({ base64: "/w==" });
   });
 
-  test("without a body gives null, whatever its type", async () => {
+  test("an answer without a body gives null, whatever its type", async () => {
     expect(await bodyOf({ "content-type": "application/json" })).toBeNull();
     await using server = await ScriptedServer.start(
       saying(200, { "content-type": "text/plain", "content-length": "9" }),
@@ -191,7 +191,7 @@ describe("an answer", () => {
     expect(JSON.stringify(result)).not.toMatch(/__proto__|evil/);
   });
 
-  test("that is compressed without a request for it is decompressed", async () => {
+  test("an answer that is compressed without a request for it is decompressed", async () => {
     const headers = { "content-type": "application/json", "content-encoding": "gzip" };
     expect(await bodyOf(headers, gzipSync('{"a":1}'))).toEqual({ a: 1 });
   });
@@ -214,7 +214,7 @@ describe("a status", () => {
     [501, "permanent"],
     [304, "permanent"],
   ])(
-    "of %i fails the step, kind %s, with its number as the type and the beginning of the answer",
+    "a status of %i fails the step, kind %s, with its number as the type and the beginning of the answer",
     async (status, kind) => {
       const body = status === 304 ? "" : `{"error":"${"so ".repeat(400)}"}`;
       await using server = await ScriptedServer.start(saying(status, { "content-type": "application/json" }, body));
@@ -258,7 +258,7 @@ describe("a status", () => {
     ["1.5", undefined],
     ["soon", undefined],
     ["2030-01-01T00:00:00Z", undefined],
-  ])("of 503 with Retry-After %j causes a wait", async (retryAfter, expected) => {
+  ])("a status of 503 with Retry-After %j causes a wait", async (retryAfter, expected) => {
     await using server = await ScriptedServer.start(saying(503, { "retry-after": retryAfter }));
     expect((await failureOf({ url: server.endpoint.href })).retryAfterMs).toEqual(expected);
   });
@@ -271,21 +271,24 @@ describe("a redirect", () => {
     ["GET", 303],
     ["GET", 307],
     ["HEAD", 308],
-  ])("of a %s with %i is followed, with all headers while the origin is the same", async (method, status) => {
-    await using server = await ScriptedServer.start((response, { path }) => {
-      if (path === "/new?a=b") response.end("there");
-      else response.writeHead(status, { location: "new?a=b" }).end("elsewhere");
-    });
-    const headers = { Authorization: "Bearer secret", Cookie: "a=b", "X-Api-Key": "secret" };
-    expect(await outputOf({ url: `${server.endpoint}old?k=v`, method, headers })).toMatchObject({ status: 200 });
-    expect(server.requests.map(({ method, path }) => [method, path])).toEqual([
-      [method, "/old?k=v"],
-      [method, "/new?a=b"],
-    ]);
-    expect(server.requests[1]?.headers).toEqual(server.requests[0]?.headers);
-  });
+  ])(
+    "a redirect of a %s with %i is followed, with all headers while the origin is the same",
+    async (method, status) => {
+      await using server = await ScriptedServer.start((response, { path }) => {
+        if (path === "/new?a=b") response.end("there");
+        else response.writeHead(status, { location: "new?a=b" }).end("elsewhere");
+      });
+      const headers = { Authorization: "Bearer secret", Cookie: "a=b", "X-Api-Key": "secret" };
+      expect(await outputOf({ url: `${server.endpoint}old?k=v`, method, headers })).toMatchObject({ status: 200 });
+      expect(server.requests.map(({ method, path }) => [method, path])).toEqual([
+        [method, "/old?k=v"],
+        [method, "/new?a=b"],
+      ]);
+      expect(server.requests[1]?.headers).toEqual(server.requests[0]?.headers);
+    },
+  );
 
-  test("to another origin has only the accepted media types among the config's headers", async () => {
+  test("a redirect to another origin has only the accepted media types among the config's headers", async () => {
     await using other = await ScriptedServer.start((response) => response.end("there"));
     await using server = await ScriptedServer.start(saying(302, { location: other.endpoint.href }));
     const headers = { Authorization: "Bearer secret", Cookie: "a=b", "X-Api-Key": "secret", Accept: "text/html" };
@@ -299,7 +302,7 @@ describe("a redirect", () => {
     });
   });
 
-  test("of a POST with 303 is followed by a GET without the body, and one with another status is the answer", async () => {
+  test("a redirect of a POST with 303 is followed by a GET without the body, and one with another status is the answer", async () => {
     await using server = await ScriptedServer.start((response, { path }) => {
       if (path === "/done") response.end("done");
       else response.writeHead(path === "/see-other" ? 303 : 307, { location: "/done" }).end();

@@ -87,7 +87,7 @@ onOneStore((home) => {
       expect(answers.filter(({ status }) => status === 204)).toHaveLength(1);
     });
 
-    test("of an account without one cannot be changed, and the answer says what to do", async () => {
+    test("a password of an account without one cannot be changed, and the answer says what to do", async () => {
       const { client } = await newSignedInPerson(service, null);
       const body = { currentPassword: rightPassword, newPassword };
       const { body: problem } = await client.refused("ChangePassword", "ConflictError", { body });
@@ -161,7 +161,7 @@ onOneStore((home) => {
         .toBe(401);
     });
 
-    test("of another user gets the same answer as an unknown one", async () => {
+    test("a user token of another user gets the same answer as an unknown one", async () => {
       const ada = await newSignedInPerson(service);
       const eve = await newSignedInPerson(service);
       const { body } = await ada.client.call<CreatedUserToken>("CreateUserToken", { body: tokenNamed("t") });
@@ -173,7 +173,7 @@ onOneStore((home) => {
       await ada.client.as(body.token).call("GetAccount");
     });
 
-    test("of a disabled user is rejected within a second, and works again when the user is enabled", async () => {
+    test("a token of a disabled user is rejected within a second, and works again when the user is enabled", async () => {
       const { client, userId } = await newSignedInPerson(service);
       const { database, engine } = service.running;
       await client.call("GetAccount");

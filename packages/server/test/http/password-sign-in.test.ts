@@ -142,7 +142,7 @@ onOneStore((home) => {
   });
 
   describe.each([
-    ["nobody", async () => ({ email: `nobody-${Math.random()}@example.org` })],
+    ["an unknown account", async () => ({ email: `nobody-${Math.random()}@example.org` })],
     ["a user without a password", async () => await newPerson(service, null)],
     [
       "a disabled user, whose password is right",
@@ -153,8 +153,8 @@ onOneStore((home) => {
       },
     ],
     ["a user whose password is another", async () => await newPerson(service, "quite another password")],
-  ])("for %s", (_name, make) => {
-    test("the answers are the same, one hash is computed for each, and the sixth guess is slowed down", async () => {
+  ])("sign-ins of %s", (_name, make) => {
+    test("give the same answers, one hash is computed for each, and the sixth guess is slowed down", async () => {
       const signIn = signInAt(service, () => start);
       const target = await make();
       for (let index = 1; index <= 5; index += 1) {

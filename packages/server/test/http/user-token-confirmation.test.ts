@@ -98,8 +98,8 @@ onOneStore((home) => {
     expect(problem.detail).toContain("password was changed");
   });
 
-  describe("an account can have as many user tokens as the setting allows", () => {
-    test("and gets an error that says what to do at that maximum", async () => {
+  describe("the maximum of user tokens of an account", () => {
+    test("is reported in an error that says what to do", async () => {
       const { client, tokenId } = await newSignedInPerson(service);
       for (let count = 1; count < maxUserTokens; count += 1) await client.call("CreateUserToken", { body });
       const { body: problem } = await client.refused("CreateUserToken", "ConflictError", { body });
@@ -112,7 +112,7 @@ onOneStore((home) => {
       await client.call("CreateUserToken", { body });
     });
 
-    test("even if the requests come at the same moment", async () => {
+    test("is exact even if the requests come at the same moment", async () => {
       const { client } = await newSignedInPerson(service);
       const answers = await Promise.all(
         Array.from({ length: maxUserTokens + 1 }, () => client.callAny("CreateUserToken", { body })),
@@ -121,7 +121,7 @@ onOneStore((home) => {
       expect(await tokenCount(client)).toBe(maxUserTokens);
     });
 
-    test("without counting an expired one", async () => {
+    test("does not include an expired token", async () => {
       const { client, userId } = await newSignedInPerson(service);
       for (let count = 1; count < maxUserTokens; count += 1) await client.call("CreateUserToken", { body });
       const text = "UPDATE user_token SET expires_at = now() - interval '1 minute' WHERE user_id = $1 AND name = 't'";
