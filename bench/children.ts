@@ -4,9 +4,9 @@ import { rounded } from "./samples.ts";
 import { startTarget, type Target } from "./target/target.ts";
 
 export interface ChildrenSize {
-  /** Jobs below the one that is submitted. */
+  /** The number of jobs below the submitted job. */
   readonly jobs: number;
-  /** How many children one job has under way at once. */
+  /** The number of children that one job has under way at the same time. */
   readonly concurrency: number;
 }
 
@@ -14,7 +14,7 @@ export interface ChildrenResult extends ChildrenSize {
   readonly bench: "children";
   readonly store: StoreKind;
   readonly levels: number;
-  /** The time from the submission of the root until it had succeeded, with all jobs below it. */
+  /** The time from the submission of the root until the success of the root and of all jobs below it. */
   readonly seconds: number;
   readonly jobsPerSecond: number;
 }
@@ -41,7 +41,7 @@ export async function runChildrenBench(
 
 const warmUpJobs = 1_000;
 
-/** Submits the root of a tree, and returns in how many seconds all of it was over. */
+/** Submits the root of a tree, and returns how many seconds the whole tree took. */
 async function growTree({ api, organizationId }: Target, name: string, size: ChildrenSize): Promise<number> {
   const definitions = treeOf(name, size);
   let rootId = "";

@@ -25,7 +25,7 @@ test("an answer without a body may have no length", async () => {
   expect((await connection.ask("one")).status).toBe(204);
 });
 
-test("a connection that is lost before the answer is whole rejects", async () => {
+test("a request fails if its connection breaks before the whole answer has arrived", async () => {
   const connection = await connectTo((socket) => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"));
   await expect(connection.ask("one")).rejects.toThrow("closed");
   expect(connection.isOpen).toBe(false);
@@ -44,7 +44,7 @@ test("a connection that the service announces to close is not used again", async
   expect(connection.isOpen).toBe(false);
 });
 
-test("an answer that does not come in time gives the connection up", async () => {
+test("a connection is given up if an answer does not come in time", async () => {
   const connection = await connectTo(() => {}, 50);
   await expect(connection.ask("one")).rejects.toThrow("No answer within 0.05 s");
 });

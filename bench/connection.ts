@@ -41,7 +41,7 @@ export class Connection {
     return this.#closedBy === undefined;
   }
 
-  /** Rejects when the connection is lost before the answer is whole: then nobody knows what became of the request. */
+  /** Rejects if the connection is lost before the answer is complete. The result of the request is then unknown. */
   ask(request: string | Buffer): Promise<Answer> {
     return new Promise((resolve, reject) => {
       if (this.#closedBy !== undefined) return reject(this.#closedBy);
@@ -58,7 +58,7 @@ export class Connection {
   #receive(chunk: Buffer): void {
     const data = this.#received === undefined ? chunk : Buffer.concat([this.#received, chunk]);
     try {
-      if (this.#waiting === undefined) throw new Error("The service sent what nobody asked for.");
+      if (this.#waiting === undefined) throw new Error("The service sent data without a request.");
       const answer = parseAnswer(data);
       this.#received = answer === undefined ? data : undefined;
       if (answer !== undefined) this.#settle(this.#waiting, answer);

@@ -77,7 +77,7 @@ async function measure(meter: CostMeter, counter: StatementCounter, ask: () => P
 
 interface Cost {
   readonly request: string;
-  /** Returns what sends the request for the job with this number. */
+  /** Returns the function that sends the request for the job with this number. */
   prepare(target: Target, connection: Connection, count: number): Promise<(index: number) => Promise<void>>;
 }
 

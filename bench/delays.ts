@@ -39,7 +39,10 @@ const asleepMs = 10_000;
 /** A wake-up that takes longer is broken, and not slow. */
 const mostMs = 600_000;
 
-/** Many jobs that all sleep until one instant: how late they go on, and what another organization notices of it. */
+/**
+ * Many jobs that all sleep until one instant: the bench measures how late they go on, and how much they slow another
+ * organization.
+ */
 export async function runDelaysBench(
   homes: StoreHomes,
   size: DelaysSize,
@@ -107,7 +110,10 @@ async function neighbour({ api, port }: Target): Promise<Buffer> {
   return Buffer.from(new RequestWriter(port, token).post(path, { workflowId, inputJson: smallInput }));
 }
 
-/** Returns the instant until which all jobs sleep, and their workflow. The instant is a part of the definition, so a trial first measures the submitting. */
+/**
+ * Returns the instant until which all jobs sleep, and their workflow. The instant is a part of the definition, so a
+ * trial run first measures how long the submissions take.
+ */
 async function submitSleepers(
   target: Target,
   connections: readonly Connection[],

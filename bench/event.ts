@@ -22,7 +22,7 @@ export const event: LoadBench = {
 };
 
 const eventId = "approved";
-/** An event finds its job among many that wait, even when only a few of them are measured. */
+/** An event must find its job among many waiting jobs, even if only a few of them are measured. */
 const leastWaiting = 5_000;
 
 async function makeWaitingJobs(

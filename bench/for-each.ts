@@ -60,7 +60,7 @@ export async function runForEachBench(
   return results;
 }
 
-/** Returns in how many seconds the job was done. */
+/** Returns how many seconds the job took. */
 async function runOne({ api, organizationId }: Target, workflowId: string, items: number): Promise<number> {
   const jobs = `/organizations/${organizationId}/jobs`;
   const inputJson = { items: Array.from({ length: items }, (_, index) => index) };

@@ -21,7 +21,7 @@ export interface IdleResult {
 const shardCount = 32;
 const workerCount = 2;
 
-/** Counts the statements of a node of which nobody asks anything, and the commands that they are on a Citus of two workers. */
+/** Counts the statements of an idle node, and the commands that they become on a Citus with two workers. */
 export async function runIdleBench(homes: StoreHomes, seconds: number): Promise<IdleResult> {
   const home = await homes.fresh();
   const counts: Counts = { searches: 0, searchesOnCitus: 0, otherStatements: 0, restsUntil: new Map() };
@@ -58,7 +58,7 @@ export async function runIdleBench(homes: StoreHomes, seconds: number): Promise<
 
 interface Counts {
   searches: number;
-  /** Some searches rest there when they found nothing. */
+  /** Some searches rest on a Citus after they found nothing. */
   searchesOnCitus: number;
   readonly restsUntil: Map<string, number>;
   otherStatements: number;

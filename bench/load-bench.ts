@@ -10,7 +10,7 @@ export interface LoadBench {
   readonly concurrency: number;
   /** How many jobs run before those that count; 2,000 or more when it is left out. */
   readonly warmUpJobs?: number;
-  /** Makes what the jobs need, uncounted. `jobs` includes the warm-up. */
+  /** Creates everything that the jobs need, unmeasured. `jobs` includes the warm-up. */
   prepare(target: Target, connections: readonly Connection[], jobs: number): Promise<RunJob>;
 }
 

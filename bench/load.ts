@@ -1,6 +1,6 @@
 import type { Connection } from "./connection.ts";
 
-/** Does the whole of one job, from its first request to the answer that it has succeeded; throws if it has not. */
+/** Runs one whole job, from its first request to the answer that it has succeeded. Throws if it has not. */
 export type RunJob = (connection: Connection, index: number) => Promise<void>;
 
 /** Runs the jobs numbered `from` to `to - 1` over all connections, each taking the next as soon as it is free. */

@@ -161,7 +161,7 @@ function definitions(options: BenchOptions): void {
 }
 
 async function cost(homes: StoreHomes, options: BenchOptions) {
-  // The embedded store has no statements to count, so "all" skips this bench there.
+  // The embedded store has no statements to count, so "all" skips this bench on that store.
   if (homes.kind === "postgres") return await runCostBench(homes, options.jobs ?? costRequests);
   progress("cost needs --store postgres");
   return [];
@@ -173,7 +173,10 @@ async function idle(homes: StoreHomes, options: BenchOptions): Promise<void> {
   else progress("idle needs --store postgres");
 }
 
-/** The embedded store plans alike, and is too small for as many jobs: there is always a PostgreSQL server of its own. */
+/**
+ * This bench always uses a PostgreSQL server of its own: the embedded store plans in the same way, but is too small for
+ * so many jobs.
+ */
 async function plans(options: BenchOptions): Promise<number> {
   const size = {
     jobs: options.jobs ?? plansSize.jobs,

@@ -29,7 +29,7 @@ const dayMs = 86_400_000;
 const workflowCount = 20;
 const repetitions = 9;
 
-/** On the store itself, without HTTP: what is measured is the statements and what is made of their rows. */
+/** Measures the store itself, without HTTP: the statements, and the processing of their rows. */
 export async function runMetricsBench(
   homes: StoreHomes,
   jobs: number,

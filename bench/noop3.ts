@@ -9,7 +9,7 @@ export const noop3: LoadBench = {
   concurrency: 100,
   prepare: async ({ api, organizationId, requests }) => {
     const workflowId = await registerWorkflow(api, organizationId, threeNoops("noop3"));
-    // Every job is the same bytes.
+    // Every job has the same bytes.
     const submit = Buffer.from(
       requests.post(`/organizations/${organizationId}/jobs?waitSeconds=30`, { workflowId, inputJson: smallInput }),
     );

@@ -29,7 +29,7 @@ export interface PlansResult {
   readonly maxMs: number;
   /** The pages that one run reads, most of them repeatedly. */
   readonly pages?: number;
-  /** Tables that a plan reads from their beginning to their end, though more rows are in them than there are organizations. */
+  /** Tables that a plan reads completely, although they have more rows than there are organizations. */
   readonly scanned?: readonly string[];
 }
 
@@ -203,7 +203,7 @@ async function plansOf(client: pg.Client, asked: readonly Asked[], organizations
   return { pages, scanned: rows.map(({ relname }) => relname) };
 }
 
-/** Everybody who waits for a job is answered by one poll. */
+/** One poll answers all requests that wait for a job. */
 async function measureWatchers(database: Database, tables: KeyedTables): Promise<PlansResult> {
   const keys = keysOf(tables, tables.organizations, watchers);
   const samples: number[] = [];

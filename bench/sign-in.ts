@@ -17,7 +17,7 @@ export interface SignInResult {
   readonly store: StoreKind;
   readonly concurrency: number;
   readonly reads: number;
-  /** The time of GetJob while nobody signs in. */
+  /** The time of GetJob while no user signs in. */
   readonly aloneP50Ms: number;
   readonly aloneP99Ms: number;
   /** GetJob while `concurrency` passwords are being checked. */
@@ -110,7 +110,7 @@ async function readJobs(
   return latenciesMs;
 }
 
-/** Sends one check of a password after the other on each connection, from its creation until it is stopped. */
+/** Sends one check of a password after the other on each connection, from its start until it is stopped. */
 class PasswordChecks {
   readonly #latenciesMs: number[] = [];
   readonly #startedAt = performance.now();

@@ -29,7 +29,10 @@ export interface StartupResult {
 
 type Start = "on an empty store" | "after SIGTERM" | "after SIGKILL";
 
-/** How long a service takes from nothing to its first finished job, and what it holds in memory when it has nothing to do. */
+/**
+ * Measures how long a service takes from an empty store to its first finished job, and how much memory it needs when it
+ * is idle.
+ */
 export async function runStartupBench(
   homes: StoreHomes,
   size: StartupSize,

@@ -24,7 +24,7 @@ export interface TasksResult extends TasksSize {
   readonly tasksPerSecond: number;
   /** The cost of one of them; `benchUs` is the worker's. */
   readonly perTask: ReturnType<typeof costOfOne>;
-  /** The time from when a task was due until the worker had it, at `pacedPerSecond` tasks a second. */
+  /** The time from the moment when a task became due until the worker had it, at `pacedPerSecond` tasks a second. */
   readonly pacedPerSecond: number;
   readonly handedOutP50Ms: number;
   readonly handedOutP99Ms: number;
@@ -35,7 +35,10 @@ const pacedPerSecond = 100;
 const pacedSeconds = 20;
 const warmUpTasks = 1_000;
 
-/** One worker of the client library: how fast it does what waits, and how soon it has what becomes due. */
+/**
+ * Measures one worker of the client library: how fast it does the waiting tasks, and how soon it gets tasks that become
+ * due.
+ */
 export async function runTasksBench(
   homes: StoreHomes,
   size: TasksSize,
@@ -76,7 +79,9 @@ interface Work {
   readonly concurrency: number;
 }
 
-/** Submits the tasks, and returns in how many seconds a worker that starts then has done them, and what that costs. */
+/**
+ * Submits the tasks, and returns how many seconds a worker that starts then takes for them, and the cost of one task.
+ */
 async function drain(work: Work, count: number, meter: CostMeter) {
   const connections = await Connection.openMany(work.target.port, submitters);
   const submit = submission(work);
@@ -101,7 +106,7 @@ async function doAll(work: Work, count: number): Promise<number> {
   return (performance.now() - begunAt) / 1000;
 }
 
-/** Submits tasks one after the other, and returns how long after it was due the worker had each. */
+/** Submits tasks one after the other, and returns for each how long after its due time the worker had it. */
 async function handOutTimes(work: Work): Promise<Float64Array> {
   const count = pacedPerSecond * pacedSeconds;
   const times: number[] = [];

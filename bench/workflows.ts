@@ -44,7 +44,7 @@ function delayed(step: object, until: string): object {
   return { ...step, integrationDetails: { ...integrationDetails, type: "/service/delay", config: { until } } };
 }
 
-/** Has one step, which a worker does that takes it from this queue. */
+/** Has one step, which is a task for a worker of this queue. */
 export function oneTask(workflowName: string, queue: string): Definition {
   const definition = definitionOf(workflowName, [{ name: "work" }], properties);
   const steps = definition.steps.map((step) => {
@@ -95,7 +95,7 @@ const bodyDetails: Readonly<Record<ItemBody, object>> = {
   task: { type: "/service/task", config: { queue: "bench" } },
 };
 
-/** Ends well when this time is over. */
+/** Succeeds when this time is over. */
 export function oneTimer(workflowName: string, timeoutSeconds: number): Definition {
   const definition = definitionOf(workflowName, [{ name: "wait", eventIds: ["never"] }, { name: "end" }], properties);
   const steps = definition.steps.map((step, index) =>

@@ -2,14 +2,17 @@ import { type Answer, Connection } from "../bench/connection.ts";
 import type { Outcome } from "./operation.ts";
 import { pick } from "./random.ts";
 
-/** Sends one request after the other, over a new connection whenever the last one is lost, and returns what is known about each. */
+/**
+ * Sends one request after the other, over a new connection whenever the last one is lost, and returns the outcome of
+ * each.
+ */
 export class Caller {
   readonly #ports: readonly number[];
   readonly #timeoutMs: number;
   #connection: Connection | undefined;
   #isBusy = false;
 
-  /** `ports`: of the nodes; each connection goes to any of them. */
+  /** `ports` are the ports of the nodes; each connection goes to any of them. */
   constructor(ports: readonly number[], timeoutMs: number) {
     this.#ports = ports;
     this.#timeoutMs = timeoutMs;
@@ -20,7 +23,7 @@ export class Caller {
     return this.#isBusy;
   }
 
-  /** `read` takes from an answer what is worth keeping. */
+  /** `read` returns the part of an answer that is recorded. */
   async ask<Body, Result>(request: string, read: (body: Body) => Result): Promise<Outcome<Result>> {
     this.#isBusy = true;
     try {

@@ -24,7 +24,7 @@ export interface CampaignOptions {
   readonly progress: (line: string) => void;
 }
 
-/** The clients of a campaign, what they know together and what is recorded of them. */
+/** The clients of a campaign, their shared knowledge, and the record of their requests. */
 export class Campaign {
   readonly recorder = new Recorder();
   /** The counts that only this kind of campaign has, for its result. */
@@ -60,7 +60,7 @@ export class Campaign {
     }
   }
 
-  /** Clients begin to ask; `ports` are those of the nodes. */
+  /** Starts the clients; `ports` are the ports of the nodes. */
   startLoad(ports: readonly number[], clientCount: number): Load {
     const callers = Array.from({ length: clientCount }, () => new Caller(ports, this.#answerTimeoutMs));
     const end = new AbortController();
@@ -75,7 +75,7 @@ export class Campaign {
     return this.#latestLoad;
   }
 
-  /** Right before a fault: how many requests it meets. */
+  /** Notes, right before a fault, how many requests it meets. */
   countInterruption(load: Load): number {
     const inFlight = load.countInFlight();
     if (inFlight > 0) this.#interruptionCount += 1;
@@ -114,7 +114,7 @@ export class Campaign {
     if (families.childCount === 0) this.#reasonsWhyVoid.push("no step began a job");
   }
 
-  /** The reasons why this run is void: it did not test what its workload is for. The list is empty if the run is valid. */
+  /** The reasons why this run is void: its workload was not tested. The list is empty if the run is valid. */
   get reasonsWhyVoid(): readonly string[] {
     return [...this.#workload.reasonsWhyVoid, ...this.#reasonsWhyVoid];
   }
@@ -124,7 +124,7 @@ export class Campaign {
     return this.#interruptionCount;
   }
 
-  /** Keeps a copy of a service's log with the recorded history, where there is something to explain. */
+  /** Keeps a copy of a service's log with the recorded history if there are findings. */
   keepLog(logFile: string): void {
     if (this.#findings.length > 0) this.recorder.keep(logFile);
   }
@@ -141,7 +141,7 @@ export class Campaign {
 
 export interface Load {
   countInFlight(): number;
-  /** Waits until every client has the answer to its last request, or knows that it gets none. */
+  /** Waits until every client has the answer to its last request, or knows that no answer will come. */
   stop(): Promise<void>;
 }
 

@@ -6,7 +6,7 @@ import type { Intent, Population } from "./population.ts";
 import { between, chance } from "./random.ts";
 import type { Recorder } from "./recorder.ts";
 
-/** One user of the service: asks one thing after the other, in bursts, and records what came of it. */
+/** One user of the service, who sends one request after the other, in bursts, and records the results. */
 export class Client {
   readonly #number: number;
   readonly #caller: Caller;
@@ -29,7 +29,7 @@ export class Client {
   async runUntil(end: AbortSignal): Promise<void> {
     while (!end.aborted) {
       const { outcome } = await this.perform(this.#population.nextIntent());
-      // A client pauses before it tries a service again that is gone.
+      // A client pauses before it tries an unreachable service again.
       if (outcome.type === "info") await sleep(between(200, 800), undefined, { signal: end }).catch(() => {});
       else if (chance(0.2)) await sleep(between(0, 100));
     }

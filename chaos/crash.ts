@@ -8,8 +8,8 @@ import { setScene } from "./scene.ts";
 import { Workload } from "./workload.ts";
 
 /**
- * Kills the service at any moment of its work, again and again on the same store. What it acknowledged before must be there
- * afterwards.
+ * Kills the service at any moment of its work, again and again on the same store. Everything that it acknowledged before
+ * must still exist afterwards.
  */
 export async function playCrashes({
   cycles,

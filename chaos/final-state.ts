@@ -20,7 +20,7 @@ export async function* readFinalJobs(
   const readers = connections.map((connection) => new Reader(connection, requests));
   const [lister] = readers;
   if (lister === undefined) throw new Error("Nobody reads.");
-  // All jobs share one deadline: once so much time has passed, everything that still can has come to rest.
+  // All jobs share one deadline. After this time, every job that can still come to rest has done so.
   const deadlineMs = performance.now() + restMs;
   for (const organizationId of organizationIds) {
     const jobs = `/organizations/${organizationId}/jobs`;
@@ -140,7 +140,7 @@ function isResting(entries: readonly Entry[], events: readonly FinalEvent[], sha
   }
 }
 
-/** The values are most of the bytes, and the checker does not look at them. */
+/** The values are most of the bytes, and the checker does not read them. */
 function withoutValues(entry: Entry): Entry {
   if (entry.type === "step.started") return { ...entry, input: { same: "jobInput" } };
   if (entry.type === "step.succeeded") return { ...entry, output: { same: "stepInput" } };

@@ -70,8 +70,8 @@ export class LongCalls {
   }
 
   /**
-   * Waits until each job has ended, reading from the node at `readPort`, and says what is wrong with it. Calls that `deadPort`'s node made may have
-   * been made again.
+   * Waits until each job has ended, reading from the node at `readPort`, and returns the defects of these jobs. Calls that `deadPort`'s node made
+   * may have been made again.
    */
   async check(
     jobs: readonly LongJob[],

@@ -103,7 +103,7 @@ function reportNeighbours(
   return isVoid ? exitCodes.void : exitCodes.sound;
 }
 
-/** A tenant puts no load on anybody when all of its connections are lost. */
+/** A tenant whose connections are all lost puts no load on the service. */
 function isIdle(answers: NeighbourResult["hostileAnswers"]): boolean {
   const kinds = Object.keys(answers);
   return kinds.length > 0 && kinds.every((kind) => kind === "lost");

@@ -22,7 +22,7 @@ import { type LoadTask, type Measurement, measure } from "./neighbours/well-beha
 
 export interface NeighboursOptions {
   readonly store: StoreKind;
-  /** Names of the hostile tenants that play. */
+  /** The names of the hostile tenants of this run. */
   readonly tenants: readonly string[];
   readonly seconds: number;
   readonly jobs: number;
@@ -40,8 +40,8 @@ export interface NeighbourResult {
 }
 
 /**
- * One well-behaved organization beside each hostile tenant in turn, each time on a fresh service. What a tenant does must cost its neighbour no
- * error, and no more than three times its usual p99, or 100 ms.
+ * One well-behaved organization beside each hostile tenant in turn, each time on a fresh service. The tenant must cause its neighbour no error,
+ * and no more than three times its usual p99, or 100 ms.
  */
 export async function playNeighbours(options: NeighboursOptions): Promise<NeighbourResult[]> {
   const homes = await openStoreHomes(options.store);
@@ -127,7 +127,7 @@ async function prepareWellBehaved(
   };
 }
 
-/** Other values than the last ones in each answer, none of which compresses. */
+/** Each answer has new values, which do not compress. */
 function largeAnswers(): FunctionAnswer {
   const text = randomBytes(largeBytes).toString("base64").slice(0, largeBytes);
   let count = 0;

@@ -22,11 +22,11 @@ export interface ChaosOptions {
   readonly workload: WorkloadName;
   /** A defect of the store under the service, to prove that the check finds it. */
   readonly fault: "none" | Fault;
-  /** The hostile tenants that play, in this order. */
+  /** The hostile tenants of this run, in this order. */
   readonly tenants: readonly string[];
   /** How long each of the two measurements of a tenant's neighbour takes. */
   readonly seconds: number;
-  /** How many jobs the tenant makes that has too many of them. */
+  /** The number of jobs that the tenant with too many jobs creates. */
   readonly jobs: number;
 }
 

@@ -10,7 +10,7 @@ import {
 import { chance, pick, shuffled, wholeBetween } from "./random.ts";
 import { type EventTarget, eventsOf, type WorkflowShape } from "./workflows.ts";
 
-/** The next request of a client. */
+/** Chooses the next request of a client. */
 export type Intent =
   | { readonly type: "submit"; readonly submission: Submission }
   | { readonly type: "sendEvent"; readonly sending: EventSending }
@@ -132,7 +132,7 @@ export class Population {
       type: "submit",
       submission: { nonce, organizationId, workflowId, input, idempotencyKey },
     };
-    // Another client asks the same at the same moment, as an impatient proxy does.
+    // Another client sends the same request at the same moment, as an impatient proxy does.
     if (idempotencyKey !== null && chance(0.05)) this.#repetitions.unshift(intent);
     return intent;
   }

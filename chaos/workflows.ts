@@ -30,7 +30,7 @@ export interface Outside {
 /**
  * - `unlucky`: its first attempt fails, and the next one does not.
  * - `doomed`: it fails for good, and the fork around it leads on.
- * - `resumed`: its first attempt fails for good, and the job with it, until somebody resumes it. Only tasks have it.
+ * - `resumed`: its first attempt fails for good, and the job with it, until a client resumes the job. Only tasks have it.
  */
 export type Luck = "sound" | "unlucky" | "doomed" | "resumed";
 

@@ -46,12 +46,12 @@ export class Workload {
     if (this.#hasWorkers) this.#crew = new Crew({ ...options, log: this.log });
   }
 
-  /** Lets nothing happen to the workers any more. */
+  /** Stops disturbing the workers. */
   async calm(): Promise<void> {
     await this.#crew?.calm();
   }
 
-  /** The last words of workers that ended by themselves, which none should. */
+  /** The last output of workers that ended by themselves, which no worker should do. */
   get complaints(): readonly string[] {
     return this.#crew?.complaints ?? [];
   }
@@ -60,7 +60,7 @@ export class Workload {
     return this.#crew === undefined ? {} : { ...this.#crew.counts, ...this.log.tally() };
   }
 
-  /** Why a run with workers shows nothing of them. Empty when it does. */
+  /** The reasons why a run with workers proves nothing about them. Empty if it does prove something. */
   get reasonsWhyVoid(): string[] {
     if (this.#crew === undefined) return [];
     const { handedToAnother, takenAnswers, refusedAnswers } = this.log.tally();

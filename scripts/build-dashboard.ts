@@ -7,10 +7,10 @@ import { filesBelow, stampOf } from "./stamp.ts";
 
 const source = "packages/dashboard";
 const target = "packages/server/dist/dashboard";
-/** Beside the built files, not among them: those are all served. */
+/** The stamp is beside the built files and not among them, since all of those are served. */
 const stampFile = "packages/server/dist/dashboard.stamp";
 
-/** Builds the dashboard where anything of it changed since the last time. Returns an exit code. */
+/** Builds the dashboard if any of its sources changed since the last build. Returns an exit code. */
 export async function buildDashboard(): Promise<number> {
   const stamp = stampOfInputs();
   if (existsSync(join(target, "index.html")) && stampOfLastBuild() === stamp) return 0;

@@ -11,11 +11,14 @@ import { filesBelow, stampOf } from "./stamp.ts";
 
 const source = "docs";
 const target = "packages/server/dist/docs";
-/** Beside the built files, not among them: those are all served. */
+/** The stamp is beside the built files and not among them, since all of those are served. */
 const stampFile = "packages/server/dist/docs.stamp";
 const manifestFile = "packages/server/dist/dashboard/manifest.json";
 
-/** Builds the pages of the documentation for users, the reference of the API and the index of the search, where anything of them changed. */
+/**
+ * Builds the pages of the documentation for users, the reference of the API and the index of the search, if any of
+ * their sources changed.
+ */
 export async function buildDocs(): Promise<void> {
   const stamp = stampOfInputs();
   if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === stamp) return;
@@ -58,7 +61,10 @@ function stampOfInputs(): string {
   ]);
 }
 
-/** Read from the sources and only when it is needed: that takes the time of starting a service without its store. */
+/**
+ * The document is loaded from the sources, and only when it is needed, since this takes as long as starting a service
+ * without its store.
+ */
 async function readApiDocument(): Promise<ApiDocument> {
   const { apiDocument } = await import("../packages/server/src/http/api-document.ts");
   const { readConfig } = await import("../packages/server/src/config.ts");

@@ -5,7 +5,7 @@ import { PGlite } from "@electric-sql/pglite";
 import { NodeFS } from "@electric-sql/pglite/nodefs";
 import { stampOf } from "./stamp.ts";
 
-/** Beside the program that unpacks it. */
+/** The file is beside the program that unpacks it. */
 const target = "packages/server/dist/store/home/empty-cluster.tar.gz";
 const stampFile = `${target}.stamp`;
 

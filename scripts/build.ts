@@ -5,10 +5,10 @@ import { buildDashboard } from "./build-dashboard.ts";
 import { buildDocs } from "./build-docs.ts";
 import { buildEmptyCluster } from "./build-empty-cluster.ts";
 
-// Side by side: neither needs what the other makes.
+// Both run at the same time, since neither needs the output of the other.
 const dashboard = buildDashboard();
 const compiled = spawnSync(process.execPath, ["node_modules/typescript/bin/tsc", "-b"], { stdio: "inherit" });
-// Removed first, since a migration of another branch that stays here would stop the start.
+// The directory is removed first, since a migration of another branch that stayed here would stop the start.
 rmSync("packages/server/dist/store/migrations", { recursive: true, force: true });
 cpSync("packages/server/src/store/migrations", "packages/server/dist/store/migrations", { recursive: true });
 writeFileSync("packages/client/dist/commonjs/package.json", '{ "type": "commonjs" }\n');

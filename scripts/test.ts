@@ -54,7 +54,7 @@ if (triedTwice.length > 0) process.stdout.write(`\n== passed only when tried aga
 process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
 process.exitCode = failed === 0 && slowest.length > 0 ? 0 : 1;
 
-/** Takes one check after the other, until none is left. What each prints comes in one piece. */
+/** Runs one check after the other, until none is left. The output of each is printed in one piece. */
 async function checkAll(): Promise<void> {
   for (const [name, ...command] of checks) {
     const child = spawn(process.execPath, command, { env: environmentWith({}) });
@@ -69,7 +69,7 @@ async function checkAll(): Promise<void> {
   }
 }
 
-/** Returns what the reader of the last lines should know. */
+/** Runs the tests and returns the facts for the last lines of the report. */
 function testing(
   name: string,
   options: readonly string[],

@@ -4,7 +4,7 @@ import { ServiceProcess } from "@stepwell/testing/processes/service-process.ts";
 import type { StoreHome } from "@stepwell/testing/processes/store-home.ts";
 import { RequestWriter } from "../requests.ts";
 
-/** A service under test that is ready, and what one needs to talk to it. */
+/** A running service under test, and the data that a program needs to call it. */
 export interface Target {
   readonly service: ServiceProcess;
   readonly port: number;

@@ -85,7 +85,7 @@ test("an event that is listed twice is a duplicate", async () => {
   expect(findings.some(({ kind }) => kind === "duplicated")).toBe(true);
 });
 
-test("a duplicate that was acknowledged needs its first to be there", async () => {
+test("an event that is acknowledged as a duplicate is a violation if the first event is missing", async () => {
   const duplicate = send(sendingOf("event-9", "part-2"), ok({ outcome: "duplicate" }), 9);
   const findings = await check({ operations: (operations) => [...operations, duplicate] });
   expect(details(findings)).toContain("called a duplicate");
@@ -96,7 +96,7 @@ test("an event that a live job refused is a violation", async () => {
   expect(details(await check({ operations: (operations) => [...operations, refused] }))).toContain("refused");
 });
 
-test("a key that was answered and is then refused is a violation", async () => {
+test("an idempotency key that is answered and later rejected is a violation", async () => {
   const sending = { ...sendingOf("event-1", "part-1"), idempotencyKey: "key-3" };
   const refused = send(sending, { type: "rejected", httpStatus: 409, code: "ConflictError" }, 9);
   const first = send(sending, ok({ outcome: "matched" }), 8);
@@ -184,7 +184,7 @@ test("a job that was cancelled and resumed may be anything afterwards", async ()
   expect(findings).toEqual([]);
 });
 
-test("a live state that is seen after the end was known is a violation", async () => {
+test("a job that is seen unfinished after its end is a violation", async () => {
   const findings = await check({ operations: (operations) => [...operations, read("finished", "RUNNING", 9)] });
   expect(details(findings)).toContain("after its end was known");
 });
@@ -202,7 +202,7 @@ test("an attempt that two workers had is a duplicate", async () => {
   expect(findings.map(({ kind }) => kind)).toEqual(["duplicated"]);
 });
 
-test("an output of a worker that was acknowledged and is not the step's is lost", async () => {
+test("an acknowledged output of a worker is lost if the step has another output", async () => {
   const log = soundLog();
   log.answer({ jobId: "forked", idempotencyKey: makeKey, attempt: 1, holder: "worker-1", isTaken: true });
   const findings = await check({ log });
@@ -215,12 +215,12 @@ test("a task under a key that no step of the job has is a violation", async () =
   expect(details(await check({ log }))).toContain("the history has no such step");
 });
 
-test("a step that succeeded without anybody who did it is a violation", async () => {
+test("a step that succeeded without a worker is a violation", async () => {
   const { length } = details(await check({ log: new OutsideLog() })).split("\n");
   expect(length).toBe(2);
 });
 
-test("a lost worker's task that nobody gets is a violation", async () => {
+test("a lost worker's task that no other worker gets is a violation", async () => {
   const { steps, entries } = jobOf("forked");
   const lost = {
     entries: entries.slice(0, 12),

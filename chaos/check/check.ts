@@ -12,10 +12,9 @@ import { checkOutside } from "./outside.ts";
 import { checkOrigin, checkSubmissions, nonceOf } from "./submissions.ts";
 
 /**
- * Holds what the clients did and were told against what the service shows at the end.
- * `shapes`: the campaign's workflows by their id. `log`: the work that was done for its jobs outside of the service. `families`: records which job
- * began which. The newest jobs come first, so that children come before their parents. The jobs come one after the other, since all jobs of a long
- * campaign do not fit into memory together.
+ * Compares the requests and answers of the clients with the final state of the service. `shapes`: the campaign's workflows by their id. `log`: the
+ * work that was done for its jobs outside of the service. `families`: records which job began which. The newest jobs come first, so that children
+ * come before their parents. The jobs come one after the other, since all jobs of a long campaign do not fit into memory together.
  */
 export async function checkCampaign(
   operations: Iterable<Operation>,

@@ -18,14 +18,14 @@ export function checkEvents(job: FinalJob, record: JobRecord | undefined): Findi
   return findings;
 }
 
-/** The job of these events is not there at all. */
+/** Returns the events of a job that does not exist any more. */
 export function findLostEvents(record: JobRecord): Finding[] {
   return [...record.sendings.values()]
     .filter(({ attempts }) => attempts.some(({ outcome }) => outcome.type === "ok"))
     .map(({ sending }) => lost(sending, "is gone with its job"));
 }
 
-/** `isForgiven`: the job may have been over for a while. */
+/** `isForgiven` is true if the job may have ended before the event arrived: the event may then be missing from the list. */
 function checkSending(
   job: FinalJob,
   { sending, attempts }: SendingRecord,
@@ -56,7 +56,7 @@ function checkSending(
   return findings;
 }
 
-/** The job has ended, or the wait for which alone the event was sent. */
+/** Tells whether the job has ended, or the only wait for which the event was sent. */
 function isOver({ status, steps }: FinalJob, { branch, step }: EventSending): boolean {
   if (isTerminal(status)) return true;
   const wait = steps.find((run) => run.branch === branch && run.name === step);

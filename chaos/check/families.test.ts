@@ -24,7 +24,7 @@ const cancelled: Transition = { type: "job.cancelled", by: { type: "user", id: "
 test.each<[string, readonly Transition[], JobStatus]>([
   ["a step that succeeded as its child did", [done], "SUCCEEDED"],
   ["a step that failed as its child did", [failed], "FAILED"],
-  ["a step whose child somebody cancelled", [failed], "CANCELLED"],
+  ["a step whose child was cancelled", [failed], "CANCELLED"],
   ["a step that waits for its child", [], "RUNNING"],
   ["a cancelled job whose child was cancelled with it", [cancelled], "CANCELLED"],
   ["a cancelled job whose child had ended before", [cancelled], "SUCCEEDED"],
@@ -45,7 +45,7 @@ test("a step that succeeded without a child is a violation", () => {
   expect(complaints(parentWith([done]))).toEqual(["violation: parent:begin:1 succeeded, and its child is not there."]);
 });
 
-test("two children of one visit are a duplicate, and children of nobody a violation", () => {
+test("two children of one visit are a duplicate, and a child that belongs to no step is a violation", () => {
   const twin = { ...childWith("SUCCEEDED"), jobId: "twin" };
   expect(complaints(parentWith([done]), childWith("SUCCEEDED"), twin)).toEqual([
     "duplicated: parent:begin:1 began 2 jobs: child, twin.",

@@ -6,7 +6,7 @@ import { runsOf } from "./histories.ts";
 import type { StepFold } from "./history-automaton.ts";
 
 /**
- * Holds each child job against the step that began it: a visit of a step begins one job, and when the step has ended, the job has ended the same way.
+ * Compares each child job with the step that began it: a visit of a step begins one job, and when the step has ended, the job has ended the same way.
  * A campaign reads its jobs in any order, so the two are compared at the end.
  */
 export class Families {
@@ -28,7 +28,7 @@ export class Families {
     }
   }
 
-  /** How many jobs were begun by steps of others. */
+  /** The number of jobs that steps of other jobs began. */
   get childCount(): number {
     return [...this.#children.values()].reduce((count, children) => count + children.length, 0);
   }

@@ -47,7 +47,7 @@ export function runsOf({ entries, events }: FinalJob): readonly StepFold[] {
   }
 }
 
-/** Holds the answers of GetJob, ListJobs and ListJobEvents against the history. */
+/** Compares the answers of GetJob, ListJobs and ListJobEvents with the history. */
 function* complaintsAboutState(job: FinalJob, fold: Fold): Generator<string> {
   if (job.status !== fold.status) yield `GetJob says ${job.status}, its history ${fold.status}.`;
   if (job.listedStatus !== job.status) yield `GetJob says ${job.status}, ListJobs ${job.listedStatus}.`;
@@ -61,7 +61,10 @@ function* complaintsAboutState(job: FinalJob, fold: Fold): Generator<string> {
   yield* differences("events", job.events.map(tripleOf), received.map(tripleOf));
 }
 
-/** Holds the history against the workflow: each branch has its steps in order, and each wait ends with exactly the events that it waits for. */
+/**
+ * Compares the history with the workflow: each branch has its steps in order, and each wait ends with exactly the
+ * events that it waits for.
+ */
 function* complaintsAboutWay(
   job: FinalJob,
   fold: Fold,

@@ -10,7 +10,7 @@ const started = { type: "job.started" } as const;
 const entered = { type: "step.started", ...step, input: { value: 1 } } as const;
 const succeeded = { type: "step.succeeded", ...step, attempt: 1, output: { value: 1 } } as const;
 
-test("a retried and interrupted call is a path", () => {
+test("a call that is interrupted and retried is a valid history", () => {
   const { status, steps } = fold(
     submitted,
     started,
@@ -54,7 +54,7 @@ test.each<[string, Transition[]]>([
   ["kept twice", [submitted, event(1), event(2)]],
   ["is not awaited", [submitted, { ...event(1), outcome: "matched" }]],
   ["should be event 1", [submitted, event(2)]],
-])("a history is refused that … %s", (complaint, transitions) => {
+])("a history is rejected if … %s", (complaint, transitions) => {
   expect(() => fold(...transitions)).toThrow(complaint);
 });
 
@@ -100,11 +100,11 @@ test.each<[string, Transition[]]>([
     [...forked, inLeft, { ...succeeded, branch: left }, { type: "job.succeeded" }],
   ],
   ["while a step is under way", [...forked, { type: "job.failed", error: { ...error, step: "a", attempt: 1 } }]],
-])("a history with branches is refused that comes … %s", (complaint, transitions) => {
+])("a history with branches is rejected if it comes … %s", (complaint, transitions) => {
   expect(() => fold(...transitions)).toThrow(complaint);
 });
 
-test("events for two branches are kept beside each other, and each counts in its own", () => {
+test("events for two branches are kept separate, and each counts in its own branch", () => {
   const waits = ["split:1[0]", "split:1[1]"].flatMap((branch): Transition[] => [
     { ...entered, branch },
     { type: "step.waiting", ...step, branch, eventIds: ["go"] },

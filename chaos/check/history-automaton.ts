@@ -4,8 +4,8 @@ import { isUnder, levelOf, mainLine } from "../branches.ts";
 import type { JobStatus } from "../operation.ts";
 
 /**
- * The job as its history tells of it, found without the service's own code: a second opinion on its state machine. Only the
- * types of the entries are the service's, so that a new one cannot be forgotten here.
+ * The state of a job as its history describes it, derived without the service's own code, so that it is an independent
+ * check of the state machine. Only the types of the entries are the service's, so that a new one cannot be forgotten here.
  */
 export interface Fold {
   readonly status: JobStatus;
@@ -15,7 +15,7 @@ export interface Fold {
   readonly eventCount: number;
   /** Events received and not consumed, by their number. */
   readonly kept: ReadonlyMap<number, KeptEvent>;
-  /** The branches that a resume lets go on from where they stopped. */
+  /** The branches that a resume continues from where they stopped. */
   readonly resumed: ReadonlySet<string>;
 }
 
@@ -234,7 +234,7 @@ function isOpen(fold: Fold, branch: string): boolean {
   return around?.name === fork && around.phase === "forked" && around.isCut !== true && isOne;
 }
 
-/** The end of a fork is the end of what still runs in its branches. */
+/** The end of a fork also ends everything that still runs in its branches. */
 function ended(fold: Fold, step: StepFold): Fold {
   const { steps, ...others } = withStep(fold, step);
   if (step.branchCount === undefined) return { ...others, steps };

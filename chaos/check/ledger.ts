@@ -22,12 +22,12 @@ export interface JobRecord {
   readonly reads: Of<"read">[];
 }
 
-/** Tells whether somebody may have let the job go on after it had failed or was cancelled. */
+/** Tells whether a client may have resumed the job after it failed or was cancelled. */
 export function mayBeResumed({ resumes }: JobRecord): boolean {
   return resumes.some(({ outcome }) => outcome.type !== "rejected");
 }
 
-/** All operations of a campaign, by what they are about. */
+/** All operations of a campaign, grouped by job and event. */
 export interface Ledger {
   /** By nonce. */
   readonly submissions: ReadonlyMap<string, SubmissionRecord>;

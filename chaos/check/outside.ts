@@ -7,8 +7,8 @@ import { runsOf } from "./histories.ts";
 import type { StepFold } from "./history-automaton.ts";
 
 /**
- * Holds the attempts that functions and workers were given, and their answers, against the history of the job. Each attempt is given once, under the
- * key of its visit, and not after the end of the step is recorded. An answer that was taken is the result of the step.
+ * Compares the attempts that functions and workers received, and their answers, with the history of the job. Each attempt is given once, under the
+ * key of its visit, and not after the end of the step is recorded. An accepted answer is the result of the step.
  */
 export function checkOutside(job: FinalJob, shape: WorkflowShape | undefined, log: OutsideLog): Finding[] {
   const runs = new Map(runsOf(job).map((run) => [keyOf(job, run), run]));
@@ -22,7 +22,9 @@ export function checkOutside(job: FinalJob, shape: WorkflowShape | undefined, lo
   for (const [key, { name, phase, attempt }] of runs) {
     if (phase !== "succeeded" || !outside.has(name)) continue;
     if (byKey.get(key)?.some((one) => one.attempt === attempt)) continue;
-    findings.push(violation(job.jobId, `${key} succeeded in attempt ${attempt}, which nobody was given.`));
+    findings.push(
+      violation(job.jobId, `${key} succeeded in attempt ${attempt}, which no function or worker received.`),
+    );
   }
   for (const { idempotencyKey, attempt, holder, isTaken } of log.answersOf(job.jobId)) {
     const run = runs.get(idempotencyKey);

@@ -122,7 +122,7 @@ export function soundJobs(): FinalJob[] {
 const askKey = "forked:ask:1:split:1[calls]";
 export const makeKey = "forked:make:1:split:1[tasks]";
 
-/** One worker was lost, and the next one had the task under the same key. */
+/** One worker was lost, and the next one received the task under the same key. */
 export function soundLog(): OutsideLog {
   const log = new OutsideLog();
   log.handOut({ jobId: "forked", idempotencyKey: askKey, attempt: 1, holder: "function" });

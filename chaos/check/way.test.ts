@@ -29,7 +29,7 @@ test("a task that fails because its sixth worker was lost is sound", () => {
 });
 
 test.each([[4, "Interrupted"] as const, [5, "ExecutorError"] as const])(
-  "a task that fails after %i lost workers with %s is told, with its error",
+  "a task that fails after %i lost workers with %s is reported with its error",
   (lostCount, code) => {
     expect(complaintsAfter(lostCount, code)).toEqual([
       `make failed, though it cannot: ${code} in attempt ${lostCount + 1}: The worker was lost.`,
@@ -37,7 +37,7 @@ test.each([[4, "Interrupted"] as const, [5, "ExecutorError"] as const])(
   },
 );
 
-test("a job is sound whose child failed because of lost workers, and not one whose child failed otherwise", () => {
+test("a job is sound if its child failed because of lost workers, and not if its child failed for another reason", () => {
   const begin = { step: "begin", visit: 1 } as const;
   const cause = { code: "Interrupted", message: "The worker was lost.", jobId: "child", step: "make" } as const;
   const error = { code: "ChildFailed", message: "The child failed.", cause } as const;

@@ -75,7 +75,7 @@ class Walk {
     return last === undefined || (last === "done" && runs.length < steps.length) ? "moving" : last;
   }
 
-  /** Branches that the workflow does not have. */
+  /** The names of branches that the workflow does not have. */
   complaintsAboutStrangers(): string[] {
     const strangers = [...this.#byBranch.keys()].filter((branch) => !this.#known.has(branch));
     return strangers.map((branch) => `It has steps${inBranch(branch)}, which its workflow does not have.`);

@@ -4,12 +4,12 @@ import type { StoreKind } from "@stepwell/testing/processes/store-home.ts";
 import type { RequestWriter } from "../../bench/requests.ts";
 import type { Database } from "../../packages/server/src/store/home/database.ts";
 
-/** An organization that does its worst while a well-behaved one is measured. */
+/** An organization that puts as much load as it can on the service while a well-behaved one is measured. */
 export interface HostileTenant {
   readonly name: string;
-  /** The stores on which the tenant plays. Left out: every store. */
+  /** The stores on which the tenant runs. Left out: every store. */
   readonly stores?: readonly StoreKind[];
-  /** Makes what the attack needs, unmeasured. */
+  /** Creates everything that the attack needs, unmeasured. */
   prepare(ground: Ground): Promise<Attack>;
 }
 
@@ -19,11 +19,11 @@ export type Attack = (traffic: Traffic, end: AbortSignal) => Promise<void>;
 export interface Traffic {
   /** Sends one request after the other over each of `connectionCount` connections, whatever the answers are. */
   keepAsking(connectionCount: number, next: () => string | Buffer): Promise<void>;
-  /** Asks for answers that are large or never end, and throws away what it reads. */
+  /** Requests answers that are large or never end, and ignores their content. */
   keepReading(connectionCount: number, nextPath: () => string): Promise<void>;
 }
 
-/** The ground of a hostile tenant: a service, and an organization of its own in it. */
+/** The environment of a hostile tenant: a service, and an organization of its own in it. */
 export interface Ground {
   readonly port: number;
   readonly organizationId: string;
@@ -32,7 +32,7 @@ export interface Ground {
   readonly requests: RequestWriter;
   /** Returns the calls of `large` with 1 MB, and of `slow` after 30 s. */
   readonly functions: FunctionServer;
-  /** How many jobs the tenant that has too many of them makes. */
+  /** The number of jobs that the tenant with too many jobs creates. */
   readonly jobs: number;
   /** The address of the PostgreSQL server; undefined for the embedded store. */
   readonly databaseUrl: string | undefined;

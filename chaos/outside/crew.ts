@@ -12,7 +12,10 @@ export interface CrewOptions {
   readonly log: OutsideLog;
 }
 
-/** The workers of a campaign. While it goes on they are killed, or stopped until their tasks are another's, one after the other. */
+/**
+ * The workers of a campaign. During the campaign they are killed one after the other, or stopped until other workers
+ * have their tasks.
+ */
 export class Crew {
   readonly #options: CrewOptions;
   readonly #places: Place[];
@@ -34,12 +37,12 @@ export class Crew {
     return { workersKilled: this.#killedCount, workersStopped: this.#stoppedCount };
   }
 
-  /** The last words of workers that ended by themselves, which none should. */
+  /** The last output of workers that ended by themselves, which no worker should do. */
   get complaints(): string[] {
     return this.#places.flatMap(({ worker }) => worker.complaint ?? []);
   }
 
-  /** Disturbs the workers no more. */
+  /** Stops disturbing the workers. */
   async calm(): Promise<void> {
     this.#end.abort();
     await this.#disturbing;

@@ -1,4 +1,4 @@
-/** One attempt of a step, as a function or a worker was given it. */
+/** One attempt of a step, as a function or a worker received it. */
 export interface HandedOut {
   readonly jobId: string;
   readonly idempotencyKey: string;
@@ -12,7 +12,9 @@ export interface Answer extends HandedOut {
   readonly isTaken: boolean;
 }
 
-/** The work of jobs as functions and workers saw it: the second side from which a campaign knows what was done. */
+/**
+ * The work of jobs as functions and workers saw it: the second source from which a campaign knows which work was done.
+ */
 export class OutsideLog {
   readonly #handedOut = new Map<string, HandedOut[]>();
   readonly #answers = new Map<string, Answer[]>();
@@ -39,7 +41,7 @@ export class OutsideLog {
     return this.#answers.get(jobId) ?? [];
   }
 
-  /** Counts for the result of a campaign, and for telling whether it shows anything. */
+  /** Counts for the result of a campaign, and for deciding whether the campaign proves anything. */
   tally(): OutsideTally {
     const handedOut = [...this.#handedOut.values()].flat();
     const answers = [...this.#answers.values()].flat();

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { own } from "@stepwell/testing/processes/owned.ts";
 
-/** Where a worker works. */
+/** The address, the token, the organization and the name that a worker uses. */
 export interface WorkerAssignment {
   readonly baseUrl: string;
   readonly token: string;
@@ -36,7 +36,7 @@ export class WorkerProcess {
     this.#ended = once(this.#child, "exit").then(release);
   }
 
-  /** Waits until it is given a task, for so long. */
+  /** Waits until the worker has a task, but at most this long. */
   async givenTask(timeoutMs: number): Promise<void> {
     await once(this.#child, "message", { signal: AbortSignal.timeout(timeoutMs) }).catch(() => {});
   }
@@ -51,7 +51,7 @@ export class WorkerProcess {
     this.#child.kill(signal);
   }
 
-  /** The worker's last words, if it ended by itself, which it never should; undefined while all is well. */
+  /** The last output of the worker if it ended by itself, which it never should; undefined otherwise. */
   get complaint(): string | undefined {
     const hasEnded = this.#child.exitCode !== null || this.#child.signalCode !== null;
     return hasEnded && !this.#isKilled ? this.#complaint : undefined;

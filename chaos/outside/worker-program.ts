@@ -5,8 +5,8 @@ import { taskQueue } from "../workflows.ts";
 import type { WorkerAssignment, WorkerWord } from "./worker-process.ts";
 
 /*
- * A worker of a customer: the loop of the client library in a process of its own, which the campaign kills and stops. It says what it was given before it does
- * anything, and now and then answers more than once.
+ * A worker of a customer: the loop of the client library in a process of its own, which the campaign kills and stops. It reports each task before it
+ * does any work on it, and sometimes answers more than once.
  */
 
 const { baseUrl, token, organizationId, name } = JSON.parse(process.argv[2] ?? "") as WorkerAssignment;
@@ -37,7 +37,7 @@ async function carryOut(task: Task): Promise<object> {
   return { answer: "of the library" };
 }
 
-/** Answers besides the library, whether the task is still ours or not. */
+/** Answers without the library, whether the worker still has the task or not. */
 async function complete(task: Task, answer: number): Promise<void> {
   try {
     await client.completeTask(organizationId, task.taskId, { answer });

@@ -25,7 +25,7 @@ export interface Pages {
 export const referenceAddress = "/docs/api";
 const otherAddresses: Readonly<Record<string, string>> = { "README.md": "/docs", "api.md": "/docs/http-api" };
 
-/** Reads the list of pages: each file of the folder itself to which something below a heading of the index leads. */
+/** Reads the list of pages: each file of this folder that a link below a heading of the index names. */
 export function readPages(folder: string): Pages {
   const index = readPage(folder, "README.md", { title: "Documentation", description: "" });
   const sections: { title: string; pages: Page[] }[] = [];
@@ -45,7 +45,10 @@ export function readPages(folder: string): Pages {
   return { index: { ...index, source: withoutOtherSections(index.source, titles) }, sections: filled };
 }
 
-/** Leaves out the parts of the index that only lead to pages which are not served: their links would be text. */
+/**
+ * Leaves out the parts of the index that only link to pages which are not served, since their links would be plain
+ * text.
+ */
 function withoutOtherSections(source: string, titles: readonly string[]): string {
   const parts = source.split(/^(?=## )/m);
   return parts
@@ -57,7 +60,10 @@ export function allPages({ index, sections }: Pages): readonly Page[] {
   return [index, ...sections.flatMap(({ pages }) => pages)];
 }
 
-/** Says where a link of a page leads on the site. Undefined for files that are not served, such as sources. */
+/**
+ * Returns the address on the site that a link of a page leads to. Undefined for files that are not served, such as
+ * sources.
+ */
 export function addressOf(href: string, pages: readonly Page[]): string | undefined {
   if (/^([a-z][a-z0-9+.-]*:|#)/i.test(href)) return href;
   const [path = "", anchor] = href.split("#");

@@ -37,7 +37,7 @@ export class Camera {
     await this.#browser.close();
   }
 
-  /** A browser of its own: nobody is signed in. */
+  /** A separate browser, in which no user is signed in. */
   async newContext({ colorScheme, width }: Omit<Look, "name">): Promise<BrowserContext> {
     const viewport = { width, height: 800 };
     const context = await this.#browser.newContext({ colorScheme, viewport, locale: "en-GB", reducedMotion: "reduce" });

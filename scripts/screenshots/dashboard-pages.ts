@@ -96,7 +96,7 @@ export const guardedAccountPages: readonly DashboardPage[] = [
   { name: "account-second-factor-on", path: "/account/second-factor", isReady: shows("button", /Turn off|recovery/i) },
 ];
 
-/** The editor with a problem is taken last, since it asks for confirmation when somebody leaves it. */
+/** The editor with a problem is taken last, since it asks for confirmation when the user leaves it. */
 export function unsavedPages({ workflow }: Story): DashboardPage[] {
   return [{ name: "editor-problem", path: `${workflow}/edit`, isReady: breakDefinition }];
 }

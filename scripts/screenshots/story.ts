@@ -137,7 +137,7 @@ async function makeTokens(owner: Api, organization: string, workflows: WorkflowI
   return { shop, pipeline };
 }
 
-/** Leaves waiting tasks in three queues: workers ask for those in one, nobody asks for those in another, and one is paused. */
+/** Leaves waiting tasks in three queues: one has workers, one has none, and one is paused. */
 async function leaveTasks(owner: Api, organization: string): Promise<void> {
   const queues = `${organization}/task-queues`;
   for (const queue of ["thumbnails", "thumbnails", "thumbnails", "label-printer", "payouts", "payouts"])

@@ -70,7 +70,7 @@ function call(functionName: string, input: string, output: string, { next, ...mo
   return { integrationDetails, ...more, transitionToStep: next };
 }
 
-/** Where a step leads, and what else it says. */
+/** The transition of a step, and its further fields. */
 interface Leading {
   readonly next: string | null;
   readonly [more: string]: unknown;

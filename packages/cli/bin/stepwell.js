@@ -36,7 +36,7 @@ function bundledNode() {
       const executable = new URL(isWindows ? "bin/node.exe" : "bin/node", pathToFileURL(manifest));
       if (majorOf(version) >= oldestMajor) return fileURLToPath(executable);
     } catch {
-      // It is not installed: the other name, or none.
+      // This package is not installed, so the next name is tried.
     }
   }
   return undefined;

@@ -12,7 +12,9 @@ export function parseAddress(text: string, source?: string): string {
   return url.href.replace(/\/+$/, "");
 }
 
-/** Whether nobody on the way can read what is sent there: it is encrypted, or does not leave this machine. */
+/**
+ * Tells whether the way to this address is safe from eavesdroppers: it is encrypted, or does not leave this machine.
+ */
 export function isPrivate(baseUrl: string): boolean {
   const { protocol, hostname } = new URL(baseUrl);
   return protocol === "https:" || /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);

@@ -5,7 +5,7 @@ export function age(ms: number): string {
   return `${Math.floor(seconds / length)} ${unit}`;
 }
 
-/** The time that has passed since then, by this machine's clock. */
+/** The time that has passed since then by this machine's clock. */
 export function ageOf(time: string | undefined): string {
   return time === undefined ? "-" : age(Date.now() - Date.parse(time));
 }

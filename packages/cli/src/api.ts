@@ -4,7 +4,7 @@ import { connect, type Place, reach } from "./connection.ts";
 import { parseJson } from "./option.ts";
 import { print, write } from "./terminal.ts";
 
-/** The way to operations that have no command of their own. */
+/** Calls operations that have no command of their own. */
 export function declareApi(program: Command): void {
   program
     .command("api")

@@ -1,7 +1,10 @@
 import { Argument, type Command, type Option } from "commander";
 import { print } from "./terminal.ts";
 
-/** Completion in the shell: a small script there asks this command line what may come next, so it knows every command and option. */
+/**
+ * Completion in the shell: a small script there asks this command line which words may come next, so it knows every
+ * command and option.
+ */
 export function declareCompletion(program: Command): void {
   program
     .command("completion")
@@ -50,7 +53,7 @@ interface Place {
   readonly option: Option | undefined;
 }
 
-/** The place to which these words lead: the command, and what it takes next. */
+/** The place to which these words lead: the command, and the kinds of words that can follow. */
 function placeAfter(program: Command, words: readonly string[]): Place {
   let command = program;
   let argumentCount = 0;

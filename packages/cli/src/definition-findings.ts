@@ -30,7 +30,7 @@ export function invalidDefinition(file: string, text: string, errors: readonly F
   return new Error([`The definition is not valid: ${count}.`, ...described].join("\n"));
 }
 
-/** The error of `--strict`, under which treat a warning as an error. */
+/** The error of `--strict`, which treats a warning as an error. */
 export function tooManyWarnings(file: string, count: number): string {
   return `${file} has ${count === 1 ? "1 warning" : `${count} warnings`}, and --strict allows none.`;
 }

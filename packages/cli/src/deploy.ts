@@ -83,7 +83,7 @@ interface Planned {
   readonly warnings: readonly Finding[];
 }
 
-/** Says what a deployment would do. */
+/** Prints the planned changes of a deployment. */
 async function tell(connection: Connection, workflowId: string | undefined, { text, tag, warnings }: Planned) {
   const newest = workflowId === undefined ? undefined : await newestVersion(connection, workflowId);
   const isUnchanged = newest !== undefined && isDeepStrictEqual(parsed(newest.definition), parsed(text));

@@ -51,7 +51,10 @@ async function follow({ baseUrl, token, organizationId }: DevFile, definitions: 
   void showJobsLive(place).catch(explain);
 }
 
-/** The defaults that differ from those of `stepwell serve`. Steps may call what runs on the same machine, since here the service has one user. */
+/**
+ * The defaults that differ from those of `stepwell serve`. Steps may call servers on the same machine, since here the service has
+ * one user.
+ */
 const devSettings = {
   STEPWELL_LOG_LEVEL: "warn",
   STEPWELL_HTTP_STEP_ALLOWED_ADDRESSES: "localhost,127.0.0.0/8,::1",
@@ -70,7 +73,7 @@ interface Seeded {
 }
 
 /**
- * Each part is looked for before it is made, so a seeding that was interrupted goes on. dev.json is written once, at the end: the
+ * Each part is created only if it is missing, so an interrupted seeding continues. dev.json is written once, at the end: the
  * commands that read it never meet half of it, and without it the next start makes another token and password.
  */
 async function seed(config: Config, service: RunningService): Promise<Seeded> {
@@ -122,7 +125,7 @@ async function ownerAgain(service: RunningService): Promise<Owner> {
   return { organizationId: organization.organizationId, token, email, password };
 }
 
-/** A random one for each store: there is no default to be found on the internet. */
+/** Each store gets a random password, so there is no default password that anybody could know. */
 async function newPassword({ database }: RunningService): Promise<string> {
   const password = randomBase62(passwordLength);
   await replacePassword(database, email, password);

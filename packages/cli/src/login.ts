@@ -53,7 +53,7 @@ async function letIn(provider: Provider, baseUrl: string): Promise<IssuedTokens>
     try {
       return tokensIn(await openid.pollDeviceAuthorizationGrant(provider, code, undefined, { signal }));
     } catch (error) {
-      // People take minutes; the network may be away for some of them.
+      // A person takes minutes to sign in, and the network may fail meanwhile.
       if (!signal.aborted && isPassing(error)) continue;
       throw refusal(error, signal) ?? explained(error, baseUrl);
     }

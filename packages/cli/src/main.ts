@@ -12,7 +12,7 @@ try {
   if (words.length === 0) printNextSteps();
   else await declareProgram().parseAsync(withCurrentNames(words), { from: "user" });
 } catch (error) {
-  // The parser has said already what is wrong with a command line, or has printed the help that was asked for.
+  // The parser has already printed the mistake in the command line, or the requested help.
   if (!(error instanceof CommanderError)) explain(error);
   // The exit code alone is not enough: a connection on which the database waits for a password would hold the process for a minute.
   process.exit(exitCodeOf(error));

@@ -1,6 +1,9 @@
 import { isId } from "./id.ts";
 
-/** Translates a command line with old names of commands into the present names. Old names still work, and print what they printed before. */
+/**
+ * Translates a command line with old names of commands into the present names. Old names still work, with their former
+ * output.
+ */
 export function withCurrentNames(words: readonly string[]): readonly string[] {
   const [first = "", second = "", ...rest] = words;
   switch (first) {

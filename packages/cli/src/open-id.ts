@@ -72,7 +72,9 @@ export function explained(error: unknown, baseUrl: string): Error {
     return new Error(`At ${baseUrl} there is no Stepwell service with sign-in (it answered ${cause.status}).`);
   }
   if (["OAUTH_INVALID_RESPONSE", "OAUTH_PARSE_ERROR"].includes(String(codeOf(error))))
-    return new Error(`At ${baseUrl} there is no Stepwell service with sign-in (its answer is none of a sign-in).`);
+    return new Error(
+      `At ${baseUrl} there is no Stepwell service with sign-in (its answer does not describe a sign-in).`,
+    );
   if (isPassing(error)) {
     const detail = `The service at ${baseUrl} cannot be reached. Is it running, and is this its address?`;
     return new CommandError("unreachable", detail, { cause: error });

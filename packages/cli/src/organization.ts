@@ -2,7 +2,7 @@ import type { StepwellClient } from "@stepwell/client";
 import { CommandError } from "./exit-code.ts";
 import { isId } from "./id.ts";
 
-/** The id of the organization that is named by its name, key or id; without a name, that of the only one which the token belongs to. */
+/** Returns the id of an organization, given by name, key or id; without one, the id of the token's only organization. */
 export async function organizationIdOf(client: StepwellClient, wanted: string | undefined): Promise<string> {
   if (wanted !== undefined && isId(wanted)) return wanted.toLowerCase();
   const own = wanted === undefined ? (await client.whoAmI()).organizationId : undefined;

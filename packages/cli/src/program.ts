@@ -182,7 +182,7 @@ function refuseEmpty(command: Command): void {
   if (command.name() === "complete") return;
   const argument = command.registeredArguments.find((_, index) => [command.processedArgs[index]].flat().includes(""));
   if (argument !== undefined) command.error(`error: argument '${argument.name()}' is empty.`, wrongUsage);
-  // An empty description takes the present one away.
+  // An empty description removes the present one.
   const isEmpty = (option: Option) =>
     option.long !== "--description" && command.getOptionValue(option.attributeName()) === "";
   const option = command.options.find(isEmpty);

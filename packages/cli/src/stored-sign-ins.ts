@@ -33,8 +33,8 @@ export async function storeSignIn(signIn: SignIn): Promise<void> {
 }
 
 /**
- * Puts `renewed` in the place of `used`, unless another command renewed it, signed in anew or signed out in between: what is newest stays.
- * Returns what is stored then.
+ * Puts `renewed` in the place of `used`, unless another command renewed it, signed in again or signed out in between: the newest state
+ * stays. Returns the sign-in that is stored then.
  */
 export async function replaceSignIn(used: SignIn, renewed: SignIn): Promise<SignIn | undefined> {
   const { baseUrl, refreshToken } = used;
@@ -105,7 +105,7 @@ function takes(lock: string): boolean {
   } catch (error) {
     if (!hasCode(error, "EEXIST")) throw error;
     const ageMs = Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-    // A clock that was set back leaves a lock of the future.
+    // A clock that was set back leaves a lock with a time in the future.
     if (Math.abs(ageMs) > maxLockMs) rmSync(lock, { force: true });
     return false;
   }

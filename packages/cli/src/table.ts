@@ -8,7 +8,7 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
   return all.map((row) => line(row).trimEnd()).join("\n");
 }
 
-/** Names and values below each other. What is undefined is left out. */
+/** Names and values below each other. Undefined values are left out. */
 export function list(entries: Readonly<Record<string, string | undefined>>, indent = "  "): string {
   const known = Object.entries(entries).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const width = Math.max(...known.map(([name]) => name.length));

@@ -44,8 +44,8 @@ export function showNext({ value, text, quiet = [] }: Result): void {
 }
 
 /**
- * Ends the command when nobody reads its output any more, as in `stepwell job list | head -1`: without a word, and with the exit code that a shell
- * gives to programs that such a pipe ends. Output that cannot be written for another reason, such as a full disk, is an error.
+ * Ends the command without a message when the reader of its output closes the pipe, as in `stepwell job list | head -1`, with the exit code that a
+ * shell gives to programs which such a pipe ends. Output that cannot be written for another reason, such as a full disk, is an error.
  */
 export function endWithReader(): void {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
@@ -82,7 +82,7 @@ export function hasLiveTerminal(): boolean {
   return form === "text" && process.stderr.isTTY === true;
 }
 
-/** Shows an error to a person: its message without the stack. */
+/** Shows an error to the user: its message without the stack. */
 export function explain(error: unknown): void {
   process.stderr.write(`stepwell: ${withoutControls(error instanceof Error ? error.message : String(error))}\n`);
   const isUnknown = error instanceof StepwellError && error.code === "AuthenticationError";

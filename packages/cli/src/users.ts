@@ -72,7 +72,7 @@ export function clientUrl({ baseUrl, port }: Config): string {
   return baseUrl?.href.replace(/\/+$/, "") ?? `http://localhost:${port}`;
 }
 
-/** `work` answers its result; undefined when there is no such user. */
+/** Returns the result of `work`; undefined if there is no such user. */
 async function withUser(
   email: string,
   work: (database: Database, config: Config) => Promise<Result | undefined>,

@@ -22,7 +22,7 @@ onOneStore((home) => {
   });
   afterAll(() => store.remove());
 
-  test("while a service runs, its trail is verified through the service", async () => {
+  test("while a service runs, its audit trail is verified through the service", async () => {
     const made = await run(environment, "init", "--email", "ada@example.org", "--organization", "acme");
     organizationId = /^organization (\S+)$/m.exec(made.output)?.[1] ?? "";
     const token = /stu_\w+/.exec(made.output)?.[0] ?? "";
@@ -41,7 +41,7 @@ onOneStore((home) => {
     expect(await stop(service, "SIGTERM")).toBe(0);
   });
 
-  test("a stopped store is verified by itself, and the newest seal can be expected the next time", async () => {
+  test("the audit trail of a stopped store can be verified, and the next check can require its newest seal", async () => {
     const first = await run(environment, "audit", "verify");
     expect(first).toMatchObject({
       code: 0,
@@ -57,7 +57,7 @@ onOneStore((home) => {
     expect((await run(environment, ...expecting, "newest")).complaint).toContain("NUMBER:HASH");
   });
 
-  test("a row that somebody changed in the store is named, and the command ends with 1", async () => {
+  test("a changed row in the store is reported, and the command exits with 1", async () => {
     const database = await openStore(readConfig(environment));
     const rows = await database.query<{ entryId: string }>(
       {
@@ -75,7 +75,7 @@ onOneStore((home) => {
     });
   });
 
-  test("with another secret key than the store's nothing is verified: every seal would look changed", async () => {
+  test("the audit trail cannot be verified with the wrong secret key, because every seal would look changed", async () => {
     const other = { ...environment, STEPWELL_SECRET_KEY: randomBytes(32).toString("base64") };
     expect(await run(other, "audit", "verify")).toMatchObject({
       code: 1,
@@ -85,7 +85,7 @@ onOneStore((home) => {
   });
 });
 
-test("where there is no store, or no secret key, nothing is made anew", async () => {
+test("verification creates neither a store nor a secret key", async () => {
   const directory = await mkdtemp(join(tmpdir(), "stepwell-audit-"));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const environment = { STEPWELL_DATA_DIR: directory };

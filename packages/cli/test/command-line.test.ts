@@ -46,7 +46,7 @@ test.concurrent.each([
   [["submit", "a", "--input", "@/nowhere/input.json"], "stepwell: There is no file /nowhere/input.json.\n"],
   [["deploy", "/nowhere/order.json"], "stepwell: There is no file /nowhere/order.json.\n"],
   [["validate", tmpdir()], `stepwell: ${tmpdir()} is a directory. Name a file in it.\n`],
-])("wrong usage, %j, ends with 2 and a few lines", async (words, complaint) => {
+])("wrong usage, %j, exits with 2 and prints a few lines", async (words, complaint) => {
   expect(await run(nowhere, ...words)).toEqual({
     code: 2,
     output: "",
@@ -54,7 +54,7 @@ test.concurrent.each([
   });
 });
 
-test("a service that cannot be reached ends a command with 5, and a place that is not known with 4", async () => {
+test("a command exits with 5 if the service cannot be reached, and with 4 if nothing exists at the path", async () => {
   expect(await run({ ...nowhere }, "whoami")).toMatchObject({
     code: 5,
     complaint: expect.stringContaining("cannot be reached"),
@@ -67,7 +67,7 @@ test("a service that cannot be reached ends a command with 5, and a place that i
   expect(unknown).toMatchObject({ code: 4, complaint: expect.stringContaining("stepwell login --url ADDRESS") });
 });
 
-test("without a command it says the three things to do next, which depend on whether a service is known", async () => {
+test("the program without a command prints the next three steps, which depend on whether a service is known", async () => {
   const first = await run({ XDG_CONFIG_HOME: directory, HOME: directory, STEPWELL_DATA_DIR: directory });
   expect(first).toMatchObject({ code: 0, complaint: "" });
   expect(first.output.match(/^ {2}stepwell .*$/gm)).toEqual([
@@ -84,7 +84,7 @@ test("without a command it says the three things to do next, which depend on whe
   ]);
 });
 
-test("a group without its command prints its help as wrong usage, and help that was asked for is no failure", async () => {
+test("a group without a command prints its help as wrong usage, and requested help is no failure", async () => {
   expect(await run({}, "job")).toMatchObject({ code: 2, complaint: expect.stringContaining("explain") });
   const asked = await run({}, "job", "--help");
   expect(asked).toMatchObject({ code: 0, complaint: "" });
@@ -103,7 +103,7 @@ test("every command and every group has help, by --help and by `help`, also belo
   });
 });
 
-test("the version is told by an option of the program alone, and by a command", async () => {
+test("the version is printed by an option of the program alone, and by a command", async () => {
   const { version } = JSON.parse(readFileSync(resolve(import.meta.dirname, "../package.json"), "utf8"));
   for (const words of [["--version"], ["-V"], ["version"], ["version", "-q"]])
     expect(await run({}, ...words)).toEqual({ code: 0, output: `${version}\n`, complaint: "" });
@@ -113,7 +113,7 @@ test("the version is told by an option of the program alone, and by a command", 
 });
 
 test.each([[["sample"]], [["completion", "bash"]], [["sample", "--json"]]])(
-  "a reader that goes away ends %j without a word, as it ends other programs",
+  "%j ends without a message when the reader of its output closes the pipe",
   async (words) => {
     const command = converse(nowhere, words);
     command.stopReading();
@@ -121,7 +121,7 @@ test.each([[["sample"]], [["completion", "bash"]], [["sample", "--json"]]])(
   },
 );
 
-test.runIf(existsSync("/dev/full"))("output that a full disk does not take is an error", async () => {
+test.runIf(existsSync("/dev/full"))("output that a full disk cannot store is an error", async () => {
   const { code, complaint } = await new Shell(directory).run(`'${process.execPath}' '${entry}' sample > /dev/full`);
   expect({ code, complaint }).toEqual({
     code: 1,
@@ -143,7 +143,7 @@ test("every command takes --json and --quiet, and has a description", () => {
   }
 });
 
-test("docs/cli.md has every command, and no option that the command does not take", () => {
+test("docs/cli.md has every command, and no option that a command does not have", () => {
   const page = readFileSync(resolve(import.meta.dirname, "../../../docs/cli.md"), "utf8");
   const program = declareProgram();
   const groups = program.commands.filter(({ commands }) => commands.length > 0);
@@ -156,7 +156,7 @@ test("docs/cli.md has every command, and no option that the command does not tak
   for (const [option] of page.matchAll(/--[a-z][a-z-]*/g)) expect([...options, "--help"]).toContain(option);
 });
 
-test("commands go on under the names that they had, with the output that they had", () => {
+test("commands keep working under their former names, with their former output", () => {
   const jobId = "01985a4c-7f00-7000-8000-000000000001";
   expect([
     withCurrentNames(["job", jobId]),
@@ -177,7 +177,7 @@ test("commands go on under the names that they had, with the output that they ha
   ]);
 });
 
-test("completion offers commands, options and choices that fit what is begun", () => {
+test("completion offers the commands, options and values that fit the typed text", () => {
   const program = declareProgram();
   expect(candidatesFor(program, ["wor"])).toEqual(["workflow"]);
   expect(candidatesFor(program, ["job", ""])).toEqual(
@@ -195,7 +195,7 @@ test("completion offers commands, options and choices that fit what is begun", (
   expect(candidatesFor(program, ["compl"])).toEqual(["completion"]);
 });
 
-test("the completion for bash completes commands, options and their values when somebody presses the tab key", async () => {
+test("the completion for bash completes commands, options and their values when the user presses the Tab key", async () => {
   // A terminal of which this program is the person: what bash prints there is what a person sees.
   const terminal = `
 import os, pty, sys
@@ -233,7 +233,7 @@ sys.stdout.buffer.write(printed)
   ]);
 });
 
-test("a profile names a service and an organization, and holds no secret", async () => {
+test("a profile names a service and an organization, and contains no secret", async () => {
   const home = {
     HOME: directory,
     XDG_CONFIG_HOME: join(directory, "profiles"),

@@ -52,7 +52,7 @@ function shown({ output }: Ended): string {
   return output.replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "ID");
 }
 
-test.concurrent("a job is submitted, listed, explained and shown, and goes on when its event is sent", async () => {
+test.concurrent("a job can be submitted, listed, explained and shown, and continues when its event is sent", async () => {
   const { api, stepwell, json } = await world();
   await deploy(api, waitingDefinition, "approval");
   const submitted = await stepwell("submit", "approval", "--input", '{"n":7}', "--wait", "30");
@@ -74,7 +74,7 @@ test.concurrent("a job is submitted, listed, explained and shown, and goes on wh
   expect(types).toEqual(expect.arrayContaining(["job.submitted", "step.waiting", "event.received", "job.succeeded"]));
 });
 
-test.concurrent("`job watch` prints each entry as it comes and ends with the job; `cancel` and `resume` steer it", async () => {
+test.concurrent("`job watch` prints each entry as it comes and ends with the job; `cancel` and `resume` change the job", async () => {
   const { api, environment, stepwell, json } = await world();
   await deploy(api, waitingDefinition, "approval");
   const { jobId } = await json("submit", "approval");
@@ -99,7 +99,7 @@ test.concurrent("`job watch` prints each entry as it comes and ends with the job
   expect(entries.at(-1)).toMatchObject({ type: "job.succeeded" });
 });
 
-test.concurrent("exit codes tell a failed job, what is not there and what is not allowed", async () => {
+test.concurrent("exit codes distinguish a failed job, a missing resource and a missing permission", async () => {
   const { api, environment, stepwell } = await world();
   await deploy(api, failingDefinition, "failing");
   const failed = await stepwell("submit", "failing", "--wait", "30");
@@ -132,7 +132,7 @@ test.concurrent("the input of a job comes from the command line, a file or stand
   expect(inputs).toEqual([{ from: "a file" }, { from: "a pipe" }]);
 });
 
-test.concurrent("a reader that goes away ends a list, an export and a watch without a word", async () => {
+test.concurrent("a list, an export and a watch end without a message when the reader closes the pipe", async () => {
   const { organizationId, owner, api } = await service.newOrganization();
   const environment = {
     STEPWELL_URL: service.baseUrl,
@@ -157,7 +157,7 @@ test.concurrent("a reader that goes away ends a list, an export and a watch with
   expect(await watch.ended).toMatchObject(unread);
 });
 
-test.concurrent("deploy with --dry-run changes nothing and says what it would, and --strict deploys no warning", async () => {
+test.concurrent("deploy with --dry-run changes nothing and prints the planned changes, and --strict deploys nothing that has a warning", async () => {
   const { api, stepwell, json } = await world();
   const file = join(directory, "dry.json");
   const definition = JSON.stringify({ ...JSON.parse(waitingDefinition), workflowName: "dry" });
@@ -188,7 +188,7 @@ test.concurrent("deploy with --dry-run changes nothing and says what it would, a
   expect(workflows.length).toBe(1);
 });
 
-test.concurrent("a tag goes back to an earlier version, and its history tells it", async () => {
+test.concurrent("a tag can be moved back to an earlier version, and its history shows the move", async () => {
   const { api, stepwell, json } = await world();
   const { versionId: firstId } = await deploy(api, waitingDefinition, "approval");
   const file = join(directory, "second.json");
@@ -226,7 +226,7 @@ test.concurrent("a tag goes back to an earlier version, and its history tells it
     expect((await stepwell(...words)).code).toBe(2);
 });
 
-test.concurrent("`api` reaches the operations that have no command, and ends as other commands do", async () => {
+test.concurrent("`api` can call the operations that have no command, and exits as other commands do", async () => {
   const { organizationId, stepwell } = await world();
   const workflows = "/organizations/{organizationId}/workflows";
   const made = await stepwell("api", workflows, "--input", '{"name":"by path"}', "--idempotency-key", "once");
@@ -245,7 +245,7 @@ test.concurrent("`api` reaches the operations that have no command, and ends as 
     expect((await stepwell("api", path)).code).toBe(2);
 });
 
-test.concurrent("the organization follows from an API token, and people name theirs by name or id", async () => {
+test.concurrent("an API token decides the organization, and a user chooses an organization by name or id", async () => {
   const { organizationId, stepwell } = await world();
   expect((await stepwell("org", "show", "--quiet")).output).toBe(`${organizationId}\n`);
   const first = await service.newOrganization();
@@ -261,7 +261,7 @@ test.concurrent("the organization follows from an API token, and people name the
   expect(await as("org", "show", "--organization", "nobody's")).toMatchObject({ code: 3 });
 });
 
-test.concurrent("an owner makes tokens, roles and invitations, gives members other roles, and finds it all in the audit trail", async () => {
+test.concurrent("an owner creates tokens, roles and invitations, changes members' roles, and finds all of it in the audit trail", async () => {
   const { organizationId, owner } = await service.newOrganization();
   const environment = {
     STEPWELL_URL: service.baseUrl,
@@ -293,7 +293,7 @@ test.concurrent("an owner makes tokens, roles and invitations, gives members oth
   expect(exported.map((line: string) => JSON.parse(line)).length).toBeGreaterThan(4);
 });
 
-test.concurrent("waiting shows a line that changes on a terminal, and nothing of it in a pipe", async () => {
+test.concurrent("a waiting command updates one line on a terminal, and prints no such line into a pipe", async () => {
   const { organizationId, owner, api } = await service.newOrganization();
   const environment = {
     STEPWELL_URL: service.baseUrl,

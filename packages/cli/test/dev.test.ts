@@ -52,7 +52,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-test("the first five minutes: a sample job waits, is approved with the printed lines, and a changed definition is deployed with one line", async () => {
+test("the first five minutes work: a sample job waits, the printed lines approve it, and one line deploys a changed definition", async () => {
   const service = start(environment, "dev");
   const welcome = await printed(service, "npx stepwell submit");
   const seeded = devFile();
@@ -140,7 +140,7 @@ test("the first five minutes: a sample job waits, is approved with the printed l
   await stop(again, "SIGKILL");
 });
 
-test("dev deploys the definitions that it is given when they change, says what is wrong with them, and shows jobs live", async () => {
+test("dev deploys the given definitions when they change, reports their problems, and shows jobs live", async () => {
   const definitions = await mkdtemp(join(directory, "definitions-"));
   const file = join(definitions, "orders.json");
   const definition = JSON.stringify({ ...JSON.parse(straightDefinition), workflowName: "orders" });
@@ -158,7 +158,7 @@ test("dev deploys the definitions that it is given when they change, says what i
   expect((await dev.ended).code).toBe(0);
 });
 
-test("killed at any moment, it leaves no half of a dev.json, and the next start prints the lines that approve the job", async () => {
+test("dev never leaves a half-written dev.json when it is killed, and the next start prints the lines that approve the job", async () => {
   await layEmbeddedStore(interrupted().STEPWELL_DATA_DIR);
   for (const moment of ["lock", "dev.json.unfinished"]) {
     const service = start(interrupted(), "dev");
@@ -177,7 +177,7 @@ test("killed at any moment, it leaves no half of a dev.json, and the next start 
   expect(await stop(service, "SIGINT")).toBe(0);
 });
 
-test("where it cannot start as it should, it ends with one sentence", async () => {
+test("dev ends with one sentence if it cannot start", async () => {
   leaveDevFile("{");
   const file = join(directory, "file");
   await writeFile(file, "");
@@ -195,14 +195,14 @@ test("where it cannot start as it should, it ends with one sentence", async () =
   }
 });
 
-test("the sample that it prints is deployed as it is, by its own name or another", async () => {
+test("the printed sample can be deployed unchanged, under its own name or another", async () => {
   const sample = JSON.parse(readFileSync(sampleFile, "utf8"));
   expect(JSON.parse((await run({}, "sample")).output)).toEqual(sample);
   const { output } = await run({}, "sample", "--name", "billing");
   expect(JSON.parse(output)).toEqual({ ...sample, workflowName: "billing" });
 });
 
-test("who lost dev.json gets a new token for the same data", async () => {
+test("dev creates a new token for the same data if dev.json is lost", async () => {
   const before = devFile();
   await rm(join(environment.STEPWELL_DATA_DIR ?? "", "dev.json"));
   const service = start(environment, "dev");
@@ -218,7 +218,7 @@ test("who lost dev.json gets a new token for the same data", async () => {
   await stop(service, "SIGTERM");
 });
 
-test("a store that an earlier version seeded gets a password, which ends its token, and keeps everything else; if its job is gone, an existing job is shown", async () => {
+test("dev gives a store from an earlier version a password, which ends its token and keeps all else; if the sample job is gone, it shows an existing job", async () => {
   const { email, password, ...earlier } = devFile();
   const goneId = crypto.randomUUID();
   const left = JSON.stringify({ ...earlier, jobId: goneId });
@@ -247,7 +247,7 @@ describe("on a store that init makes", () => {
   });
   afterAll(() => ownStore.remove());
 
-  test("init makes the first owner once", async () => {
+  test("init creates the first owner only once", async () => {
     const first = await run(own, "init", "--email", "ada@example.org", "--organization", "acme");
     expect(first.code).toBe(0);
     token = /stu_\w+/.exec(first.output)?.[0] ?? "";
@@ -262,7 +262,7 @@ describe("on a store that init makes", () => {
     });
   });
 
-  test("the owner's token works, except while the owner is disabled; the first link and one for who forgot the password set a password once", async () => {
+  test("the owner's token works unless the owner is disabled; the first link and a link for a forgotten password each set a password once", async () => {
     const service = start(own, "serve");
     const baseUrl = /"baseUrl":"([^"]+)"/.exec(await printed(service, '"msg":"listening"'))?.[1];
     const ask = () => fetch(`${baseUrl}/organizations`, { headers: { Authorization: `Bearer ${token}` } });
@@ -286,7 +286,7 @@ describe("on a store that init makes", () => {
   });
 });
 
-test("while a process holds the embedded store, the operator's commands say what to do", async () => {
+test("the operator's commands say what to do while a process holds the embedded store", async () => {
   const held = embedded("held");
   await layEmbeddedStore(held.STEPWELL_DATA_DIR);
   const database = await openStore(readConfig(held));
@@ -306,7 +306,7 @@ test("while a process holds the embedded store, the operator's commands say what
   });
 });
 
-test("a mistake is told in a sentence, with what to do, and no stack", async () => {
+test("a mistake is reported in one sentence that says what to do, without a stack trace", async () => {
   const taken = createServer().listen(0, "127.0.0.1");
   await new Promise((ready) => taken.once("listening", ready));
   const port = String((taken.address() as { port: number }).port);

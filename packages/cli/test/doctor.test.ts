@@ -38,14 +38,14 @@ async function service(environment: Record<string, string>) {
   return { child, log };
 }
 
-describe("on a PostgreSQL server that loses what it acknowledged", () => {
+describe("on a PostgreSQL server that may lose acknowledged transactions", () => {
   async function ownDatabase(): Promise<{ url: string; environment: Record<string, string> }> {
     const { url, remove } = await newDatabase("newest");
     onTestFinished(remove);
     return { url, environment: { DATABASE_URL: url, STEPWELL_SECRET_KEY: secretKey } };
   }
 
-  test("the doctor names each setting that does it, and ends with 1", async () => {
+  test("the doctor names each setting that may lose transactions, and exits with 1", async () => {
     const { url, environment } = await ownDatabase();
     const name = new URL(url).pathname.slice(1);
     await onServer(url, (client) => client.query(`ALTER DATABASE ${name} SET synchronous_commit = off`));
@@ -62,7 +62,7 @@ describe("on a PostgreSQL server that loses what it acknowledged", () => {
     );
   });
 
-  test("a start says the same in its log, one line each", async () => {
+  test("a start logs the same findings, one line each", async () => {
     const { environment } = await ownDatabase();
     const { child, log } = await service(environment);
     await stop(child, "SIGTERM");
@@ -95,7 +95,7 @@ describe("on a PostgreSQL server that loses what it acknowledged", () => {
     expect(tables).toEqual([]);
   });
 
-  test("the doctor works beside a running service, and tells a wrong secret key from the right one", async () => {
+  test("the doctor works beside a running service, and recognizes a wrong secret key", async () => {
     const { environment } = await ownDatabase();
     const { child } = await service(environment);
     const findings = await examine(environment);
@@ -110,7 +110,7 @@ describe("on a PostgreSQL server that loses what it acknowledged", () => {
     await stop(child, "SIGTERM");
   });
 
-  test("too few connections, an address without TLS and a mistyped setting are named", async () => {
+  test("too few connections, an address without TLS and a mistyped setting are reported", async () => {
     const { url, environment } = await ownDatabase();
     const name = new URL(url).pathname.slice(1);
     await onServer(url, (client) => client.query(`ALTER DATABASE ${name} CONNECTION LIMIT 12`));
@@ -139,7 +139,7 @@ describe("on a PostgreSQL server that loses what it acknowledged", () => {
     });
   });
 
-  test("a server that cannot be reached, and a setting that cannot be read, are problems and no crash", async () => {
+  test("the doctor reports an unreachable server and an unreadable setting as problems, and does not crash", async () => {
     const { environment } = await ownDatabase();
     const away = await examineInstallation({ ...environment, DATABASE_URL: "postgres://u:hunter2@127.0.0.1:1/x" });
     expect(away).toContainEqual({
@@ -153,7 +153,7 @@ describe("on a PostgreSQL server that loses what it acknowledged", () => {
     ]);
   });
 
-  test("a connection pooler on the way is noticed by the process that it invents", async () => {
+  test("the doctor detects a connection pooler by the process id that the pooler invents", async () => {
     const { url, environment } = await ownDatabase();
     const proxy = await TcpProxy.before(url);
     onTestFinished(() => proxy.stop());
@@ -167,12 +167,12 @@ describe("on a PostgreSQL server that loses what it acknowledged", () => {
     expect(await examineInstallation({ ...environment, DATABASE_URL: proxy.url })).toContainEqual({
       check: "pooler",
       level: "ok",
-      detail: "A connection pooler stands before the server; it shares no sessions.",
+      detail: "There is a connection pooler before the server; it shares no sessions.",
     });
   });
 });
 
-test("on a PostgreSQL server as it comes the doctor finds no problem, and ends with 0", async () => {
+test("the doctor finds no problem on a PostgreSQL server with default settings, and exits with 0", async () => {
   const listener = createServer().listen(0, "127.0.0.1");
   await new Promise((ready) => listener.once("listening", ready));
   const { port } = listener.address() as { port: number };
@@ -190,7 +190,7 @@ test("on a PostgreSQL server as it comes the doctor finds no problem, and ends w
 });
 
 describe("on the embedded store", () => {
-  test("the doctor checks what can be seen from outside while a service holds it, and all of it afterwards", async () => {
+  test("the doctor checks only what is visible from outside while a service holds the store, and everything afterwards", async () => {
     const dataDir = join(directory, "data");
     await layEmbeddedStore(dataDir);
     const environment = { STEPWELL_DATA_DIR: dataDir };
@@ -243,7 +243,7 @@ describe("on the embedded store", () => {
     expect(existsSync(join(dataDir, "secret.key"))).toBe(false);
   });
 
-  test("where there is no store the doctor makes none", async () => {
+  test("the doctor creates no store where none exists", async () => {
     const dataDir = join(directory, "nothing");
     const findings = await examine({ STEPWELL_DATA_DIR: dataDir });
     expect(findings).toContainEqual({

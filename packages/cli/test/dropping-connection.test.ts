@@ -37,7 +37,7 @@ async function world(permissions: readonly string[]) {
   return { organizationId, direct, proxy, token: body.token };
 }
 
-test(`a pipeline that repeats the documented lines over a connection that drops makes no duplicate (seed ${seed})`, async () => {
+test(`a pipeline that repeats the documented commands over a dropping connection creates no duplicate (seed ${seed})`, async () => {
   const lines = shellLinesIn(document("cli.md", "## In a pipeline"));
   const remarks = lines.map(({ remark }) => remark).join(" ");
   const { organizationId, direct, proxy, token } = await world(permissionsIn(remarks));
@@ -77,7 +77,7 @@ test(`a pipeline that repeats the documented lines over a connection that drops 
   expect([jobs.length, submitted.length]).toEqual([2, 4]);
 });
 
-test(`a program with the client does the first five minutes over a connection that drops, and nothing twice (seed ${seed})`, async () => {
+test(`a program with the client completes the first five minutes over a dropping connection, and creates nothing twice (seed ${seed})`, async () => {
   const { organizationId, direct, proxy, token } = await world(programPermissions);
   const client = createClient({ baseUrl: proxy.url, token });
   const sample = JSON.parse((await run({}, "sample")).output);

@@ -58,7 +58,7 @@ test.concurrent.for(sampleNames.filter((name) => name !== sampleName))(
   },
 );
 
-test.concurrent("the commands of a page without task queues start a worker, which does what the next command submits", async () => {
+test.concurrent("the commands of a page without task queues start a worker, which executes the job of the next command", async () => {
   const [printWorker = "", startIt] = startWorker.split("\n");
   await stepwell(printWorker);
   expect(startIt).toBe("node worker.ts");

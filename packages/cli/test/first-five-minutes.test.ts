@@ -71,14 +71,14 @@ test("a clone, npm ci and npm start end with a job that one line approves", asyn
   process.stdout.write(`From an empty clone to an approved job: ${seconds} s\n`);
 });
 
-test("every command of the README does what it says, and the README has no other", async () => {
+test("every command of the README works as described, and the README has no other command", async () => {
   const readme = readFileSync(join(root, "README.md"), "utf8");
   expect(commandsIn(readme)).toEqual([...readmeWalk.keys()]);
   realShell = clone.with({ STEPWELL_PORT: String(await findFreePort()) });
   for (const step of readmeWalk.values()) await step();
 });
 
-test("every command that npm start and an empty dashboard print runs as it stands", async () => {
+test("every command that npm start and an empty dashboard print runs unchanged", async () => {
   const printed = (await service.printed("npx stepwell submit")).match(/npx stepwell .*/g) ?? [];
   expect(printed).toHaveLength(3);
   const offered = [...deploySample.split("\n"), submitSample, ...deployFirst("it's new").split("\n")];
@@ -102,7 +102,7 @@ test("SIGTERM to npm start ends the service", async () => {
   expect(complaint).not.toContain("oidc-provider");
 });
 
-test("the packages, installed in an empty project elsewhere, begin in the same way", async () => {
+test("the packages work in the same way when they are installed in an empty project elsewhere", async () => {
   const packages = join(directory, "packages");
   await mkdir(packages);
   const files = Object.values(pack(packages, join(directory, "clone")));
@@ -120,7 +120,7 @@ test("the packages, installed in an empty project elsewhere, begin in the same w
 });
 
 inWholeMatrix(() => {
-  test("SIGTERM ends the service as well that a Node.js which is too old started on the clone's own", async () => {
+  test("SIGTERM also ends a service that a too old Node.js started on the clone's own Node.js", async () => {
     const { baseUrl } = devFileIn("clone");
     const old = clone.with({ PATH: await nodeOf(20) }).start("node", "packages/cli/bin/stepwell.js", "dev");
     await old.printed("npx stepwell submit");
@@ -129,11 +129,11 @@ inWholeMatrix(() => {
     await expect(fetch(baseUrl)).rejects.toThrow();
   });
 
-  test("the packages begin in the same way on the other Node.js that the service runs on", async () => {
+  test("the packages work in the same way on the other supported version of Node.js", async () => {
     await beginInProject(project.with({ PATH: await nodeOf(otherMajor) }));
   });
 
-  test("a Node.js that is too old for the service is told so in one sentence", async () => {
+  test("a Node.js that is too old for the service is reported in one sentence", async () => {
     for (const major of [20, 22]) {
       const ended = await project.with({ PATH: await nodeOf(major) }).run("npx stepwell dev");
       expect(ended).toEqual({
@@ -144,7 +144,7 @@ inWholeMatrix(() => {
     }
   });
 
-  test("the client library talks to it from Node.js 20, as a module and from CommonJS, with types for both", async () => {
+  test("the client library works on Node.js 20, as a module and from CommonJS, with types for both", async () => {
     const running = project.with({ PATH: dirname(process.execPath) }).start("npx", "stepwell", "dev");
     await running.printed("npx stepwell submit");
     const program = `

@@ -50,7 +50,7 @@ test.each([
     ["token", "create", "a", "--permission", "job:read,,job:list"],
     "option '--permission <permission>' argument 'job:read,,job:list' is invalid. A part of it is empty.",
   ],
-])("an empty value, as of a variable that is not set, is wrong usage: %j", async (words, complaint) => {
+])("an empty value, such as an unset shell variable gives, is wrong usage: %j", async (words, complaint) => {
   const ended = await run(nowhere, ...words);
   expect({ ...ended, complaint: ended.complaint.split("\n")[0] }).toEqual({
     code: 2,
@@ -59,7 +59,7 @@ test.each([
   });
 });
 
-test("an empty variable of the environment counts as not set", async () => {
+test("an empty environment variable counts as not set", async () => {
   const unset = { ...nowhere, STEPWELL_URL: "", STEPWELL_TOKEN: "", STEPWELL_PROFILE: "" };
   expect(await run(unset, "whoami")).toMatchObject({
     code: 4,
@@ -78,7 +78,7 @@ test("an invalid address in the environment is named with its variable", async (
   });
 });
 
-test.each(["stw_a\nb", "stw_\u2713"])("a token that cannot be one is refused, and not shown: %j", async (token) => {
+test.each(["stw_a\nb", "stw_\u2713"])("text that cannot be a token is rejected, and not shown: %j", async (token) => {
   const { code, complaint } = await run({ ...nowhere, STEPWELL_TOKEN: token }, "whoami");
   expect({ code, complaint }).toEqual({
     code: 4,
@@ -86,26 +86,23 @@ test.each(["stw_a\nb", "stw_\u2713"])("a token that cannot be one is refused, an
   });
 });
 
-test.each(["constructor", "__proto__"])(
-  "the profile %s is one that somebody has made, or there is none",
-  async (name) => {
-    const home = { ...nowhere, XDG_CONFIG_HOME: join(directory, `home-${name}`) };
-    for (const words of [
-      ["whoami", "--profile", name],
-      ["profile", "use", name],
-      ["profile", "remove", name],
-    ]) {
-      expect(await run(home, ...words)).toMatchObject({
-        code: 3,
-        complaint: expect.stringContaining(`There is no profile ${name}.`),
-      });
-    }
-    expect(await run(home, "profile", "set", name, "--url", "http://127.0.0.1:9")).toMatchObject({ code: 0 });
-    expect((await run(home, "profile", "list", "--quiet")).output).toBe(`${name}\n`);
-  },
-);
+test.each(["constructor", "__proto__"])("the profile %s exists only if a user created it", async (name) => {
+  const home = { ...nowhere, XDG_CONFIG_HOME: join(directory, `home-${name}`) };
+  for (const words of [
+    ["whoami", "--profile", name],
+    ["profile", "use", name],
+    ["profile", "remove", name],
+  ]) {
+    expect(await run(home, ...words)).toMatchObject({
+      code: 3,
+      complaint: expect.stringContaining(`There is no profile ${name}.`),
+    });
+  }
+  expect(await run(home, "profile", "set", name, "--url", "http://127.0.0.1:9")).toMatchObject({ code: 0 });
+  expect((await run(home, "profile", "list", "--quiet")).output).toBe(`${name}\n`);
+});
 
-test("a profile has a name that can be written in a command, and a file of profiles that was broken is named", async () => {
+test("a profile's name can be written in a command, and a broken file of profiles is named", async () => {
   const home = { ...nowhere, XDG_CONFIG_HOME: join(directory, "broken") };
   for (const name of ["a b", "a\nb"]) {
     expect(await run(home, "profile", "set", name, "--url", "http://127.0.0.1:9")).toMatchObject({
@@ -123,7 +120,7 @@ test("a profile has a name that can be written in a command, and a file of profi
   });
 });
 
-test("files that this command line keeps are named when they are broken", async () => {
+test("the command line names each of its own files that is broken", async () => {
   const credentials = join(directory, "credentials.json");
   await writeFile(credentials, '{"signIns":{"http://127.0.0.1:9":{}}}');
   const kept = { ...nowhere, STEPWELL_TOKEN: "", STEPWELL_CREDENTIALS_FILE: credentials };
@@ -139,7 +136,7 @@ test("files that this command line keeps are named when they are broken", async 
   });
 });
 
-test("a lock of the future, which a clock that was set back left, stops no command", async () => {
+test("a lock with a time in the future, left after the clock was set back, stops no command", async () => {
   const credentials = join(directory, "locked.json");
   const signIn = { baseUrl: "http://127.0.0.1:9", email: "a@example.com", idToken: "a", refreshToken: "b" };
   await writeFile(credentials, JSON.stringify({ signIns: { [signIn.baseUrl]: { ...signIn, expiresAt: 0 } } }));
@@ -171,7 +168,7 @@ test("an invalid home directory stores nothing, and the command says so only whe
 });
 
 test.runIf(existsSync("/proc/self"))(
-  "a home directory in which nothing can be made ends a command at once",
+  "a command ends at once if nothing can be created in the home directory",
   async () => {
     const home = { ...nowhere, XDG_CONFIG_HOME: "", HOME: "/proc" };
     expect(await run(home, "profile", "set", "a", "--url", "http://127.0.0.1:9")).toMatchObject({
@@ -183,7 +180,7 @@ test.runIf(existsSync("/proc/self"))(
   },
 );
 
-test("a file that is not UTF-8 is refused and not changed", async () => {
+test("a file that is not UTF-8 is rejected and not changed", async () => {
   const file = join(directory, "latin.json");
   await writeFile(file, Buffer.from('{"name":"Ren\u00e9"}', "latin1"));
   for (const words of [
@@ -197,7 +194,7 @@ test("a file that is not UTF-8 is refused and not changed", async () => {
   }
 });
 
-test("standard input that another program made non-blocking is read to its end", async () => {
+test("standard input that another program made non-blocking is read completely", async () => {
   // The second half is written once the command line has taken the first, and so asks for more in vain.
   const script = `
 import array, fcntl, os, subprocess, sys, termios, time
@@ -218,7 +215,7 @@ sys.exit(child.wait())
   expect({ code, complaint }).toEqual({ code: 1, complaint: expect.stringContaining("-:1:3: error: is not JSON") });
 });
 
-test("an export that breaks off ends with 5, and says that entries are missing", async () => {
+test("an export that is cut off exits with 5, and says that entries are missing", async () => {
   const url = await serviceThat((_, response) => {
     response.writeHead(200, { "content-type": "application/jsonl", "content-length": "1000" });
     response.write('{"entryId":"1"}\n', () => response.destroy());
@@ -235,7 +232,7 @@ test.each([
   ["null", "JSON that is not an answer of Stepwell"],
   ['{"status":"ok"}', "JSON that is not an answer of Stepwell"],
   ["", "nothing"],
-])("an answer that is not the service's is told as such: %j", async (answer, what) => {
+])("an answer that does not come from Stepwell is reported as such: %j", async (answer, what) => {
   const url = await serviceThat((_, response) => response.end(answer));
   const told = {
     code: 1,
@@ -249,7 +246,7 @@ test.each([
 });
 
 test.each(["null", "{}", "<h1>Welcome</h1>"])(
-  "a sign-in at an address that has none is told so: %j",
+  "a sign-in fails with a clear message if the address offers no sign-in: %j",
   async (answer) => {
     const url = await serviceThat((_, response) => response.setHeader("content-type", "application/json").end(answer));
     expect(await run(nowhere, "login", "--url", url)).toMatchObject({
@@ -259,7 +256,7 @@ test.each(["null", "{}", "<h1>Welcome</h1>"])(
   },
 );
 
-test("`job watch` ends at once at an address without streams, and says what is there", async () => {
+test("`job watch` ends at once at an address without streams, and reports the answer of that address", async () => {
   const url = await serviceThat((_, response) => response.end("<h1>Welcome</h1>"));
   expect(await run({ ...nowhere, STEPWELL_URL: url }, "job", "watch", "j")).toEqual({
     code: 1,
@@ -269,7 +266,7 @@ test("`job watch` ends at once at an address without streams, and says what is t
   });
 });
 
-test("`job watch` says that its connection is lost, and goes on when the service is back", async () => {
+test("`job watch` reports a lost connection, and continues when the service is back", async () => {
   const entry = (sequence: number, type: string) =>
     `data: ${JSON.stringify({ sequence, type, at: "2026-11-23T12:00:00.000Z" })}\n\n`;
   const answers: RequestListener[] = [
@@ -289,7 +286,7 @@ test("`job watch` says that its connection is lost, and goes on when the service
   });
 });
 
-test("texts of others cannot steer the terminal", async () => {
+test("text from other users cannot control the terminal", async () => {
   const problem = { title: "No", status: 400, code: "ValidationError", detail: "two\nlines \u001b]0;owned\u0007" };
   const url = await serviceThat((_, response) => {
     response.writeHead(400, { "content-type": "application/problem+json" }).end(JSON.stringify(problem));
@@ -301,7 +298,7 @@ test("texts of others cannot steer the terminal", async () => {
   expect(withoutControls("a\n\tb\u009bc\r")).toBe("a\n\tb\\u009bc\\u000d");
 });
 
-test("columns stand below each other where names are in wide characters, emoji or combining marks", () => {
+test("columns are aligned even if names contain wide characters, emoji or combining marks", () => {
   const rows = [
     ["\u6ce8\u6587", "1"],
     ["\ud83d\udc69\u200d\ud83d\ude80", "2"],

@@ -28,7 +28,7 @@ async function get(baseUrl: string | undefined, path = ""): Promise<Response> {
   return await fetch(`${baseUrl}/organizations/${organizationId}${path}`, { headers });
 }
 
-test("the operator sets limits and maximums by their names, which leaves the others, and takes some back", async () => {
+test("the operator sets limits and maximums by name, which leaves the others unchanged, and removes some again", async () => {
   expect((await limits()).output).toMatch(
     /requests per minute +default \(1500000.*\nsubmits per minute +default[\s\S]*\napiTokens +default \(1000, as configured here\)\n/,
   );
@@ -43,14 +43,14 @@ test("the operator sets limits and maximums by their names, which leaves the oth
   );
 });
 
-test("a maximum with a wrong name or number is refused, and the message says which there are", async () => {
+test("a maximum with a wrong name or number is rejected, and the message lists the valid names", async () => {
   const wrong = [await limits("--max", "tokens=5"), await limits("--max", "apiTokens=many")];
   expect(wrong.map(({ code }) => code)).toEqual([1, 1]);
   expect(wrong[0]?.complaint).toMatch(/takes NAME=NUMBER, but is "tokens=5"\. The names are: apiTokens, /);
   expect(wrong[1]?.complaint).toMatch(/--max apiTokens must be a whole number from 0 to 1000000, but is "many"/);
 });
 
-test("the operator says how many organizations one person may create", async () => {
+test("the operator sets how many organizations one user may create", async () => {
   const organizations = (...options: string[]) =>
     run(environment, "user", "organizations", "ada@example.org", ...options);
   expect((await organizations("--max", "3")).output).toContain("may create 3 organizations, and has created 0.");
@@ -60,7 +60,7 @@ test("the operator says how many organizations one person may create", async () 
   expect(wrong).toMatchObject({ code: 1, complaint: expect.stringContaining("a whole number from 0 to 1000000") });
 });
 
-test("what is set holds when the service starts, and the audit trail tells of it", async () => {
+test("the operator's limits apply when the service starts, and the audit trail has an entry for them", async () => {
   await limits("--requests-per-minute", "240");
   const service = start(environment, "serve");
   const baseUrl = /"baseUrl":"([^"]+)"/.exec(await printed(service, '"msg":"listening"'))?.[1];
@@ -78,7 +78,7 @@ test("what is set holds when the service starts, and the audit trail tells of it
   await stop(service, "SIGTERM");
 });
 
-test("a limit that is no number and an organization that is not there are refused in a sentence", async () => {
+test("an invalid limit and an unknown organization are reported in one sentence", async () => {
   const wrong = await limits("--submits-per-minute", "many");
   expect(wrong).toMatchObject({
     code: 1,

@@ -14,7 +14,7 @@ interface Shown {
   readonly command: string;
 }
 
-test("every command that is shown to somebody is one that the command line takes", async () => {
+test("every command that Stepwell shows to a user is a valid command of the command line", async () => {
   const shown = [
     ...shownIn(documents, /(?:^|`|npx )stepwell ([a-z-]+\b[^`\n]*)/gm),
     // The list of sessions shows a command line as `stepwell on HOST`.

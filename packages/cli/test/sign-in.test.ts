@@ -40,7 +40,7 @@ afterAll(async () => {
 });
 
 // Side by side, since a command line may ask only after two seconds whether it was let in.
-test.concurrent("who signs in in a browser works from the command line as themselves, in the one organization that they have", async () => {
+test.concurrent("a user who signs in with a browser uses the command line with their own permissions, in their only organization", async () => {
   const terminal = await newTerminal();
   const done = await signIn(terminal);
   expect(done).toMatchObject({ code: 0, complaint: "" });
@@ -56,7 +56,7 @@ test.concurrent("who signs in in a browser works from the command line as themse
   expect(missing).toMatchObject({ code: 3, complaint: "stepwell: There is no workflow named nothing.\n" });
 });
 
-test.concurrent("who has several organizations chooses one by its name or its id", async () => {
+test.concurrent("a user with several organizations chooses one by its name or its id", async () => {
   const terminal = await newTerminal();
   const otherId = await newMembership(terminal.person);
   const open = await signIn(terminal);
@@ -77,7 +77,7 @@ test.concurrent("who has several organizations chooses one by its name or its id
   expect(stored(terminal).organizationId).toBeUndefined();
 });
 
-test.concurrent("signing in again ends the session before", async () => {
+test.concurrent("a new sign-in ends the session before it", async () => {
   const terminal = await newTerminal();
   await signIn(terminal);
   const { idToken } = stored(terminal);
@@ -86,7 +86,7 @@ test.concurrent("signing in again ends the session before", async () => {
   expect(await accessOf(stored(terminal).idToken)).toBe(200);
 });
 
-test.concurrent("a sign-in that is about to end is renewed and stored, once for commands that run at once", async () => {
+test.concurrent("a sign-in that is about to expire is renewed and stored, once for all commands that run at the same time", async () => {
   const terminal = await newTerminal();
   await signIn(terminal);
   const before = age(terminal);
@@ -111,7 +111,7 @@ test.concurrent("a sign-in that is about to end is renewed and stored, once for 
   expect(await accessOf(stored(terminal).idToken)).toBe(200);
 });
 
-test.concurrent("logout ends the session at the service and leaves nothing here", async () => {
+test.concurrent("logout ends the session at the service and deletes the local tokens", async () => {
   const terminal = await newTerminal();
   await signIn(terminal);
   const { idToken, refreshToken } = stored(terminal);
@@ -128,7 +128,7 @@ test.concurrent("logout ends the session at the service and leaves nothing here"
   });
 });
 
-test.concurrent("logging out removes the tokens here even when the service is away, and says what is left", async () => {
+test.concurrent("logout deletes the local tokens even if the service is unreachable, and says that the session is not ended", async () => {
   const terminal = await newTerminal();
   await signIn(terminal);
   const content = readFileSync(terminal.credentials, "utf8").replaceAll(service.baseUrl, "http://localhost:9");
@@ -138,7 +138,7 @@ test.concurrent("logging out removes the tokens here even when the service is aw
   expect(readFileSync(terminal.credentials, "utf8")).not.toContain("refreshToken");
 });
 
-test.concurrent("a session that was ended elsewhere is told with what to do, at once and when the sign-in is to be renewed", async () => {
+test.concurrent("a command says what to do if its session was ended elsewhere, both at once and when the sign-in is renewed", async () => {
   const terminal = await newTerminal();
   await signIn(terminal);
   const { sessions } = (await service.client(stored(terminal).idToken).call<SessionList>("ListSessions")).body;
@@ -153,7 +153,7 @@ test.concurrent("a session that was ended elsewhere is told with what to do, at 
   });
 });
 
-test.concurrent("what is declined in the browser gives nothing away; the page said what asked", async () => {
+test.concurrent("a declined sign-in gives no tokens, and the page showed which program asked", async () => {
   const terminal = await newTerminal();
   const asking = converse(terminal.environment, ["login", "--url", service.baseUrl]);
   const browser = new Browser();
@@ -163,7 +163,7 @@ test.concurrent("what is declined in the browser gives nothing away; the page sa
   expect(await asking.ended).toMatchObject({ code: 1, complaint: expect.stringContaining("declined in the browser") });
 });
 
-test.concurrent("a sign-in over http to another machine is refused before anything is sent", async () => {
+test.concurrent("a sign-in over http to another machine is rejected before anything is sent", async () => {
   const terminal = await newTerminal();
   for (const url of ["http://stepwell.example.com", "http://10.0.0.1:8080", "http://localhost.example.com"]) {
     expect(await run(terminal.environment, "login", "--url", url)).toMatchObject({
@@ -179,7 +179,7 @@ test.concurrent("a sign-in over http to another machine is refused before anythi
   }
 });
 
-test.concurrent("a service that is away, is something else, or has another address is told from each other", async () => {
+test.concurrent("a sign-in distinguishes an unreachable service, another kind of server, and a service with another address", async () => {
   const terminal = await newTerminal();
   const away = await run(terminal.environment, "login", "--url", "http://localhost:9");
   expect(away.complaint).toBe(
@@ -195,7 +195,7 @@ test.concurrent("a service that is away, is something else, or has another addre
   expect(spelled.complaint).toContain(`Use --url ${service.baseUrl}`);
 });
 
-test.concurrent("STEPWELL_TOKEN comes before the sign-in, and the sign-in before what stepwell dev left; each goes to its own address only", async () => {
+test.concurrent("STEPWELL_TOKEN has priority over the sign-in, and the sign-in over the token of stepwell dev; each is sent only to its own address", async () => {
   const terminal = await newTerminal();
   await signIn(terminal);
   const { token } = await service.newUser();
@@ -219,7 +219,7 @@ test.concurrent("STEPWELL_TOKEN comes before the sign-in, and the sign-in before
   expect(elsewhere.complaint).toContain(`Nobody is signed in at ${service.baseUrl}`);
 });
 
-test.concurrent("in a directory where stepwell dev started a service, a sign-in elsewhere does not take over", async () => {
+test.concurrent("a sign-in to another service does not take over a directory where stepwell dev started a service", async () => {
   const dataDirectory = await mkdtemp(join(directory, "dev-"));
   writeFileSync(join(dataDirectory, "dev.json"), JSON.stringify({ baseUrl: "http://localhost:9", token: "t" }));
   const terminal = await newTerminal(dataDirectory);

@@ -90,12 +90,12 @@ test.concurrent.each<[string, (url: URL) => void, string]>([
   },
 );
 
-test.concurrent("a server that is asked with no password stops the start at once, though it waits for one", async () => {
+test.concurrent("a server that requires a password stops the start at once when none is given", async () => {
   const said = await complaint({ DATABASE_URL: urlWith((url) => (url.password = "")) });
   expect(said).toMatch(/^stepwell: DATABASE_URL.* and the address has none/);
 });
 
-test.concurrent("a certificate that nobody vouches for stops the start with what to do", async () => {
+test.concurrent("an untrusted certificate stops the start with a message that says what to do", async () => {
   const [key, certificate] = [join(directory, "key.pem"), join(directory, "certificate.pem")];
   const subject = ["-subj", "/CN=localhost", "-days", "2"];
   execFileSync(
@@ -120,7 +120,7 @@ test.concurrent("a certificate that nobody vouches for stops the start with what
   expect(said).toMatch(/^DATABASE_URL: the certificate .* is not trusted .*sslrootcert=FILE/);
 });
 
-test.concurrent("a server that is older than we need stops the start", async () => {
+test.concurrent("a server that is older than the required version stops the start", async () => {
   // The server is a real one behind a proxy that reports an old version.
   const proxy = await TcpProxy.before(inject("postgresUrl"));
   const version = await onServer(inject("postgresUrl"), async (client) => {
@@ -133,7 +133,7 @@ test.concurrent("a server that is older than we need stops the start", async () 
   expect(said).toMatch(/^stepwell: DATABASE_URL: the server is PostgreSQL .*, and Stepwell needs 15 or newer/);
 });
 
-test.concurrent("a role that may make no tables stops the start with what to grant", async () => {
+test.concurrent("a role without the right to create tables stops the start with a message that says what to grant", async () => {
   const { url, remove } = await newDatabase("empty");
   const role = `r_${randomBytes(4).toString("hex")}`;
   await onServer(url, (client) => client.query(`CREATE ROLE ${role} LOGIN PASSWORD 'p'`));
@@ -145,7 +145,7 @@ test.concurrent("a role that may make no tables stops the start with what to gra
   await remove();
 });
 
-test.concurrent("a start waits for a server that comes up later, and says so", async () => {
+test.concurrent("a start waits for a server that is not up yet, and says so", async () => {
   const { url, remove } = await newDatabase("newest");
   const proxy = await TcpProxy.before(url);
   await proxy.refuse();
@@ -158,7 +158,7 @@ test.concurrent("a start waits for a server that comes up later, and says so", a
   await remove();
 });
 
-test.concurrent("a mistyped setting is a warning in the log, and another secret key than the store's stops the start", async () => {
+test.concurrent("a mistyped setting is a warning in the log, and a secret key that does not match the store stops the start", async () => {
   const { url, remove } = await newDatabase("newest");
   const environment = { DATABASE_URL: url, STEPWELL_SECRET_KEY: secretKey, STEPWELL_PORT: "0" };
   const service = start({ ...environment, STEPWELL_PROT: "1" }, "serve");
@@ -171,7 +171,7 @@ test.concurrent("a mistyped setting is a warning in the log, and another secret 
   await remove();
 });
 
-test.concurrent("a data directory that cannot be one stops the start with a sentence about STEPWELL_DATA_DIR", async () => {
+test.concurrent("an invalid data directory stops the start with a sentence about STEPWELL_DATA_DIR", async () => {
   const file = join(directory, "file");
   writeFileSync(file, "");
   expect(await reasonOf({ STEPWELL_DATA_DIR: file })).toContain(
@@ -186,7 +186,7 @@ test.concurrent("a data directory that cannot be one stops the start with a sent
   );
 });
 
-test.concurrent("a data directory of another process stops the start with a sentence about STEPWELL_DATA_DIR", async () => {
+test.concurrent("a data directory that another process uses stops the start with a sentence about STEPWELL_DATA_DIR", async () => {
   const dataDir = join(directory, "locked");
   await layEmbeddedStore(dataDir);
   const service = start({ STEPWELL_DATA_DIR: dataDir, STEPWELL_PORT: "0" }, "serve");
@@ -247,9 +247,12 @@ test("a directory that this user may not write to stops the start with a sentenc
 test.concurrent.each([
   ["ada", "acme", '--email must be an e-mail address, but is "ada".'],
   ["ada@example.org", " ", "--organization must be a name of 1 to 256 visible characters."],
-])("init refuses an owner %s of the organization '%s' before it makes anything", async (email, organization, words) => {
-  const dataDir = join(directory, "never-made");
-  const ended = await run({ STEPWELL_DATA_DIR: dataDir }, "init", "--email", email, "--organization", organization);
-  expect(ended).toMatchObject({ code: 1, complaint: `stepwell: ${words}\n` });
-  expect(existsSync(dataDir)).toBe(false);
-});
+])(
+  "init rejects an owner %s of the organization '%s' before it creates anything",
+  async (email, organization, words) => {
+    const dataDir = join(directory, "never-made");
+    const ended = await run({ STEPWELL_DATA_DIR: dataDir }, "init", "--email", email, "--organization", organization);
+    expect(ended).toMatchObject({ code: 1, complaint: `stepwell: ${words}\n` });
+    expect(existsSync(dataDir)).toBe(false);
+  },
+);

@@ -21,7 +21,7 @@ async function world() {
   return { organizationId, client, stepwell, submit };
 }
 
-test("a task is submitted from the command line, and its result comes back from the worker", async () => {
+test("a task can be submitted from the command line, which prints the worker's result", async () => {
   const { organizationId, client, stepwell } = await world();
   const worker = new Worker({
     client,
@@ -40,7 +40,7 @@ test("a task is submitted from the command line, and its result comes back from 
   });
 });
 
-test("queues are listed with what waits in them, and one is paused and let go on", async () => {
+test("queues are listed with their waiting tasks, and a queue can be paused and resumed", async () => {
   const { stepwell, submit } = await world();
   expect((await stepwell("queue", "list")).output).toMatch(
     /^There is no task queue yet\. `stepwell queue submit QUEUE` /,
@@ -76,7 +76,7 @@ test("queues are listed with what waits in them, and one is paused and let go on
   expect(JSON.parse(shown.output)).toEqual({ ...captions, workers: [] });
 });
 
-test("what is no queue, and an input that is no JSON, are refused in a sentence", async () => {
+test("an invalid queue name, and an input that is not JSON, are reported in one sentence", async () => {
   const { stepwell } = await world();
   expect(await stepwell("queue", "pause", ".hidden")).toMatchObject({
     code: 1,

@@ -15,7 +15,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-test("validate needs no service: each problem has its file, line and column, and the line with a mark below it", async () => {
+test("validate needs no service: each problem has its file, line and column, and a mark below the line", async () => {
   const sample = readFileSync(resolve(import.meta.dirname, "../../../examples/order-approval/workflow.json"), "utf8");
   const file = await fileWith(sample);
   expect(await run({}, "validate", file)).toMatchObject({
@@ -50,7 +50,7 @@ test("validate needs no service: each problem has its file, line and column, and
   });
 });
 
-test("of a line that is as long as the definition only the place itself is shown", () => {
+test("validate shows only the relevant part of a line that is as long as the definition", () => {
   const text = `${"x".repeat(500)}!${"y".repeat(500)}`;
   const finding = { pointer: "", detail: "is wrong", line: 1, column: 501 };
   expect(describeFinding("a.json", text, "error", finding).split("\n")).toEqual([
@@ -60,7 +60,7 @@ test("of a line that is as long as the definition only the place itself is shown
   ]);
 });
 
-test("a definition in another language is told so, also by deploy, which cannot send what names no workflow", async () => {
+test("a definition in another workflow language is reported as such, also by deploy, which cannot send a definition without a workflow name", async () => {
   const states = { StartAt: "A", States: { A: { Type: "Pass", End: true } } };
   const file = await fileWith(JSON.stringify(states));
   const nowhere = { STEPWELL_URL: "http://127.0.0.1:9", STEPWELL_TOKEN: "t", STEPWELL_ORGANIZATION: "o" };

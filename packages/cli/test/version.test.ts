@@ -7,7 +7,7 @@ import { run } from "./process.ts";
 
 const service = useService(postgresHome);
 
-test("the workspace, its packages, the API document, and the command line say the same version", async () => {
+test("the workspace, its packages, the API document, and the command line have the same version", async () => {
   const { version } = manifestIn("../../..");
   const manifests = ["client", "server", "cli", "dashboard"].map(manifestOf);
   expect(manifests.map((manifest) => manifest.version)).toEqual([version, version, version, version]);
@@ -18,7 +18,7 @@ test("the workspace, its packages, the API document, and the command line say th
   expect(document).toMatchObject({ info: { version } });
 });
 
-test("a clone has the same Node.js on every platform, one that the packages run on", () => {
+test("a clone installs the same Node.js version on every platform, and the packages support it", () => {
   const { optionalDependencies } = manifestIn("../../..");
   const versions = Object.entries(optionalDependencies).filter(([name]) => name.startsWith("node-"));
   expect(versions).toHaveLength(5);

@@ -69,7 +69,7 @@ export function createClient(options: ClientOptions): StepwellClient {
  * `CallOptions` (a signal, a timeout, an idempotency key) at the end.
  */
 export class StepwellClient {
-  /** Every operation by its path. What the service refuses is answered as `error` and not thrown. */
+  /** Every operation by its path. An error answer is returned as `error` and not thrown. */
   readonly api: ByPath;
   readonly #transport: Transport;
 
@@ -122,7 +122,7 @@ export class StepwellClient {
     return reply.response;
   }
 
-  /** The caller: whom the service takes the token's bearer for, and what the token allows. */
+  /** The caller: the user or token that the service recognizes, and its permissions. */
   async whoAmI(options?: CallOptions) {
     return await this.call("WhoAmI", {}, options);
   }
@@ -226,12 +226,12 @@ export class StepwellClient {
     });
   }
 
-  /** All jobs, the newest first unless `order` says otherwise, or those that the filters leave. */
+  /** All jobs, or those that match the filters; the newest first unless `order` says otherwise. */
   listJobs(organizationId: string, query: Query<"ListJobs"> = {}, options?: CallOptions) {
     return this.list("ListJobs", { path: { organizationId }, query }, options);
   }
 
-  /** A job as it is, or with `waitSeconds` (also as a number) as it is once it has ended or the time is up. */
+  /** A job in its present state, or with `waitSeconds` (also as a plain number) in its state once it has ended or the time is over. */
   async getJob(
     organizationId: string,
     jobId: string,
@@ -250,8 +250,8 @@ export class StepwellClient {
   }
 
   /**
-   * The history of a job: what was, then what happens, each entry once and in order. It ends after the entry that finishes the job, goes on by itself
-   * where the connection breaks, and rejects where the service was out of reach for `maxOutageMs`.
+   * The history of a job: first the past entries, then new ones as they happen, each once and in order. It ends after the entry that finishes the
+   * job, goes on by itself where the connection breaks, and rejects where the service was out of reach for `maxOutageMs`.
    */
   watchJob(
     organizationId: string,
@@ -281,7 +281,7 @@ export class StepwellClient {
     return await this.call("CancelJob", { path: { organizationId, jobId } }, options);
   }
 
-  /** Takes a FAILED or CANCELLED job on from the step where it stopped; any other is a conflict. */
+  /** Continues a FAILED or CANCELLED job from the step where it stopped. Any other status is a conflict. */
   async resumeJob(organizationId: string, jobId: string, options?: CallOptions) {
     return await this.call("ResumeJob", { path: { organizationId, jobId } }, options);
   }
@@ -394,7 +394,7 @@ export class StepwellClient {
     );
   }
 
-  /** Each question waits at the service. */
+  /** The service holds each request until the job has ended or the time is over. */
   async #untilEnded(organizationId: string, jobId: string, waiting: Waiting): Promise<Job> {
     for (;;) {
       const options = { waitSeconds: holdSeconds, ...waiting.call };
@@ -404,7 +404,7 @@ export class StepwellClient {
   }
 }
 
-/** The options of one waiting, and those of each of its calls. */
+/** The options of the whole wait, and those of each of its calls. */
 interface Waiting extends OutageOptions {
   readonly call: CallOptions;
 }

@@ -40,7 +40,7 @@ export class StepwellError extends Error {
   readonly requestId: string | undefined;
   /** Everything that is wrong in the input. */
   readonly errors: readonly InputProblem[];
-  /** The number of seconds after which the service wants to be asked again, where it says so. */
+  /** The number of seconds after which the service asks for the next request, if it says so. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(problem: Problem, cause?: unknown, retryAfterSeconds?: number) {
@@ -64,7 +64,7 @@ export class StepwellError extends Error {
   }
 }
 
-/** There is no such thing, or it belongs to an organization that the caller does not see (404). */
+/** The resource does not exist, or belongs to an organization that the caller does not see (404). */
 export function isNotFound(error: unknown): error is StepwellError {
   return hasStatus(error, 404);
 }
@@ -74,7 +74,10 @@ export function isNotAllowed(error: unknown): error is StepwellError {
   return hasStatus(error, 401, 403);
 }
 
-/** The current state stands against it, such as a taken name or a finished job (409), or it is not the state that the caller had seen (412). */
+/**
+ * The request conflicts with the current state, such as a taken name or a finished job (409), or the state is not the one that the caller had read
+ * (412).
+ */
 export function isConflict(error: unknown): error is StepwellError {
   return hasStatus(error, 409, 412);
 }
@@ -84,7 +87,7 @@ export function isInvalid(error: unknown): error is StepwellError {
   return hasStatus(error, 400);
 }
 
-/** There was no answer (0), or none but that the service is not available (502, 503, 504). Whether the request was carried out is unknown. */
+/** There was no answer (0), or the service was not available (502, 503, 504). Whether the request was carried out is unknown. */
 export function isUnreachable(error: unknown): error is StepwellError {
   return hasStatus(error, 0, 502, 503, 504) && !isTimeout(error);
 }
@@ -99,7 +102,7 @@ export function noAnswer(detail: string, cause?: unknown): StepwellError {
   return new StepwellError({ title: "Unreachable", status: 0, detail, code: "UnavailableError" }, cause);
 }
 
-/** The error of an answer that no Stepwell service gives. `what` says what came in its place. */
+/** The error of an answer that does not come from Stepwell. `what` describes that answer. */
 export function foreignAnswer(status: number, what: string): StepwellError {
   const detail = `The service answered ${status} with ${what}. Is the address that of the service?`;
   return new StepwellError({ title: "Unexpected answer", status, detail, code: "UnhandledError" });

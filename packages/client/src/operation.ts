@@ -4,7 +4,7 @@ import type { operationTable } from "./generated/operations.ts";
 /** The name of an operation in the API document, such as `SubmitJob`. */
 export type OperationName = keyof operations;
 
-/** The parts of a request, with the names and types that the document gives them. What it does not demand may be left out. */
+/** The parts of a request, with the names and types that the document gives them. Optional parts may be left out. */
 export type Input<Name extends OperationName> = Part<Name, "path"> &
   Part<Name, "query"> &
   Part<Name, "header"> &

@@ -29,7 +29,10 @@ export class Outage {
     this.#failures = 0;
   }
 
-  /** Resolves when it is time to try again. Throws the error where that is of no use, or where the service was out of reach for too long. */
+  /**
+   * Resolves when it is time to try again. Throws the error if another try cannot help, or if the service was out of
+   * reach for too long.
+   */
   async waitAfter(error: unknown): Promise<void> {
     this.#signal?.throwIfAborted();
     if (!isPassing(error)) throw error;
@@ -49,7 +52,7 @@ export class Outage {
 /** The least pause keeps the waiting from becoming a busy loop, even if a proxy asks for no pause. */
 const leastPauseMs = 50;
 
-/** Does one thing again and again until it succeeds or is refused. */
+/** Repeats an action until it succeeds or is rejected. */
 export async function throughOutages<Result>(options: OutageOptions, work: () => Promise<Result>): Promise<Result> {
   const outage = new Outage(options);
   for (;;) {

@@ -27,7 +27,7 @@ export class Pages<Page, Item> implements AsyncIterable<Item> {
       yield* (page as Readonly<Record<string, readonly Item[]>>)[this.#itemsField] ?? [];
   }
 
-  /** The answers themselves, one for each request, with what they tell besides the items. */
+  /** The answers themselves, one for each request, with their fields besides the items. */
   async *pages(): AsyncGenerator<Page, void, undefined> {
     let query: PageQuery = { pageSize: usualPageSize, ...this.#query };
     for (;;) {

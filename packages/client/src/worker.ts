@@ -11,7 +11,7 @@ export interface WorkerOptions {
   readonly client: StepwellClient;
   readonly organizationId: string;
   readonly queue: string;
-  /** Does one task, and gives the step's output. What it throws fails the task: `TaskFailure` says more about it. */
+  /** Does one task, and returns the step's output. An exception fails the task; `TaskFailure` says more about the failure. */
   readonly work: (task: Task, control: TaskControl) => unknown;
   /** How many tasks at once. Default 10. */
   readonly concurrency?: number;
@@ -80,7 +80,7 @@ export class Worker {
     return this.#running.size;
   }
 
-  /** Takes no more tasks, waits for those under way up to `graceSeconds`, and gives back what is left: other workers get it at once. */
+  /** Takes no more tasks, waits for those under way up to `graceSeconds`, and gives back the rest: other workers get them at once. */
   async stop(graceSeconds = 30): Promise<void> {
     this.#stopping.abort();
     this.#onSlot?.();
@@ -166,7 +166,7 @@ export class Worker {
     }
   }
 
-  /** Work that does not heed its signal must not hold the worker. */
+  /** Work that ignores its signal must not keep the worker from going on. */
   async #outcomeOf(task: Task, signal: AbortSignal, progress: { said?: unknown }): Promise<Outcome> {
     const say = (value: unknown) => {
       progress.said = value;

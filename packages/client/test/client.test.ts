@@ -31,7 +31,7 @@ const kinds = [isInvalid, isNotAllowed, isNotFound, isConflict, isUnreachable, i
 const version = { workflowId: "w", versionId: "v", versionNumber: 1 };
 const made = { ...version, created: true };
 
-test("every request carries the token, and goes to the path of the document", async () => {
+test("every request carries the token, and has the path from the API document", async () => {
   const { server, client } = await clientOf(ok({ jobId: "j", status: "RUNNING" }));
   expect(await client.getJob("o", "j")).toMatchObject({ status: "RUNNING" });
   expect(server.received).toMatchObject([
@@ -39,7 +39,7 @@ test("every request carries the token, and goes to the path of the document", as
   ]);
 });
 
-test("a submit that is answered 503 is repeated under one key, and under the caller's own if there is one", async () => {
+test("a submission that is answered 503 is repeated under one key, and under the caller's own key if there is one", async () => {
   const busy = { status: 503, headers: { "retry-after": "0" } };
   const { server, client } = await clientOf(busy, { status: 201, body: { jobId: "j" } });
   expect(await client.submitJob("o", { workflowId: "w" })).toMatchObject({ jobId: "j" });
@@ -51,7 +51,7 @@ test("a submit that is answered 503 is repeated under one key, and under the cal
   expect(server.received[2]).toMatchObject({ key: "mine", url: "/organizations/o/jobs?waitSeconds=5" });
 });
 
-test("a token is created under one invocation, so that a lost answer leaves one token", async () => {
+test("a creation of a token is repeated under one invocation id, so that a lost answer leaves one token", async () => {
   const created = { tokenId: "t", token: "stw_2" };
   const { server, client } = await clientOf("drop", { status: 201, body: created });
   const body = { name: "t", permissions: ["job:read" as const] };
@@ -61,7 +61,7 @@ test("a token is created under one invocation, so that a lost answer leaves one 
   expect(second).toEqual({ ...first, attempt: "attempt=2; max=5" });
 });
 
-test("what the service refuses is thrown, with all that is wrong", async () => {
+test("an error that the service answers is thrown, with all of its problems", async () => {
   const problem = {
     type: "urn:stepwell:error:ValidationError",
     title: "The request is not valid",
@@ -95,7 +95,7 @@ test("what the service refuses is thrown, with all that is wrong", async () => {
   });
 });
 
-test("an answer that is not the service's is thrown as one that nobody expects", async () => {
+test("an answer that does not come from Stepwell is thrown as an unexpected answer", async () => {
   const { client } = await clientOf({ status: 418, body: "<h1>I am a proxy</h1>" });
   await expect(client.getJob("o", "j")).rejects.toMatchObject({ code: "UnhandledError", status: 418 });
 });
@@ -108,7 +108,7 @@ test.each([
   ['"jobId"', "with JSON that is not an answer of Stepwell."],
   ['{"status":"ok"}', "with JSON that is not an answer of Stepwell."],
 ])(
-  "a success that Stepwell does not answer is no success: something else answers at this address: %s",
+  "a success status with another body than Stepwell's is an error, because something else answers at this address: %s",
   async (body, what) => {
     const { client } = await clientOf({ status: 200, body });
     const foreign = { code: "UnhandledError", status: 200, detail: expect.stringContaining(what) };
@@ -121,7 +121,7 @@ test.each([
   { code: 7, detail: "a number" },
   { code: "Broken", detail: ["a list"] },
   { code: "Broken", detail: "with errors that are none", errors: {} },
-])("a refusal in another form than ours keeps its status: %j", async (body) => {
+])("an error answer in another format keeps its status: %j", async (body) => {
   const { client } = await clientOf({ status: 409, body });
   await expect(client.getJob("o", "j")).rejects.toMatchObject({ code: "UnhandledError", status: 409, errors: [] });
 });
@@ -138,7 +138,7 @@ test.each([
   [502, [isUnreachable]],
   [503, [isUnreachable]],
   [504, [isUnreachable]],
-])("an error with the status %i is known for what it is", async (status, names) => {
+])("an error with the status %i has the right kind", async (status, names) => {
   const { server, client } = await clientOf({ status, headers: { "retry-after": "7" } });
   const error = await client.call("GetJob", { path: job }, { maxAttempts: 1 }).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ status, retryAfterSeconds: 7 });
@@ -147,7 +147,7 @@ test.each([
   expect(server.received).toHaveLength(1);
 });
 
-test("no answer and a timeout are told apart", async () => {
+test("a missing answer and a timeout are different errors", async () => {
   const { client } = await clientOf("drop", "hold");
   const none = await client.call("GetJob", { path: job }, { maxAttempts: 1 }).catch((thrown: unknown) => thrown);
   expect(kinds.filter((isKind) => isKind(none))).toEqual([isUnreachable]);
@@ -155,7 +155,7 @@ test("no answer and a timeout are told apart", async () => {
   expect(kinds.filter((isKind) => isKind(late))).toEqual([isTimeout]);
 });
 
-test("an operation takes what its document says and nothing else, and answers what it says", async () => {
+test("an operation accepts exactly the documented input, and returns the documented output", async () => {
   const { server, client } = await clientOf(ok({ jobId: "j", status: "RUNNING" }), { status: 204 }, ok({ jobs: [] }));
   expectTypeOf(await client.call("GetJob", { path: job, query: { waitSeconds: 1 } })).toEqualTypeOf<Job>();
   expectTypeOf(
@@ -188,14 +188,14 @@ test("an operation takes what its document says and nothing else, and answers wh
   expect(wrong).toHaveLength(7);
 });
 
-test("an answer can be had with its status and headers", async () => {
+test("an answer is available with its status and headers", async () => {
   const { client } = await clientOf({ status: 201, headers: { "idempotency-replayed": "true" }, body: { jobId: "j" } });
   const input = { path: { organizationId: "o" }, body: { workflowId: "w" } };
   const { status, headers, body } = await client.request("SubmitJob", input);
   expect([status, headers.get("Idempotency-Replayed"), body]).toEqual([201, "true", { jobId: "j" }]);
 });
 
-test("an operation by its path answers data or the problem, and throws neither", async () => {
+test("a call by path returns data or the problem, and throws neither", async () => {
   const problem = { status: 404, code: "NotFoundError", detail: "There is none." };
   const text = { status: 200, body: ": hello\n\n" };
   const { server, client } = await clientOf(ok({ jobId: "j" }), { status: 404, body: problem }, text);
@@ -221,7 +221,7 @@ test("an operation by its path answers data or the problem, and throws neither",
   expect(wrong).toBeTypeOf("function");
 });
 
-test("a list asks for the next page when it gets there, and begins anew with each iteration", async () => {
+test("a list requests a page only when it is needed, and each iteration begins again", async () => {
   const pages = [
     ok({ workflows: [{ name: "a" }, { name: "b" }], nextPageToken: "2" }),
     ok({ workflows: [{ name: "c" }] }),
@@ -248,7 +248,7 @@ test("a list asks for the next page when it gets there, and begins anew with eac
   ]);
 });
 
-test("a list keeps its filters on every page, and shows its pages", async () => {
+test("a list keeps its filters on every page, and can be read page by page", async () => {
   const { server, client } = await clientOf(ok({ jobs: [{}], totalCount: 2, nextPageToken: "x" }), ok({ jobs: [{}] }));
   const totals: unknown[] = [];
   const list = client.listJobs("o", { status: "FAILED", pageSize: 1, includeTotal: true });
@@ -260,7 +260,7 @@ test("a list keeps its filters on every page, and shows its pages", async () => 
   ]);
 });
 
-test("waiting for a job asks again until the job has ended, and each question waits at the service", async () => {
+test("waiting for a job repeats its request until the job has ended, and the service holds each request", async () => {
   const { server, client } = await clientOf(
     ok({ jobId: "j", status: "PENDING" }),
     ok({ jobId: "j", status: "RUNNING" }),
@@ -270,7 +270,7 @@ test("waiting for a job asks again until the job has ended, and each question wa
   expect(server.received.map(({ url }) => url)).toEqual(Array(3).fill("/organizations/o/jobs/j?waitSeconds=30"));
 });
 
-test("who gives up waiting for a job is told so, and asks no more", async () => {
+test("a caller that aborts the wait for a job gets an error, and no more requests are sent", async () => {
   const { server, client } = await clientOf(ok({ jobId: "j", status: "RUNNING" }));
   const giveUp = new AbortController();
   const waiting = client.waitForJob("o", "j", giveUp.signal);
@@ -284,7 +284,7 @@ test("who gives up waiting for a job is told so, and asks no more", async () => 
   expect(server.received).toHaveLength(asked + 1);
 });
 
-test("who gives up waiting is told so at once, also while the service still holds its answer", async () => {
+test("a caller that aborts the wait gets the error at once, also while the service still holds the answer", async () => {
   const { server, client } = await clientOf("hold");
   const giveUp = new AbortController();
   const waiting = client.waitForJob("o", "j", giveUp.signal);
@@ -293,7 +293,7 @@ test("who gives up waiting is told so at once, also while the service still hold
   await expect(waiting).rejects.toThrow("enough");
 });
 
-test("waiting for a job outlasts an outage, and ends when it lasts too long or the service refuses", async () => {
+test("waiting for a job survives an outage, and ends if the outage lasts too long or the service rejects the request", async () => {
   const busy = { status: 503, headers: { "retry-after": "0" } };
   const outage = ["drop" as const, ...Array<Scripted>(7).fill(busy)];
   const { client } = await clientOf(...outage, ok({ jobId: "j", status: "SUCCEEDED" }), { status: 404 });
@@ -303,12 +303,12 @@ test("waiting for a job outlasts an outage, and ends when it lasts too long or t
   await expect(cutOff.waitForJob("o", "j", { maxOutageMs: 1 })).rejects.toMatchObject({ status: 0 });
 });
 
-test("waiting for a job has an end when it is given a time", async () => {
+test("waiting for a job ends after the given time", async () => {
   const { client } = await clientOf(ok({ jobId: "j", status: "RUNNING" }), "hold");
   await expect(client.waitForJob("o", "j", { timeoutMs: 30 })).rejects.toMatchObject({ code: "TimeoutError" });
 });
 
-test("submitting and waiting is one request for a job that ends soon, and asks on for one that does not", async () => {
+test("submitting and waiting takes one request for a short job, and more requests for a long one", async () => {
   const whole = { jobId: "j", steps: [] };
   const { server, client } = await clientOf(
     { status: 201, body: { ...whole, status: "SUCCEEDED" } },
@@ -326,7 +326,7 @@ test("submitting and waiting is one request for a job that ends soon, and asks o
   expect(asked.map(({ url }) => url)).toEqual(Array(2).fill("/organizations/o/jobs/j?waitSeconds=30"));
 });
 
-test("watching a job goes on behind the last entry after a stream that broke, ended early or fell silent", async () => {
+test("watching a job continues after the last entry if the stream broke, ended early or fell silent", async () => {
   const stream = (...entries: readonly (readonly [number, string])[]) => ({
     status: 200,
     headers: { "content-type": "text/event-stream" },
@@ -346,7 +346,7 @@ test("watching a job goes on behind the last entry after a stream that broke, en
   expect(server.received.map(({ lastEventId }) => lastEventId)).toEqual(["0", "1", "1", "2", "4", "4"]);
 });
 
-test("a program that watches a job is told once of each outage, before the watching goes on", async () => {
+test("a program that watches a job is notified once of each outage, before the watch continues", async () => {
   const streamed = (...sequences: readonly number[]) => ({
     status: 200,
     headers: { "content-type": "text/event-stream; charset=utf-8" },
@@ -371,7 +371,7 @@ test.each([
     { status: 200, headers: { "content-type": "text/event-stream" }, body: "data: tick\n\n", cut: "open" as const },
     "a stream that is not the history of a job",
   ],
-])("watching a job ends at once at an address that has no such stream: %j", async (answer, what) => {
+])("watching a job ends at once at an address without this stream: %j", async (answer, what) => {
   const { server, client } = await clientOf(answer);
   await expect(client.watchJob("o", "j").next()).rejects.toMatchObject({
     status: 200,
@@ -380,7 +380,7 @@ test.each([
   expect(server.received).toHaveLength(1);
 });
 
-test("a stream that has never anything in it is an outage, which ends the watching when it lasts too long", async () => {
+test("a stream that never sends anything is an outage, which ends the watch if it lasts too long", async () => {
   const { server, client } = await clientOf({
     status: 200,
     headers: { "content-type": "text/event-stream" },
@@ -391,7 +391,7 @@ test("a stream that has never anything in it is an outage, which ends the watchi
   expect(server.received.length).toBeGreaterThan(1);
 });
 
-test("watching a job that has ended already gives nothing more, and a refusal ends it", async () => {
+test("watching an ended job gives no more entries, and an error answer ends the watch", async () => {
   const { server, client } = await clientOf({ status: 204 }, { status: 403 });
   const entries = [];
   for await (const entry of client.watchJob("o", "j", { after: 9 })) entries.push(entry);
@@ -399,7 +399,7 @@ test("watching a job that has ended already gives nothing more, and a refusal en
   await expect(client.watchJob("o", "j").next()).rejects.toMatchObject({ status: 403 });
 });
 
-test("who stops watching a job ends its connection, and a signal ends it at once", async () => {
+test("a caller that stops watching closes the connection, and an abort signal ends the watch at once", async () => {
   const open = { status: 200, headers: { "content-type": "text/event-stream" }, body: "<>", cut: "open" } as const;
   const { server, client } = await clientOf(open);
   const giveUp = new AbortController();
@@ -409,7 +409,7 @@ test("who stops watching a job ends its connection, and a signal ends it at once
   await expect(next).rejects.toThrow("enough");
 });
 
-test("a deployment takes the workflow that the definition names, adds a version and moves the tag", async () => {
+test("a deployment uses the workflow that the definition names, adds a version and moves the tag", async () => {
   const definition = { workflowName: "orders", steps: [] };
   const { server, client } = await clientOf(
     ok({ workflows: [{ workflowId: "w" }] }),
@@ -441,7 +441,7 @@ test.each([
   expect(server.received.map(({ method }) => method)).toEqual(["GET", "POST", "GET", ...(isTagMoved ? ["PUT"] : [])]);
 });
 
-test("a deployment whose tag cannot be read fails, and moves nothing", async () => {
+test("a deployment whose tag cannot be read fails, and moves no tag", async () => {
   const forbidden = { status: 403, body: { code: "AuthorizationError", detail: "You need workflow:version:read." } };
   const { server, client } = await clientOf(
     ok({ workflows: [{ workflowId: "w" }] }),
@@ -452,7 +452,7 @@ test("a deployment whose tag cannot be read fails, and moves nothing", async () 
   expect(server.received).toHaveLength(3);
 });
 
-test("a deployment of a workflow that is not there registers it first", async () => {
+test("a deployment of an unknown workflow registers it first", async () => {
   const { server, client } = await clientOf(
     ok({ workflows: [] }),
     { status: 201, body: { workflowId: "w" } },
@@ -471,7 +471,7 @@ test("a deployment of a workflow that is not there registers it first", async ()
 test.each([
   ["{", /^The definition is not JSON/],
   ["{}", /^The definition has no workflowName/],
-])("a definition that cannot be one is refused before anything is sent: %s", async (definition, message) => {
+])("an invalid definition is rejected before anything is sent: %s", async (definition, message) => {
   const { server, client } = await clientOf(ok({}));
   await expect(client.deploy("o", definition)).rejects.toThrow(message);
   expect(server.received).toEqual([]);

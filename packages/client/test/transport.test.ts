@@ -27,7 +27,7 @@ const body = { a: 1 };
 const busy = { status: 503, headers: { "retry-after": "1" } };
 const uuid = expect.stringMatching(/^[0-9a-f-]{36}$/);
 
-test("a write is repeated with the same body under one key of its own until it is answered", async () => {
+test("a write is repeated with the same body under one new key until it is answered", async () => {
   const server = await ScriptedServer.start(busy, "drop", { status: 201, body: { jobId: "j" } });
   const { send } = transportTo(server.baseUrl);
 
@@ -41,7 +41,7 @@ test("a write is repeated with the same body under one key of its own until it i
   expect(other).not.toBe(first);
 });
 
-test("an answer that breaks off in its middle is no answer: the request is repeated", async () => {
+test("an answer that is cut off does not count, so the request is repeated", async () => {
   const server = await ScriptedServer.start(
     { status: 201, body: '{"jobId":', headers: { "content-length": "100" }, cut: "broken" },
     { status: 201, body: { jobId: "j" } },
@@ -51,13 +51,13 @@ test("an answer that breaks off in its middle is no answer: the request is repea
   expect(server.received[1]).toEqual(server.received[0]);
 });
 
-test("a key that the caller brings is kept", async () => {
+test("an idempotency key that the caller gives is kept", async () => {
   const server = await ScriptedServer.start(busy, { status: 201 });
   await transportTo(server.baseUrl).send("SubmitJob", { body }, { idempotencyKey: "mine" });
   expect(server.received.map(({ key }) => key)).toEqual(["mine", "mine"]);
 });
 
-test("a read is repeated, and carries no key", async () => {
+test("a read is repeated, and has no idempotency key", async () => {
   const server = await ScriptedServer.start(busy, { status: 200 });
   await transportTo(server.baseUrl).send("GetJob");
   expect(server.received).toMatchObject([
@@ -74,7 +74,7 @@ test.each([
   "DeleteTag",
   "UpdateRole",
 ] as const)(
-  "a write that takes no key is repeated under one invocation, with the number of each attempt: %s",
+  "a write without an idempotency key is repeated under one invocation id, with the number of each attempt: %s",
   async (name) => {
     const server = await ScriptedServer.start("drop", busy, { status: 200 });
     await transportTo(server.baseUrl).send(name, { body });
@@ -90,7 +90,7 @@ test.each([
   },
 );
 
-test("a request that is sent once carries no key: nothing could repeat it", async () => {
+test("a request that is sent only once has no key, because nothing repeats it", async () => {
   const server = await ScriptedServer.start(busy);
   const { send } = transportTo(server.baseUrl, { maxAttempts: 1 });
   expect((await send("SubmitJob", { body })).response.status).toBe(503);
@@ -98,7 +98,7 @@ test("a request that is sent once carries no key: nothing could repeat it", asyn
   expect(server.received).toMatchObject(Array(2).fill({ key: undefined, invocationId: undefined, attempt: undefined }));
 });
 
-test("it waits as long as Retry-After says, else longer each time", async () => {
+test("a retry waits for Retry-After, or else longer each time", async () => {
   const after = (seconds: string) => ({ "retry-after": seconds });
   const server = await ScriptedServer.start(
     { status: 503, headers: after("3") },
@@ -119,7 +119,7 @@ test("it waits as long as Retry-After says, else longer each time", async () => 
   }
 });
 
-test("Retry-After may be a date", async () => {
+test("Retry-After can be a date", async () => {
   const date = new Date(Date.now() + 30_000).toUTCString();
   const server = await ScriptedServer.start({ status: 503, headers: { "retry-after": date } }, { status: 200 });
   const { send, pausedMs } = transportTo(server.baseUrl, {}, 0);
@@ -128,7 +128,7 @@ test("Retry-After may be a date", async () => {
   expect(pausedMs[0]).toBeLessThanOrEqual(30_000);
 });
 
-test("a service that wants to be left alone for more than a minute is not asked again by the same call", async () => {
+test("a call ends without a retry if Retry-After is longer than a minute", async () => {
   const server = await ScriptedServer.start({ status: 429, headers: { "retry-after": "61" } });
   const { send, pausedMs } = transportTo(server.baseUrl);
   expect((await send("GetJob")).response.status).toBe(429);
@@ -142,7 +142,7 @@ test.each([200, 201, 400, 401, 403, 404, 409, 413, 500])("an answer %i is final"
   expect(server.received).toHaveLength(1);
 });
 
-test("after the last attempt the caller gets what the service answered last", async () => {
+test("the caller gets the service's last answer after the last attempt", async () => {
   const server = await ScriptedServer.start(busy, { status: 429, headers: { "retry-after": "2" } });
   const { send, pausedMs } = transportTo(server.baseUrl, { maxAttempts: 3 }, 0);
   expect((await send("GetJob")).response.status).toBe(429);
@@ -150,7 +150,7 @@ test("after the last attempt the caller gets what the service answered last", as
   expect(pausedMs).toEqual([1_000, 2_000]);
 });
 
-test("a service that cannot be reached is told apart from one that refuses, with its address", async () => {
+test("a service that cannot be reached is a different error from an error answer, and the error has the address", async () => {
   const server = await ScriptedServer.start({ status: 200 });
   await server.stop();
   const { send, pausedMs } = transportTo(server.baseUrl, { maxAttempts: 3 });
@@ -161,7 +161,7 @@ test("a service that cannot be reached is told apart from one that refuses, with
   expect(pausedMs).toEqual([200, 400]);
 });
 
-test("an attempt without an answer is given up after its time, besides that for which the answer is held, and the request repeated", async () => {
+test("an attempt without an answer is aborted after its timeout, plus the time for which the service may hold the answer, and repeated", async () => {
   const server = await ScriptedServer.start("hold", { status: 200, body: { jobId: "j" } });
   const { send } = transportTo(server.baseUrl, { attemptTimeoutMs: 250, maxAttempts: 50 });
   expect((await send("GetJob")).body).toEqual({ jobId: "j" });
@@ -179,7 +179,7 @@ test("an attempt without an answer is given up after its time, besides that for 
   await expect(held).rejects.toThrow("enough");
 });
 
-test("a call takes no longer than its timeout, with all of its attempts, and tells what was wrong with the last one", async () => {
+test("a call with all of its attempts takes no longer than its timeout, and its error says why the last attempt failed", async () => {
   const server = await ScriptedServer.start("drop", "hold");
   const { send } = transportTo(server.baseUrl);
   await expect(send("GetJob", {}, { timeoutMs: 30 })).rejects.toMatchObject({
@@ -190,7 +190,7 @@ test("a call takes no longer than its timeout, with all of its attempts, and tel
   expect(server.received.length).toBeLessThanOrEqual(2);
 });
 
-test("what the caller gives up is not tried again", async () => {
+test("a call that the caller aborts is not retried", async () => {
   const server = await ScriptedServer.start("drop");
   const { send, pausedMs } = transportTo(server.baseUrl);
   await expect(send("GetJob", {}, { signal: AbortSignal.abort() })).rejects.toMatchObject({ name: "AbortError" });
@@ -198,7 +198,7 @@ test("what the caller gives up is not tried again", async () => {
   expect(pausedMs).toEqual([]);
 });
 
-test("one signal may end hundreds of calls, and Node.js takes that for no leak", async () => {
+test("one abort signal can end hundreds of calls without a leak warning of Node.js", async () => {
   const warnings: unknown[] = [];
   const warn = (warning: Error) => warnings.push(warning);
   process.on("warning", warn);
@@ -214,7 +214,7 @@ test("one signal may end hundreds of calls, and Node.js takes that for no leak",
 });
 
 test.each(["SubmitJob", "PollTasks"] as const)(
-  "a request that waits long is given up at once, also after its memory was cleaned up: %s",
+  "a request that waits long is aborted at once, also after a garbage collection: %s",
   async (name) => {
     const server = await ScriptedServer.start("hold");
     const { send } = transportTo(server.baseUrl);
@@ -228,7 +228,7 @@ test.each(["SubmitJob", "PollTasks"] as const)(
 );
 
 test.each(["", ".", ".."])(
-  "a value that would lead to another operation is refused before anything is sent: %j",
+  "a value that would lead to another operation is rejected before anything is sent: %j",
   async (tag) => {
     const server = await ScriptedServer.start({ status: 204 });
     const { send } = transportTo(server.baseUrl);
@@ -237,7 +237,7 @@ test.each(["", ".", ".."])(
   },
 );
 
-test("values of paths and queries arrive as they are, and a list as one parameter for each", async () => {
+test("values of paths and queries arrive unchanged, and a list becomes one parameter for each value", async () => {
   const server = await ScriptedServer.start({ status: 200 });
   const { send } = transportTo(`${server.baseUrl}/flow/`);
   await send("GetTaggedWorkflowVersion", { path: { ...somewhere, tag: "a/b?$LIVE" } });
@@ -248,7 +248,7 @@ test("values of paths and queries arrive as they are, and a list as one paramete
   ]);
 });
 
-test("a token that is renewed is asked for with each attempt", async () => {
+test("a token that is renewed is read again for each attempt", async () => {
   const server = await ScriptedServer.start(busy, { status: 200 });
   const tokens = ["old", "new"];
   await transportTo(server.baseUrl, { token: async () => tokens.shift() ?? "" }).send("WhoAmI");

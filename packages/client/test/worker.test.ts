@@ -26,7 +26,7 @@ async function workerOf(...script: Scripted[]) {
   return { errors, answers: server.received.slice(1, -1) };
 }
 
-test("a worker answers a task without a key: the task's id tells a repetition", async () => {
+test("a worker answers a task without an idempotency key, because the task's id identifies a repetition", async () => {
   const { errors, answers } = await workerOf({ status: 200, body: { taskId: "t" } });
   expect(answers).toMatchObject([
     {
@@ -39,13 +39,13 @@ test("a worker answers a task without a key: the task's id tells a repetition", 
   expect(errors).toEqual([]);
 });
 
-test("an answer of which nothing was heard is sent again, and a conflict then is no news", async () => {
+test("an unacknowledged answer is sent again, and a conflict then is no error", async () => {
   const { errors, answers } = await workerOf("drop", conflict);
   expect(answers[1]).toEqual(answers[0]);
   expect(errors).toMatchObject([{ status: 0 }]);
 });
 
-test("an answer that the service had no time for is sent again, and a conflict then tells that the task is lost", async () => {
+test("an answer that is rejected because the service is busy is sent again, and a conflict then means that the task is lost", async () => {
   const { errors } = await workerOf(
     { status: 429, body: { status: 429, code: "RateLimitError", detail: "Later." } },
     conflict,
@@ -58,7 +58,7 @@ test("an answer that comes too late is an error of the task", async () => {
   expect(errors).toMatchObject([{ status: 409 }]);
 });
 
-test("a signal stops a worker that waits for tasks, and one that was aborted before lets it take none", async () => {
+test("an abort signal stops a worker that waits for tasks, and a signal that is already aborted lets it take none", async () => {
   const server = await ScriptedServer.start("hold");
   const client = createClient({ baseUrl: server.baseUrl, token: "stw_1" });
   const stop = new AbortController();

@@ -13,7 +13,10 @@ const loadSessionEnded = () => import("./session/SessionEnded.tsx").catch(() => 
 const SessionEnded = lazy(async () => ({ default: (await loadSessionEnded()).SessionEnded }));
 const whenPageStandsMs = 4_000;
 
-/** The pages are shown only while somebody is signed in. When the session ends, they stay under a dialog that asks for a new sign-in. */
+/**
+ * The pages are shown only while a user is signed in. When the session ends, they stay under a dialog that asks for a
+ * new sign-in.
+ */
 export function App() {
   const state = useSession();
   switch (state.status) {

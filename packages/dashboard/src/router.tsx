@@ -246,7 +246,7 @@ export function createAppRouter() {
   return createRouter({
     routeTree: routes,
     basepath: basePath === "" ? "/" : basePath,
-    // A page's script is on its way when somebody points at the link.
+    // The script of a page begins to load when the pointer reaches the link.
     defaultPreload: "intent",
     defaultErrorComponent: Broken,
     scrollRestoration: true,

@@ -196,7 +196,7 @@ function parkingOf(logger: Logger): Parking {
           ? "this node cannot compile a version: its jobs are parked here, and other nodes go on with them if they can"
           : "this node cannot go on with a job: it is parked here, and other nodes go on with it if they can",
       ),
-    onReleased: (what) => logger.info(what, "this node goes on with what was parked"),
+    onReleased: (what) => logger.info(what, "this node continues what it had parked"),
   });
 }
 
@@ -273,7 +273,7 @@ async function listen(server: App, { host, port }: Config): Promise<string> {
 function warnOfProvider(logger: Logger, { id, issuer }: ExternalProvider, error: unknown): void {
   logger.warn(
     { provider: id, issuer, reason: describeTrouble(error) },
-    "a sign-in provider does not do what it should",
+    "a sign-in provider does not answer as it should",
   );
 }
 

@@ -31,7 +31,7 @@ describe("deploy/Dockerfile", () => {
     [...stage.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, files = ""]) => files.split(" ")),
   );
 
-  test("copies nothing that is not there, or that .dockerignore leaves out", () => {
+  test("copies only files that exist and that .dockerignore does not exclude", () => {
     const letIn = [...read(".dockerignore").matchAll(/^!(.+)$/gm)].map(([, path = ""]) => path);
     for (const path of letIn) expect(existsSync(join(root, path)), path).toBe(true);
     for (const file of copied.filter((path) => path !== ".")) {
@@ -43,17 +43,17 @@ describe("deploy/Dockerfile", () => {
     }
   });
 
-  test("builds with every folder from which `npm run build` makes something", () => {
+  test("builds with every folder that `npm run build` reads", () => {
     const letIn = [...read(".dockerignore").matchAll(/^!(.+)$/gm)].map(([, path = ""]) => path);
     expect(letIn).toEqual(expect.arrayContaining(["docs", "examples", "packages", "scripts"]));
   });
 
-  test("installs with the manifest of every package, which `npm ci` wants", () => {
+  test("installs with the manifest of every package, which `npm ci` requires", () => {
     const { workspaces } = JSON.parse(read("package.json")) as { workspaces: readonly string[] };
     expect(copied).toEqual(expect.arrayContaining(workspaces.map((name) => `${name}/package.json`)));
   });
 
-  test("takes along every package that the service needs at run time", () => {
+  test("includes every package that the service needs at run time", () => {
     const taken = [...last.matchAll(/^COPY --from=build \/stepwell\/(\S+)\/dist/gm)].map(([, path = ""]) => path);
     const needed = new Set(["packages/cli"]);
     for (const path of needed) {
@@ -68,7 +68,7 @@ describe("deploy/Dockerfile", () => {
     for (const path of needed) expect(selected).toContain(`--workspace ${path}`);
   });
 
-  test("sets what a start takes, and runs as a user without rights, by a number", () => {
+  test("sets every required setting, and runs as a user without rights, by its numeric id", () => {
     const [, variables = ""] = /^ENV (.+)$/m.exec(last) ?? [];
     expectGoodSettings(Object.fromEntries(variables.split(/\s+/).map((pair) => pair.split("=") as [string, string])));
     expect(last).toMatch(/^USER 10001:10001$/m);
@@ -100,7 +100,7 @@ describe("deploy/compose.yaml", () => {
   const { services, volumes, secrets } = parse(read("deploy/compose.yaml")) as Compose;
   const { stepwell, postgres } = services;
 
-  test("hands every secret over as a file that somebody has to make", () => {
+  test("passes every secret as a file that the operator creates", () => {
     for (const { environment, secrets: named } of Object.values(services)) {
       expect(Object.keys(secrets)).toEqual(expect.arrayContaining([...named]));
       for (const [name, value] of Object.entries(environment)) {
@@ -111,7 +111,7 @@ describe("deploy/compose.yaml", () => {
     for (const { file } of Object.values(secrets)) expect(existsSync(join(root, "deploy", file)), file).toBe(false);
   });
 
-  test("sets what a start takes", () => {
+  test("sets every required setting", () => {
     const plain = Object.entries(stepwell?.environment ?? {}).map(([name, value]) => [
       name,
       value.replace(/\$\{\w+:-(.*)\}/, "$1"),
@@ -119,14 +119,14 @@ describe("deploy/compose.yaml", () => {
     expectGoodSettings(Object.fromEntries(plain));
   });
 
-  test("starts the service when PostgreSQL is healthy, and gives it the time to drain", () => {
+  test("starts the service when PostgreSQL is healthy, and gives the service time to drain", () => {
     expect(stepwell?.depends_on).toEqual({ postgres: { condition: "service_healthy" } });
     expect(postgres?.healthcheck).toBeDefined();
     expect(stepwell?.read_only).toBe(true);
     expect(Number(/^(\d+)s$/.exec(stepwell?.stop_grace_period ?? "")?.[1])).toBeGreaterThan(drainSeconds);
   });
 
-  test("keeps PostgreSQL's data in a volume, and builds from files that are there", () => {
+  test("keeps PostgreSQL's data in a volume, and builds from existing files", () => {
     const [volume = ""] = (postgres?.volumes?.[0] ?? "").split(":");
     expect(Object.keys(volumes)).toContain(volume);
     const { context = "", dockerfile = "" } = stepwell?.build ?? {};
@@ -134,7 +134,7 @@ describe("deploy/compose.yaml", () => {
   });
 });
 
-test("deploy/stepwell.service sets what a start takes, and gives it the time to drain", () => {
+test("deploy/stepwell.service sets every required setting, and gives the service time to drain", () => {
   const unit = read("deploy/stepwell.service");
   const variables = [...unit.matchAll(/^Environment=(\w+)=(.*)$/gm)].map(([, name = "", value = ""]) => [name, value]);
   expectGoodSettings(Object.fromEntries(variables));
@@ -152,14 +152,14 @@ describe("deploy/helm/stepwell", () => {
     expect(parse(read(`${chart}/Chart.yaml`))).toMatchObject({ version: release, appVersion: release });
   });
 
-  test("has values that fit its schema, which refuses those that are mistyped", () => {
+  test("has values that fit its schema, which rejects mistyped ones", () => {
     const validate = new Ajv({ strict: false }).compile(JSON.parse(read(`${chart}/values.schema.json`)) as object);
     expect(validate(values), JSON.stringify(validate.errors)).toBe(true);
     expect(validate({ ...values, replica: 3 })).toBe(false);
     expect(validate({ ...values, settings: { STEPWELL_POLL_MS: 500 } })).toBe(false);
   });
 
-  test("uses every value, and none that is not there", () => {
+  test("uses every value, and no other", () => {
     const used = new Set([...templates.matchAll(/\.Values\.([\w.]+)/g)].map(([, path = ""]) => path));
     const there = pathsOf(values);
     for (const path of used) expect(there.has(path), `${path} is used`).toBe(true);
@@ -168,19 +168,19 @@ describe("deploy/helm/stepwell", () => {
     expect(unused).toEqual([]);
   });
 
-  test("sets what a start takes", () => {
+  test("sets every required setting", () => {
     const named = [...templates.matchAll(/^\s+- name: ((?:STEPWELL|DATABASE)_\w+)$/gm)].map(([, name = ""]) => name);
     expectGoodSettings(Object.fromEntries(named.map((name) => [name, ""])));
   });
 
-  test("keeps the environment of other Services out, and runs as the user of the image", () => {
+  test("keeps the environment variables of other Services out, and runs as the user of the image", () => {
     expect(templates).toMatch(/^ {6}enableServiceLinks: false$/m);
     const [, user] = /^USER (\d+):/m.exec(read("deploy/Dockerfile")) ?? [];
     expect(templates).toContain(`runAsUser: ${user}\n`);
     expect(templates).toMatch(/^ {12}readOnlyRootFilesystem: true$/m);
   });
 
-  test("gives a pod the time to be forgotten by balancers and to drain", () => {
+  test("gives a pod time until load balancers drop it, and time to drain", () => {
     const numberOf = (pattern: RegExp) => Number(pattern.exec(templates)?.[1]);
     const graceSeconds = numberOf(/terminationGracePeriodSeconds: (\d+)/);
     expect(graceSeconds).toBeGreaterThan(numberOf(/command: \[sleep, "(\d+)"\]/) + drainSeconds);
@@ -203,7 +203,7 @@ interface Alert {
   readonly annotations: { readonly summary: string; readonly description: string; readonly runbook_url: string };
 }
 
-test("each alert is told apart, says how urgent it is, and has a section of troubleshooting.md that names it", () => {
+test("each alert has its own name, an urgency, and a section of troubleshooting.md that names it", () => {
   const { groups } = parse(read("deploy/prometheus/alerts.yaml")) as { groups: { rules: Alert[] }[] };
   const alerts = groups.flatMap(({ rules }) => rules);
   expect(new Set(alerts.map(({ alert }) => alert)).size).toBe(alerts.length);

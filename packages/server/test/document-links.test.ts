@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 const root = resolve(import.meta.dirname, "../../..");
 const documents = globSync(["*.md", "docs/**/*.md", "examples/**/*.md", "packages/*/README.md"], { cwd: root });
 
-test.each(documents)("each link of %s leads to a file that is there, and to a heading in it", (document) => {
+test.each(documents)("each link of %s leads to an existing file, and to a heading in it", (document) => {
   const targets = [...proseOf(document).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = ""]) => target);
   const local = targets.filter((target) => !/^[a-z]+:/.test(target));
   expect(local.filter((target) => !isThere(document, target))).toEqual([]);

@@ -10,13 +10,13 @@ const rows = [...readFileSync(`${root}/docs/limits.md`, "utf8").matchAll(/^\| (.
   ([, what = "", number = "", heldBy = ""]) => ({ what, number, heldBy }),
 );
 
-test.each(rows)("the documented limit of $what is $number in the code, too", ({ number, heldBy }) => {
+test.each(rows)("the documented limit of $what is also $number in the code", ({ number, heldBy }) => {
   const [, path = "", name = "", value = ""] = /^`([^`]+)`(?:: `(\w+)(?: =|:) ([^`]+)`)?$/.exec(heldBy) ?? [];
   const held = name === "" ? settingOf(path) : { name, value: constantIn(path, name, value) };
   expect(inUnitOf(held.name, number)).toBe(held.value);
 });
 
-test("every setting that bounds something is among the documented limits", () => {
+test("every setting that sets a bound is among the documented limits", () => {
   const documented = rows.map(({ heldBy }) => heldBy.replaceAll("`", ""));
   const bounds = [...Object.values(sizeSettings), ...Object.values(countSettings), ...Object.values(settings)]
     .map(({ variable }) => variable)

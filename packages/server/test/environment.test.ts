@@ -9,19 +9,19 @@ test.each([
   ["STEPWELL_PROT", "`STEPWELL_PORT`"],
   ["STEPWELL_BASEURL", "`STEPWELL_BASE_URL`"],
   ["STEPWELL_DATABASE_URL", "`DATABASE_URL`"],
-])("a mistyped setting %s is named with the one that was meant", (name, meant) => {
+])("a mistyped setting %s is reported with the intended name", (name, meant) => {
   expect(describeUnknownVariables({ [name]: "1", STEPWELL_PORT: "80", PATH: "/bin" })).toEqual([
     `The variable ${name} is set, but Stepwell knows no such setting; did you mean ${meant}?`,
   ]);
 });
 
-test("a name that is near to none is named alone", () => {
+test("a name that is similar to no setting is reported alone", () => {
   expect(describeUnknownVariables({ STEPWELL_FAVOURITE_COLOUR: "green" })).toEqual([
     "The variable STEPWELL_FAVOURITE_COLOUR is set, but Stepwell knows no such setting.",
   ]);
 });
 
-test("what only the command line reads is known, and so is what Kubernetes sets for its Services", () => {
+test("variables that only the command line reads, and variables that Kubernetes sets for Services, are known", () => {
   const links = {
     STEPWELL_SERVICE_HOST: "10.0.0.1",
     STEPWELL_SERVICE_PORT: "8080",
@@ -37,17 +37,17 @@ test("what only the command line reads is known, and so is what Kubernetes sets 
   expect(describeUnknownVariables({ ...links, ...ours })).toEqual([]);
 });
 
-describe("a setting that has another name by now", () => {
+describe("a renamed setting", () => {
   const former = { STEPWELL_STORE_PATIENCE_MS: "700" };
 
-  test("counts under its former name, and a start names the present one", () => {
+  test("counts under its former name, and the start reports the present one", () => {
     expect(readConfig({ ...former, STEPWELL_COMMIT_TIMEOUT_MS: "" }).commitTimeoutMs).toBe(700);
     expect(describeUnknownVariables(former)).toEqual([
       "The variable STEPWELL_STORE_PATIENCE_MS is now named STEPWELL_COMMIT_TIMEOUT_MS. The old name still works for now; please rename the variable.",
     ]);
   });
 
-  test("is ignored under its former name where the present one is set", () => {
+  test("is ignored under its former name if the present one is set", () => {
     const both = { ...former, STEPWELL_COMMIT_TIMEOUT_MS: "900" };
     expect(readConfig(both).commitTimeoutMs).toBe(900);
     expect(describeUnknownVariables(both)).toEqual([
@@ -66,7 +66,7 @@ describe("a secret that comes from a file", () => {
     return file;
   }
 
-  test("counts as the variable would, without the line end that editors and `echo` leave", () => {
+  test("counts like the variable, without the line end that editors and `echo` add", () => {
     const url = "postgres://stepwell:hunter2@db.internal/stepwell";
     const environment = { DATABASE_URL_FILE: fileWith(`${url}\n`), STEPWELL_SECRET_KEY_FILE: fileWith("key\n") };
     expect(readConfig(environment)).toMatchObject({ databaseUrl: url, secretKey: "key" });
@@ -77,7 +77,7 @@ describe("a secret that comes from a file", () => {
     expect(describeUnknownVariables(environment)).toEqual([]);
   });
 
-  test("is checked as the variable is, and no error shows it", () => {
+  test("is checked like the variable, and no error shows it", () => {
     const environment = { DATABASE_URL_FILE: fileWith("mysql://stepwell:hunter2@db.internal/stepwell") };
     expect(() => readConfig(environment)).toThrow(
       "DATABASE_URL must look like postgres://USER:PASSWORD@HOST:5432/DATABASE, but begins with mysql://.",
@@ -96,14 +96,14 @@ describe("a secret that comes from a file", () => {
     expect(() => readConfig({ STEPWELL_SECRET_KEY_FILE: file })).toThrow(words);
   });
 
-  test("stops the start when the variable is set besides", () => {
+  test("stops the start if the variable is set too", () => {
     const both = { STEPWELL_SECRET_KEY: "key", STEPWELL_SECRET_KEY_FILE: fileWith("key") };
     expect(() => readConfig(both)).toThrow(
       "STEPWELL_SECRET_KEY and STEPWELL_SECRET_KEY_FILE are both set. Remove one of them.",
     );
   });
 
-  test("is a choice for secrets alone", () => {
+  test("is allowed only for secrets", () => {
     expect(describeUnknownVariables({ STEPWELL_PORT_FILE: "/run/port" })).toEqual([
       "The variable STEPWELL_PORT_FILE is set, but Stepwell knows no such setting.",
     ]);

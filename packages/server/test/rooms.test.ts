@@ -21,7 +21,7 @@ const imports = readdirSync(source, { recursive: true, encoding: "utf8" })
     }),
   );
 
-test("the table of rooms knows every room", () => {
+test("the table of rooms contains every room", () => {
   expect([...mayImport.keys()].sort()).toEqual(readdirSync(source).sort());
 });
 
@@ -30,7 +30,7 @@ test("every room imports only what the table of rooms allows", () => {
   expect(wrong.map(({ file, target }) => `${file} → ${target}`)).toEqual([]);
 });
 
-test("the store takes nothing from core but types", () => {
+test("the store imports only types from core", () => {
   const taken = imports.filter(({ room, from, isType }) => room === "store" && from === "core" && !isType);
   expect(taken.map(({ file, target }) => `${file} → ${target}`)).toEqual([]);
 });
@@ -50,7 +50,7 @@ test("http takes only reading functions and types from the store", () => {
   expect(wrong).toEqual([]);
 });
 
-test("every name that http may take from the store beside reading functions is taken", () => {
+test("every exception for an import of http from the store is used", () => {
   const taken = new Set(filesOf("http").flatMap(valuesFromStore));
   expect(Object.keys(takenBesideReads).filter((name) => !taken.has(name))).toEqual([]);
 });
@@ -64,7 +64,7 @@ test("no file of http begins a transaction", () => {
 /** Packages that only compute: the interpreter of patterns, the parser of expressions, and the UUIDs that are made of a seed. */
 const purePackages: ReadonlySet<string | undefined> = new Set(["re2js", "@marcbachmann/cel-js", "uuid"]);
 
-test("core imports only packages that compute and do nothing else, and reads neither clock nor chance", () => {
+test("core imports only packages without effects, and reads neither a clock nor a random source", () => {
   for (const file of readdirSync(join(source, "core"), { recursive: true, encoding: "utf8" })) {
     if (!file.endsWith(".ts")) continue;
     const text = readFileSync(join(source, "core", file), "utf8").replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");
@@ -80,7 +80,7 @@ test("core imports only packages that compute and do nothing else, and reads nei
   }
 });
 
-test("only config.ts reads the environment, and only the store says SQL", () => {
+test("only config.ts reads the environment, and only the store contains SQL", () => {
   const readers: string[] = [];
   const speakers: string[] = [];
   for (const file of readdirSync(source, { recursive: true, encoding: "utf8" })) {
@@ -94,13 +94,13 @@ test("only config.ts reads the environment, and only the store says SQL", () => 
 });
 
 test.each(["server", "client", "cli", "dashboard"])(
-  "no file of the package %s imports itself by way of others",
+  "no file of the package %s imports itself through others",
   (name) => {
     expect(circlesIn(resolve(import.meta.dirname, "../..", name, "src"))).toEqual([]);
   },
 );
 
-test("files are small enough to be one idea", () => {
+test("every file is small enough for one idea", () => {
   const large = readdirSync(source, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".ts") && !file.includes("generated"))
     .map((file) => ({ file, lines: readFileSync(join(source, file), "utf8").split("\n").length }))

@@ -20,7 +20,7 @@ export class Browser {
     this.#userAgent = userAgent;
   }
 
-  /** `isArrival`: an address that is not opened any more, because another program waits there. */
+  /** `isArrival` recognizes an address that the browser does not open, because another program waits there. */
   async open(url: URL | string, isArrival: (url: URL) => boolean = () => false): Promise<ShownPage> {
     return await this.#follow(new URL(url), { method: "GET" }, isArrival);
   }
@@ -52,7 +52,7 @@ export class Browser {
     return this.#cookiesFor(url);
   }
 
-  /** A second browser with the same cookies, such as a thief of them would have. */
+  /** A second browser with the same cookies, as a thief of the cookies would have. */
   clone(): Browser {
     const other = new Browser(this.#userAgent);
     for (const [name, cookie] of this.#cookies) other.#cookies.set(name, cookie);

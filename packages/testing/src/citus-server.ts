@@ -69,7 +69,7 @@ async function ask(url: string, database: string, texts: readonly string[]): Pro
   }
 }
 
-/** A template is copied for one at a time, and Citus may have opened it again. */
+/** PostgreSQL copies a template for one client at a time, and Citus may have opened the template again. */
 async function whenFree(copy: () => Promise<void>): Promise<void> {
   for (let left = 60; ; left -= 1) {
     try {

@@ -32,8 +32,8 @@ export interface ProblemBody {
 }
 
 /**
- * Calls operations by their name in the document, and holds every answer against the document: what the service does and what it says
- * it does cannot drift apart.
+ * Calls operations by their name in the document, and checks every answer against the document, so that the service and its document
+ * always agree.
  */
 export class Client {
   readonly #baseUrl: string;
@@ -51,7 +51,7 @@ export class Client {
     return new Client(this.#baseUrl, this.#token, { ...this.#bound, ...params });
   }
 
-  /** Another caller, in the same place. */
+  /** A client of another caller, with the same path parameters. */
   as(token: string | undefined): Client {
     return new Client(this.#baseUrl, token, this.#bound);
   }
@@ -64,7 +64,7 @@ export class Client {
     return answer;
   }
 
-  /** A call that may get any answer that the document describes. */
+  /** Makes a call that may get any answer that the document describes. */
   async callAny<Body>(operationId: string, options: CallOptions): Promise<Answer<Body>> {
     const document = await readDocument(this.#baseUrl);
     const { method, path } = document.operation(operationId);
@@ -73,13 +73,13 @@ export class Client {
     return answer;
   }
 
-  /** A call whose answer is not checked against the document. */
+  /** Makes a call whose answer is not checked against the document. */
   async ask(operationId: string, options: CallOptions): Promise<Answer<string>> {
     const { method, path } = (await readDocument(this.#baseUrl)).operation(operationId);
     return await this.#exchange(method, fill(path, { ...this.#bound, ...options.params }), options);
   }
 
-  /** A call that must be refused with this code. */
+  /** Makes a call that must be rejected with this code. */
   async refused(operationId: string, code: string, options: CallOptions = {}): Promise<Answer<ProblemBody>> {
     const status = statusOfCode[code];
     if (status === undefined) throw new Error(`No such code: ${code}`);

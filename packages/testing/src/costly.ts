@@ -1,6 +1,9 @@
 import type { JsonObject, JsonValue } from "../../server/src/core/json/json.ts";
 
-/** The definitions and values below cost the most within each bound. They were found by a search, and are kept so that nobody must search again. */
+/**
+ * The definitions and values below cost the most within each bound. They were found by a search, and are kept so that
+ * the search need not be repeated.
+ */
 
 /** A value and the schema that makes its check long. */
 export interface CostlyCheck {

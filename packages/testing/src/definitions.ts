@@ -53,7 +53,7 @@ export function delayStep(name: string, config: object, transitionToStep: string
   };
 }
 
-/** Ends the job; `more` are fields of the step. */
+/** Ends the job; `more` has further fields of the step. */
 export function httpStep(config: object, more: object = {}): object {
   const integrationDetails = { type: "/service/http", config, inputDefinition: any, outputDefinition: any };
   return { name: "call", integrationDetails, transitionToStep: null, ...more };

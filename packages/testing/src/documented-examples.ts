@@ -4,12 +4,12 @@ export interface DocumentedLine {
   readonly rest: string;
 }
 
-/** A whole definition in the documentation, with what stands below it. */
+/** A whole definition in the documentation, with the lines below it. */
 export interface DocumentedExample {
   /** The heading above it. */
   readonly heading: string;
   readonly definition: string;
-  /** The lines that say what registering it answers, before any job. */
+  /** The lines that say what the service answers to the registration, before any job. */
   readonly findings: readonly DocumentedLine[];
   /** The lines of each job, which begin with its input. */
   readonly runs: readonly (readonly DocumentedLine[])[];

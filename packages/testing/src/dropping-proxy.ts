@@ -2,7 +2,10 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import fc from "fast-check";
 
-/** The fate of a connection: undefined if it lasts; otherwise it breaks once so many bytes have passed from the client (a request) or from the server (an answer). */
+/**
+ * The fate of a connection: undefined if it lasts; otherwise it breaks once this many bytes have passed from the client (a request) or from the
+ * server (an answer).
+ */
 type Fate = { readonly from: "client" | "server"; readonly bytes: number } | undefined;
 
 /**

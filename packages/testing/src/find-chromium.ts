@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 
-/** Where the browser is that the tests of the dashboard use; undefined when there is none. */
+/** The path of the browser for the tests of the dashboard; undefined if there is none. */
 export function findChromium(): string | undefined {
   const named = process.env.CHROMIUM_PATH;
   return [...(named === undefined ? [] : [named]), ...usualPlaces].find((path) => existsSync(path));

@@ -1,6 +1,6 @@
 import type { Database, Queryable, Statement } from "../../server/src/store/home/database.ts";
 
-/** A table of a test's own, for tests of what the store does with any table. */
+/** A table of a test's own, for tests of behaviour that does not depend on the table. */
 export async function createNotes(database: Database): Promise<void> {
   await database.query(said("CREATE TABLE IF NOT EXISTS note (content text NOT NULL)"), []);
 }

@@ -18,7 +18,7 @@ export interface Person {
   readonly email: string;
 }
 
-/** Somebody with a password. */
+/** A user with a password. */
 export async function newPerson({ running }: TestService, password: string | null = rightPassword): Promise<Person> {
   const { database, engine } = running;
   const userId = engine.newId();
@@ -32,7 +32,7 @@ export async function newPerson({ running }: TestService, password: string | nul
 
 export interface SecondFactor {
   readonly recoveryCodes: readonly string[];
-  /** The code of the time step that holds at this time. */
+  /** The code that is valid at this time. */
   codeAt(at: number): string;
 }
 
@@ -80,7 +80,7 @@ export async function newSignedInPerson(
 
 let lastAddress = 0;
 
-/** An attempt from a new network address, so that the attempts of several tests are not counted together. */
+/** Makes an attempt from a new network address, so that the attempts of several tests are not counted together. */
 export function attemptOf(person: { readonly email: string }, changes: Partial<SignInAttempt> = {}): SignInAttempt {
   lastAddress += 1;
   const address = `10.${lastAddress >> 16}.${(lastAddress >> 8) & 255}.${lastAddress & 255}`;

@@ -20,13 +20,13 @@ export function keepsStatements(program: string): boolean {
   return Number(major) > 1 || Number(minor) >= 21;
 }
 
-/** PgBouncer before the server that `url` names, in transaction mode, with nothing set for our sake. */
+/** Starts PgBouncer before the server that `url` names, in transaction mode, without settings for the service. */
 export class PgBouncer {
   readonly url: string;
   readonly #directory: string;
   readonly #process: ChildProcess;
 
-  /** `poolSize`: how many sessions of the server all clients together have. */
+  /** `poolSize` is the number of the server's sessions that all clients share. */
   static async before(program: string, url: string, poolSize: number): Promise<PgBouncer> {
     const bouncer = new PgBouncer(program, new URL(url), poolSize, await findFreePort());
     try {

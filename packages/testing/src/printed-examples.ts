@@ -4,7 +4,7 @@ export interface PrintedExample {
   readonly output: string;
 }
 
-/** The `ts` blocks of a document, each with the `text` block behind it, which is what it prints. */
+/** The `ts` blocks of a document, each with the `text` block behind it, which has its output. */
 export function printedExamplesIn(markdown: string): readonly PrintedExample[] {
   const blocks = markdown.matchAll(/^```ts\n([\s\S]*?)^```\n(?:\n```text\n([\s\S]*?)^```$)?/gm);
   return [...blocks].map(([, code = "", output = ""]) => ({ code, output }));

@@ -6,7 +6,7 @@ import type { ProviderEntry } from "../../server/src/auth/external/provider-entr
 import { insertOrganization } from "../../server/src/store/access/organizations.ts";
 import type { TestMember, TestService } from "./service.ts";
 
-/** Writes such a file, before the service starts that reads it. Returns its path. */
+/** Writes a file of providers before the service that reads it starts. Returns its path. */
 export function writeProviderFile(entries: readonly ProviderEntry[]): string {
   const file = join(inject("scratchDirectory"), `providers-${randomUUID()}.json`);
   writeFileSync(file, JSON.stringify(entries));

@@ -87,7 +87,7 @@ function kindOf({ type, format, pattern, enum: words }: Schema): Leaf["kind"] {
   return isOwnText ? "text" : "fixed";
 }
 
-/** A text that takes these and no name is made of numbers. */
+/** Values for a text with a pattern: a pattern that accepts these and rejects a name stands for numbers. */
 const numbers = ["1", "23"];
 
 function isText(schema: Schema | undefined): boolean {

@@ -19,7 +19,7 @@ declare module "vitest" {
      * seconds. The quick loop has none.
      */
     embeddedTemplate: string;
-    /** Where copies of it go. */
+    /** The directory for its copies. */
     scratchDirectory: string;
     /** A PostgreSQL server whose database `template` is at the newest schema. */
     postgresUrl: string;

@@ -43,7 +43,7 @@ async function timeOf(question: Question): Promise<number> {
   return performance.now() - begunAt;
 }
 
-/** Welch's t of two samples, without the slowest tenth of all values: those tell of the machine. */
+/** Welch's t of two samples, without the slowest tenth of all values, which depend on the machine. */
 export function welchT(one: readonly number[], other: readonly number[]): number {
   const all = [...one, ...other].sort((left, right) => left - right);
   const slowest = all[Math.floor(all.length * 0.9)] ?? Number.POSITIVE_INFINITY;

@@ -1193,7 +1193,7 @@ export interface paths {
         };
         /**
          * Get the caller
-         * @description The answer says for whom the token that you send acts, and what it allows.
+         * @description The answer names the user or API token that the request acts for, and its permissions.
          */
         get: operations["WhoAmI"];
         put?: never;

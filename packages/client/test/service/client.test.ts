@@ -22,7 +22,7 @@ onOneStore((home) => {
   }
 
   for (const fate of ["lost", "answer-swallowed", "late"] as const) {
-    test(`a job is submitted once, whatever became of the request on its way: ${fate}`, async () => {
+    test(`a job is submitted once, whatever happens to the request on its way: ${fate}`, async () => {
       const { organizationId, workflowId, client, direct, proxy } = await behindProxy(waitingDefinition);
       const met = proxy.onNext("POST /organizations", fate);
       const { jobId } = await client.submitJob(organizationId, { workflowId });
@@ -31,7 +31,7 @@ onOneStore((home) => {
       expect(jobs.map((job) => job.jobId)).toEqual([jobId]);
     });
 
-    test(`a token is made once, and the one that the client has is valid: ${fate}`, async () => {
+    test(`a token is created once, and the client has a valid token: ${fate}`, async () => {
       const { organizationId, client, direct, proxy } = await behindProxy();
       const met = proxy.onNext("POST /organizations", fate);
       const body = { name: "t", permissions: ["job:read" as const] };
@@ -43,7 +43,7 @@ onOneStore((home) => {
     });
   }
 
-  test("a deployment over a connection that drops each answer makes one workflow and one version", async () => {
+  test("a deployment over a connection that drops each answer creates one workflow and one version", async () => {
     const { organizationId, client, direct, proxy } = await behindProxy();
     const definition = { ...JSON.parse(straightDefinition), workflowName: "dropped" };
     const deploying = client.deploy(organizationId, definition);
@@ -55,7 +55,7 @@ onOneStore((home) => {
     expect(await direct.listVersions(organizationId, workflowId).toArray()).toHaveLength(1);
   });
 
-  test("submitting and waiting ends with the job, though the connection breaks again and again meanwhile", async () => {
+  test("submitting and waiting ends with the job, although the connection breaks again and again", async () => {
     const { organizationId, workflowId, client, direct, proxy } = await behindProxy(waitingDefinition);
     const ended = client.submitAndWait(organizationId, { workflowId });
     const jobId = await jobThatWaits(direct, organizationId);
@@ -70,7 +70,7 @@ onOneStore((home) => {
     expect(await direct.listJobs(organizationId).toArray()).toHaveLength(1);
   });
 
-  test("watching a job gives each entry of its history once, though the connection breaks while it happens", async () => {
+  test("watching a job gives each entry of its history once, although the connection breaks meanwhile", async () => {
     const { organizationId, workflowId, client, direct, proxy } = await behindProxy(waitingDefinition);
     const { jobId } = await direct.submitJob(organizationId, { workflowId });
     const seen: HistoryEntry[] = [];
@@ -93,7 +93,7 @@ onOneStore((home) => {
     expect(listed).toEqual(made);
   });
 
-  test("every list of an organization can be gone through by its name", async () => {
+  test("every list of an organization can be iterated by its name", async () => {
     const { organization, organizationId } = await behindProxy();
     const client = ownerOf(organization);
     const ofOrganization = Object.entries(operationTable).filter(
@@ -106,7 +106,7 @@ onOneStore((home) => {
     expect(ofOrganization.length).toBeGreaterThan(5);
   });
 
-  test("an export is read as it comes", async () => {
+  test("an export is read as it arrives", async () => {
     const { organization, organizationId } = await behindProxy();
     const { headers, body } = await ownerOf(organization).open("ExportAudit", {
       path: { organizationId },

@@ -38,7 +38,7 @@ onOneStore((home) => {
 
   afterAll(() => rm(directory, { recursive: true, force: true }));
 
-  test("the examples of docs/client.md fit the types and print what the page says", async () => {
+  test("the examples of docs/client.md compile and print the documented output", async () => {
     const examples = printedExamplesIn(readFileSync(join(root, "docs/client.md"), "utf8"));
     await writeFile(join(directory, "page.mts"), programOf(examples));
     const types = `--types node --typeRoots '${join(root, "node_modules/@types")}'`;
@@ -48,7 +48,7 @@ onOneStore((home) => {
     expect(examples.length).toBeGreaterThan(9);
   });
 
-  test("the README of the package has examples of that page alone, so that they are tried too", () => {
+  test("the README of the package has only examples from docs/client.md, so they are tested too", () => {
     const [readme = "", page = ""] = ["packages/client/README.md", "docs/client.md"].map((file) =>
       readFileSync(join(root, file), "utf8"),
     );

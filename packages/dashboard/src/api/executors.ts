@@ -4,7 +4,10 @@ import type { Schemas } from "./document.ts";
 
 export type Executor = Schemas["Executor"];
 
-/** The executors of this service. Until they are known, and where they cannot be had, there are none: nothing that is shown depends on them. */
+/**
+ * The executors of this service; an empty list until they are loaded, or if they cannot be loaded. Nothing on the page
+ * depends on them.
+ */
 export function useExecutors(): readonly Executor[] {
   return useQuery(executorsQuery).data ?? none;
 }
@@ -16,7 +19,10 @@ export const executorsQuery = queryOptions({
   staleTime: 10 * 60_000,
 });
 
-/** An executor as people call it. One that is unknown, such as a type that is being written, is called by its type. */
+/**
+ * The name of an executor for people. An unknown one, such as a type that the user is still typing, has its type as its
+ * name.
+ */
 export function titleOf(executors: readonly Executor[], type: string): string {
   return executors.find((executor) => executor.type === type)?.title ?? type;
 }

@@ -4,7 +4,10 @@ import type { Schemas } from "./document.ts";
 
 export type ExpressionFunction = Schemas["ExpressionFunction"];
 
-/** The functions of expressions. Until they are known, and where they cannot be had, there are none: completion offers names only. */
+/**
+ * The functions of expressions; an empty list until they are loaded, or if they cannot be loaded: completion then
+ * offers names only.
+ */
 export function useExpressionFunctions(): readonly ExpressionFunction[] {
   return useQuery(expressionFunctionsQuery).data ?? none;
 }

@@ -29,7 +29,10 @@ export function jobQuery(key: JobKey) {
   });
 }
 
-/** The explanation is asked for again as time goes on, since it tells of times; at once when the job has moved (`sequence`). */
+/**
+ * The explanation is requested again as time passes, since it contains times, and at once when the job has moved
+ * (`sequence`).
+ */
 export function explanationQuery(key: JobKey, sequence: number, isFinished: boolean) {
   return queryOptions({
     queryKey: [...jobQueryKey(key), "explanation", sequence],
@@ -87,7 +90,7 @@ export function jobBranchesQuery(key: JobKey, { step, visit, branch }: ForkKey, 
   });
 }
 
-/** The history is read in pages; the token of the last one gives what has come since. */
+/** The history is read in pages; the token of the last one leads to the newer entries. */
 export async function historyPage(key: JobKey, pageToken: string | undefined, signal: AbortSignal) {
   const query = { pageSize: 200, ...(pageToken !== undefined && { pageToken }) };
   const params = { path: key, query };

@@ -7,7 +7,7 @@ export type ListedJob = Schemas["ListedJob"];
 /** The filters of a list, by the names that the API gives them. */
 export type JobFilters = Omit<NonNullable<operations["ListJobs"]["parameters"]["query"]>, "pageToken">;
 
-/** The first page of a list of jobs, asked for again and again while somebody looks. */
+/** The first page of a list of jobs, requested again and again while the list is shown. */
 export function jobsQuery(organizationId: string, filters: JobFilters, refetchInterval = 3_000) {
   return queryOptions({
     queryKey: ["organizations", organizationId, "jobs", filters],
@@ -38,7 +38,7 @@ export function jobPagesQuery(organizationId: string, filters: JobFilters, place
   });
 }
 
-/** How many there are, or that there are more than the service counts. To count takes it a moment, so it is asked seldom. */
+/** The number of jobs, up to the most that the service counts. Counting takes the service a moment, so the page requests it seldom. */
 export function jobCountQuery(organizationId: string, filters: JobFilters) {
   return queryOptions({
     queryKey: ["organizations", organizationId, "jobs", "count", filters],

@@ -4,7 +4,7 @@ import type { Schemas } from "./document.ts";
 
 export type RateLimit = Schemas["RateLimit"];
 
-/** The rate limits of this minute; they are read again and again while somebody looks. */
+/** The rate limits of this minute, read again and again while they are shown. */
 export function rateLimitsQuery(organizationId: string) {
   return queryOptions({
     queryKey: ["organizations", organizationId, "rate-limits"],

@@ -1,6 +1,6 @@
 import { texts } from "../texts/texts.ts";
 
-/** One thing that is wrong in what was sent. */
+/** One problem in the data that was sent. */
 export interface InputProblem {
   /** JSON pointer into it. */
   readonly pointer: string;

@@ -19,7 +19,7 @@ export function taskQueuesQueryKey(organizationId: string) {
   return ["organizations", organizationId, "task-queues"] as const;
 }
 
-/** The list is asked for again and again while somebody looks at it. */
+/** The list is requested again and again while it is shown. */
 export function taskQueuesQuery(organizationId: string) {
   return infiniteQueryOptions({
     queryKey: [...taskQueuesQueryKey(organizationId), "list"],
@@ -41,7 +41,10 @@ export function taskQueueQuery(key: QueueKey) {
   });
 }
 
-/** The first page is asked for again and again. A list in which somebody reads on stays as it was, since its rows would jump. */
+/**
+ * The first page is requested again and again. A list that the user has read further stays unchanged, since its rows
+ * would jump.
+ */
 export function queuedTasksQuery(key: QueueKey, status: QueuedTask["status"]) {
   return infiniteQueryOptions({
     queryKey: [...taskQueuesQueryKey(key.organizationId), key.queue, status],

@@ -3,8 +3,8 @@ import { type IdempotencyHeader, idempotencyKey } from "./api.ts";
 import { asProblem } from "./problem.ts";
 
 /**
- * Keeps the Idempotency-Key of one form or button. The same content, sent again because no answer came or because somebody clicked twice,
- * has the key of the first request, and so has one effect. After an answer, or with other content, a new key is used.
+ * Keeps the Idempotency-Key of one form or button. The same content, sent again because no answer came or because of a double click, has
+ * the key of the first request, and so has one effect. After an answer, or with other content, a new key is used.
  */
 export function useOnce() {
   const unanswered = useRef<{ readonly content: string; readonly header: IdempotencyHeader } | undefined>(undefined);
@@ -26,7 +26,7 @@ export function useOnce() {
   );
 }
 
-/** Whether the service has said no; otherwise it may have done it. */
+/** Tells whether the service rejected the request. Otherwise the request may have been carried out. */
 function isAnswer(error: unknown): boolean {
   const { status } = asProblem(error);
   return status >= 400 && status < 500;

@@ -30,7 +30,7 @@ document.addEventListener("click", ({ target }) => {
   if (target.closest("[popover] a") !== null) target.closest<HTMLElement>("[popover]")?.hidePopover();
 });
 
-/** Loads the index of the search once, when somebody is about to search. */
+/** Loads the index of the search once, when the reader is about to search. */
 function load(): Promise<readonly Row[]> {
   rows ??= fetch(index).then(async (response) => {
     if (!response.ok) throw new Error(`The index was answered with ${response.status}.`);
@@ -80,7 +80,7 @@ function focusByKey(event: KeyboardEvent): void {
   input.focus();
 }
 
-/** The arrows lead from the field through what was found and back; Escape closes the list. */
+/** The arrow keys lead from the field through the results and back; Escape closes the list. */
 function moveByKey(event: KeyboardEvent): void {
   if (event.key === "Escape" && !panel.hidden) {
     event.preventDefault();

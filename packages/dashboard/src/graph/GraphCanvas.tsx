@@ -50,7 +50,7 @@ function Canvas(props: StepGraphProps) {
     focusStep(place, to);
   };
   const onMoveEnd = () => {
-    // Somebody who comes by keyboard must find a step that is drawn.
+    // A user with a keyboard must find a step that is drawn.
     setEntrance((before) => firstInView(before ?? wanted));
   };
 

@@ -87,7 +87,7 @@ export const GraphEdges = memo(function GraphEdges({
   );
 });
 
-/** Letters of ordinary words are at most so wide on average. */
+/** The letters of ordinary words have at most this average width. */
 const letterWidth = 7;
 
 function shortened(text: string, width: number): string {

@@ -15,7 +15,7 @@ export interface GraphEdge {
   readonly to: string;
   /** `branch`: from a step to the beginning of one of its branches. */
   readonly kind: "transition" | "failure" | "branch";
-  /** The errors, or the conditions of a choice, with which this way is taken; none where nothing else is asked. */
+  /** The errors, or the conditions of a choice, with which this way is taken; empty for a way without either. */
   readonly on: readonly string[];
   /** Leads back to where the job came from: a loop. */
   readonly isBack: boolean;
@@ -112,7 +112,7 @@ function failureWays(from: string, onFailure: GraphStep["onFailure"], idOf: IdOf
   });
 }
 
-/** Depth first, without recursion: what leads to a node that is still open leads back. */
+/** The search is depth-first and not recursive. An edge to a node that is still open leads back. */
 function ranked(nodes: readonly GraphNode[], ways: readonly Way[]): Omit<Graph, "lanes"> {
   const outgoing = Map.groupBy(ways, ({ from }) => from);
   const state = new Map<string, "open" | "done">();

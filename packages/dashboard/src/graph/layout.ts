@@ -42,7 +42,7 @@ export interface Layout {
 const stepSize = { width: 252, height: 58 };
 const dotSize = { width: 56, height: 24 };
 const gap = { beside: 36, below: 40 };
-/** The space that a label needs. The characters of ordinary words are at most so wide on average. */
+/** The space that a label needs. The letters of ordinary words have at most this average width. */
 const labelSize = { perCharacter: 7, padding: 12, height: 20 };
 /**
  * The layout gives a long edge a place in every row that it passes. It takes minutes when 500 steps all lead to one step for failures. When all
@@ -100,7 +100,7 @@ export function layoutOf(graph: Graph): Layout {
 }
 
 const frame = { padding: 14, labelHeight: 26 };
-/** A step with branches is as wide as they are, up to this: it says more than others do. */
+/** A step with branches is as wide as they are, up to this width, since it shows more than other steps. */
 const maxForkWidth = 400;
 
 /** A step with its branches side by side below it, each in a lane of its own. The step itself stands at the top, and is not among the nodes. */

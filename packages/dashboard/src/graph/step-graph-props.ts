@@ -3,9 +3,9 @@ import type { StepLook } from "./step-look.ts";
 
 export interface StepGraphProps {
   readonly steps: readonly GraphStep[];
-  /** The steps are on their way: their place is kept. */
+  /** The steps are being loaded, and their place is kept free. */
   readonly isLoading?: boolean;
-  /** How each step of a job stands, by the step's name; left out for a definition alone. */
+  /** The look of each step of a job, by the step's name; left out for a definition alone. */
   readonly looks?: ReadonlyMap<string, StepLook>;
   /** Ways that the job took, as `from to`. */
   readonly taken?: ReadonlySet<string>;

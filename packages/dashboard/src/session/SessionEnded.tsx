@@ -5,7 +5,7 @@ import { Dialog } from "../parts/dialogs/Dialog.tsx";
 import { texts } from "../texts/texts.ts";
 import { session } from "./session.ts";
 
-/** A dialog over the page. The page stays as it is, since somebody may have typed something there. */
+/** A dialog over the page. The page stays as it is, since it may have typed text. */
 export function SessionEnded() {
   const [isOpen, setOpen] = useState(true);
   const { shell } = texts;
@@ -14,7 +14,7 @@ export function SessionEnded() {
       {shell.signInAgain}
     </Button>
   );
-  // A reader who closed the dialog, to save elsewhere what they had typed, must find the way back in.
+  // A reader who closed the dialog, to save typed text elsewhere, must find the way back in.
   if (!isOpen) {
     return (
       <aside className="session-ended" aria-label={shell.sessionEndedTitle}>

@@ -16,7 +16,7 @@ export interface SignedInUser {
   readonly email: string;
 }
 
-/** The values that must survive the redirect to the sign-in page and back, in this tab. Nobody can sign in with them. */
+/** The values that must survive the redirect to the sign-in page and back, in this tab. They give no access. */
 export interface PendingSignIn {
   readonly state: string;
   readonly nonce: string;
@@ -40,7 +40,7 @@ const options = { [oauth.allowInsecureRequests]: baseUrl.startsWith("http:") };
 /** PKCE needs cryptography, which browsers give to a page without TLS only if it comes from the same machine. */
 export const canSignIn: boolean = window.isSecureContext;
 
-/** The address of the provider's page, with what must be remembered until it leads back. */
+/** The address of the provider's page, with the values that must be kept until the browser returns. */
 export async function authorizationRequest(returnTo: string): Promise<{ url: URL; pending: PendingSignIn }> {
   const pending = {
     state: oauth.generateRandomState(),

@@ -7,7 +7,7 @@ export function rememberPending(pending: PendingSignIn): void {
   sessionStorage.setItem(key, JSON.stringify(pending));
 }
 
-/** Once: a second visit of the address that the provider led back to finds nothing. */
+/** The value can be read once: a second visit of the address to which the provider led back finds nothing. */
 export function takePending(): PendingSignIn | undefined {
   const text = sessionStorage.getItem(key);
   sessionStorage.removeItem(key);

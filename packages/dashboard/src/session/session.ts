@@ -15,7 +15,7 @@ export type SessionState =
   | { readonly status: "starting" }
   /** The page has no user: the sign-in was cancelled or did not work (`error` says how). */
   | { readonly status: "signed-out"; readonly error?: unknown }
-  /** The page was opened in a way in which browsers let nobody sign in. */
+  /** The page was opened in a way in which browsers allow no sign-in. */
   | { readonly status: "insecure" }
   | { readonly status: "signed-in"; readonly user: SignedInUser }
   /** The user was signed in, and is no longer. The content of the page is kept, so that no typed text is lost. */
@@ -51,7 +51,7 @@ class Session {
     return window.location.pathname === callbackPath;
   }
 
-  /** Signs in with what the browser's cookie says, by way of the provider and back; the provider asks for a password where it must. */
+  /** Signs in with the browser's cookie, by a redirect to the provider and back. The provider asks for a password if it must. */
   async start(): Promise<void> {
     try {
       await this.#arrive();
@@ -110,7 +110,7 @@ class Session {
     return current === undefined ? undefined : await this.#renew();
   }
 
-  /** Renews one at a time, since a refresh token holds once. */
+  /** Only one renewal runs at a time, since a refresh token works once. */
   async #renew(): Promise<string | undefined> {
     this.#renewing ??= this.#renewOnce().finally(() => {
       this.#renewing = undefined;

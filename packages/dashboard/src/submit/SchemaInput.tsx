@@ -100,7 +100,7 @@ function ChoiceInput({ field, draft, onChange, pointer, problems }: SchemaInputP
   );
 }
 
-/** A choice of the kind of value, and below it what that kind asks for. */
+/** A choice of the kind of value, and below it the fields of that kind. */
 function UnionInput(props: SchemaInputProps) {
   const { field, draft, onChange, pointer, problems } = props;
   const { variants = [] } = field;
@@ -222,7 +222,7 @@ function ListInput(props: SchemaInputProps) {
   );
 }
 
-/** A field that has fields of its own. An optional one is there only once somebody adds it. */
+/** A field that has fields of its own. An optional one exists only after the reader adds it. */
 function Group({ field, draft, onChange, pointer, problems, children }: SchemaInputProps & { children: ReactNode }) {
   const words = texts.submit;
   const problem = problems.get(pointer);

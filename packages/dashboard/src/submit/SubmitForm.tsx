@@ -29,7 +29,7 @@ const modes = [
 
 const anything: SchemaField = { kind: "json", label: "", isRequired: true };
 
-/** The input of a job: as a form where its schema has one, and as JSON wherever somebody prefers that. */
+/** The input of a job: as a form if its schema has one, and as JSON if the reader prefers that. */
 export function SubmitForm({ definition, input, error, isBusy, onClose, onSubmit }: SubmitFormProps) {
   const words = texts.submit;
   const field = useMemo(() => inputFieldOf(definition) ?? anything, [definition]);

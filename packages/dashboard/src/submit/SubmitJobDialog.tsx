@@ -16,7 +16,7 @@ import { SubmitForm } from "./SubmitForm.tsx";
 interface SubmitJobDialogProps {
   readonly workflow: WorkflowKey;
   readonly name: string;
-  /** The one to begin with; left out: what `$LIVE` points at, or the newest. */
+  /** The version to begin with; left out: that of `$LIVE`, or the newest. */
   readonly versionId?: string | undefined;
   /** The tag to begin with, if it is still there. */
   readonly tag?: string;
@@ -26,7 +26,7 @@ interface SubmitJobDialogProps {
 }
 
 interface Target {
-  /** Identifies the entry independently of its place, since the list can grow while somebody types. */
+  /** Identifies the entry independently of its place, since the list can grow while the user types. */
   readonly key: string;
   readonly label: string;
   readonly versionId: string;
@@ -82,7 +82,7 @@ interface FormProps {
 }
 
 function Form({ workflow, versionId, ...form }: FormProps) {
-  // A tag may be moved while somebody writes: the form stays until the other version's is there.
+  // A tag may be moved while the user types: the form stays until that of the other version is loaded.
   const version = { ...versionQuery(workflow, versionId), placeholderData: keepPreviousData };
   const { data, error, refetch } = useQuery(version);
   if (data === undefined) {

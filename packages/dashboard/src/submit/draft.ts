@@ -1,7 +1,7 @@
 import { readJson } from "../parts/data/read-json.ts";
 import type { FieldKind, SchemaField } from "./schema-field.ts";
 
-/** Text that somebody typed and that is no value of its kind yet. */
+/** Typed text that is not yet a value of its kind. */
 export class Unfinished {
   readonly text: string;
 
@@ -15,7 +15,7 @@ export class Unfinished {
   }
 }
 
-/** A JSON value while it is typed: `undefined` for what is left out. */
+/** A JSON value while it is typed: `undefined` for parts that are left out. */
 export type Draft = unknown;
 
 /**
@@ -77,7 +77,7 @@ export function problemsOf(field: SchemaField, draft: Draft, pointer = ""): Draf
   return [];
 }
 
-/** The kind of value of a union that a draft is; undefined where it is none of them, and for what is no union. */
+/** The kind of value of a union that a draft has; undefined if it has none of them, and for a field that is no union. */
 export function variantOf({ variants }: SchemaField, draft: Draft): SchemaField | undefined {
   return variants?.find((variant) => isOf(variant, draft));
 }

@@ -43,7 +43,7 @@ interface Placed {
 /** The form asks for JSON below this depth, and where a schema is more than one plain thing. */
 const maxDepth = 6;
 
-/** The form for a job's input: what the first step of the definition takes. Undefined for a definition that cannot be understood. */
+/** The form for a job's input: the input of the definition's first step. Undefined for a definition that cannot be understood. */
 export function inputFieldOf(definition: string): SchemaField | undefined {
   try {
     const parsed = JSON.parse(definition);

@@ -5,7 +5,7 @@ import type { DraftProblem } from "./draft.ts";
 
 interface FormState {
   readonly problems: readonly DraftProblem[];
-  /** True once somebody has tried to send the form: only then does it say what is missing. */
+  /** True after the first attempt to send the form: only then does the form report missing values. */
   readonly isTried: boolean;
   /** The service's last answer. */
   readonly error: Error | null;

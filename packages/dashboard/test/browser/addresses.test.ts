@@ -9,7 +9,7 @@ import { newOwner, signInAt } from "./support/people.ts";
 const browser = testBrowser();
 
 onOneStore((home) => {
-  test("the dashboard works under a path prefix, and sends a browser from another address of the service to the right one", async () => {
+  test("the dashboard works under a path prefix, and redirects a browser from another address of the service to the right one", async () => {
     const port = await findFreePort();
     const baseUrl = `http://localhost:${port}/tools/flow`;
     const service = new TestService(home, { STEPWELL_PORT: String(port), STEPWELL_BASE_URL: baseUrl });

@@ -28,7 +28,7 @@ onOneStore((home) => {
     return (await api.call<Token>("CreateApiToken", { body: { name: "pipeline", permissions } })).body;
   }
 
-  test("a token is changed by keyboard alone, and what it may do and how long changes with it", async () => {
+  test("a token can be changed by keyboard alone, and its permissions and expiry change with it", async () => {
     const owner = await newOwner(service);
     const { tokenId, token } = await newToken(owner, ["workflow:read", "job:list"]);
     const { workflowId } = await deploy(owner.api, straightDefinition);
@@ -75,7 +75,7 @@ onOneStore((home) => {
   });
 
   inWholeMatrix(() => {
-    test("a token is rotated: the new secret is shown once, and the one before holds as long as was chosen", async () => {
+    test("a rotation shows the new secret once, and the old secret works for the chosen time", async () => {
       const owner = await newOwner(service);
       const { tokenId, token } = await newToken(owner, ["workflow:read"]);
       const page = await browser.newPage();
@@ -96,7 +96,7 @@ onOneStore((home) => {
       await expect.poll(() => statusOf(second)).toBe(401);
     });
 
-    test("a token is made for one workflow and a tag, and can do nothing beyond", async () => {
+    test("a token for one workflow and a tag can do nothing else", async () => {
       const owner = await newOwner(service);
       const { workflowId } = await deploy(owner.api, straightDefinition);
       const other = await deploy(owner.api, straightDefinition);
@@ -118,7 +118,7 @@ onOneStore((home) => {
       });
     });
 
-    test("a token is made that sends one event to one job and nothing else", async () => {
+    test("a token can be limited to sending one event to one job", async () => {
       browser.expectFault(/400/);
       const owner = await newOwner(service);
       const { workflowId } = await deploy(owner.api, definitionOf(waitStep("approval", ["approved", "seen"], null)));
@@ -141,7 +141,7 @@ onOneStore((home) => {
       await program.refused("GetJob", "AuthorizationError");
     });
 
-    test("the form of a narrow token is no wider than a telephone, and keeps the rules of accessibility in dark", async () => {
+    test("the form of a narrow token is no wider than a telephone, and follows the accessibility rules in dark", async () => {
       const owner = await newOwner(service);
       for (let index = 0; index < 10; index += 1) await deploy(owner.api, straightDefinition);
       const page = await browser.newPage({ width: 360, colorScheme: "dark" });

@@ -22,7 +22,7 @@ onOneStore((home) => {
     return { name: file.suggestedFilename(), lines: text.trimEnd().split("\r\n") };
   }
 
-  test("the entries that the filters of the audit log show are exported as CSV", async () => {
+  test("the export of the audit log as CSV contains the entries that its filters show", async () => {
     const owner = await newOwner(service);
     const { api, organizationId } = owner;
     const permissions = ["workflow:read"];

@@ -46,7 +46,7 @@ onOneStore((home) => {
     return { owner, jobId, page };
   }
 
-  test("branches stand side by side in lanes, and an event is sent to the branch that is told of, and to no other", async () => {
+  test("branches are drawn side by side in lanes, and an event is sent only to the explained branch", async () => {
     const { owner, jobId, page } = await openJob(sides, {}, { colorScheme: "dark" });
     await page.locator("text.graph-lane-label", { hasText: "branch left" }).waitFor();
     await page.locator("text.graph-lane-label", { hasText: "branch right" }).waitFor();
@@ -69,7 +69,7 @@ onOneStore((home) => {
     ]);
   });
 
-  test("a forEach is one node with its progress, and its items are listed, those that failed first, and looked at one by one", async () => {
+  test("a forEach is one node with its progress, and its items are listed, the failed ones first, and can be shown one by one", async () => {
     const { page } = await openJob(orders, { list: list(60) });
     await page.locator("[data-step=each]").getByText("0 of 60 done, 2 failed, 40 open").waitFor();
     await page.locator("[data-step=approve]").getByText("40 waiting").waitFor();
@@ -101,7 +101,7 @@ onOneStore((home) => {
   });
 
   inWholeMatrix(() => {
-    test("the list of steps says in which branch a step is, and the history, the timeline and the commands to copy in which branch it ran", async () => {
+    test("the list of steps, the history, the timeline and the commands to copy all show the branch of each step", async () => {
       const { page } = await openJob(sides, {});
       await page.getByRole("radio", { name: "List" }).click();
       const steps = page.getByRole("table", { name: "Steps of the workflow" });
@@ -114,7 +114,7 @@ onOneStore((home) => {
       await page.getByRole("menuitem", { name: "Send approved to branch right" }).waitFor();
     });
 
-    test("an event that somebody writes goes to the branch that is chosen", async () => {
+    test("a typed event goes to the chosen branch", async () => {
       const { owner, jobId, page } = await openJob(sides, {});
       await page.getByRole("button", { name: "Send an event" }).click();
       const dialog = page.getByRole("dialog", { name: "Send an event" });
@@ -127,7 +127,7 @@ onOneStore((home) => {
       expect(body.events).toMatchObject([{ branch: "split:1[right]", consumedByBranch: "split:1[right]" }]);
     });
 
-    test("an event may go to each branch, also when the dialog was opened before the history of the job was here", async () => {
+    test("an event can go to each branch, even if the dialog was opened before the history had loaded", async () => {
       const owner = await newOwner(service);
       const { workflowId } = await deploy(owner.api, sides);
       const { jobId } = await submitAndWait(owner.api, workflowId);
@@ -148,7 +148,7 @@ onOneStore((home) => {
       await page.locator("[data-step=check]").getByText("Succeeded").waitFor();
     });
 
-    test("an event that somebody writes goes to no other branch than the one that was shown, also when that one waits no more", async () => {
+    test("a typed event goes only to the branch that was shown, even if that branch no longer waits", async () => {
       browser.expectFault(/409/);
       const { owner, jobId, page } = await openJob(sides, {});
       await page.getByRole("button", { name: "Send an event" }).click();
@@ -164,7 +164,7 @@ onOneStore((home) => {
       expect(sent.body.events).toMatchObject([{ branch: "split:1[left]" }]);
     });
 
-    test("a task that waits is told with its queue, and that no worker has asked for it", async () => {
+    test("a waiting task shows its queue, and that no worker has asked for it", async () => {
       const any = { $ref: "#/definitions/any" };
       const integrationDetails = {
         type: "/service/task",
@@ -186,7 +186,7 @@ onOneStore((home) => {
       await expectAccessible(page, "a task that waits");
     });
 
-    test("a child job is a link with its state where its parent is told of, and leads back to the step that began it", async () => {
+    test("a child job is a link with its state at the explanation of its parent, and links back to the step that started it", async () => {
       const owner = await newOwner(service);
       const child = await deploy(owner.api, waitingDefinition);
       const any = { $ref: "#/definitions/any" };
@@ -218,7 +218,7 @@ onOneStore((home) => {
       await children.getByText("Succeeded").waitFor();
     });
 
-    test("the graph beside the editor draws branches too", async () => {
+    test("the graph beside the editor also draws branches", async () => {
       const owner = await newOwner(service);
       const { workflowId } = await deploy(owner.api, sides);
       const page = await browser.newPage();
@@ -244,7 +244,7 @@ onOneStore((home) => {
     });
 
     test.each(["light", "dark"] as const)(
-      "on a telephone nothing is wider than the page, in %s",
+      "no part of the page is wider than a telephone, in %s",
       async (colorScheme) => {
         for (const [definition, input] of [
           [sides, {}],

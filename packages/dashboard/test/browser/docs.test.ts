@@ -19,7 +19,7 @@ onOneStore((home) => {
   const width = 360;
   const isNarrow = async (page: Page) => (await page.evaluate<number>("document.documentElement.scrollWidth")) <= width;
 
-  test("somebody finds an operation and a page by the search, on a telephone and with keys alone", async () => {
+  test("a user finds an operation and a page by the search, on a telephone and with the keyboard alone", async () => {
     const page = await browser.newPage({ colorScheme: "dark", width });
     await page.goto(`${service.baseUrl}/docs`);
     await page.getByRole("searchbox", { name: "Search the documentation" }).waitFor();
@@ -53,7 +53,7 @@ onOneStore((home) => {
     expect(await isNarrow(page)).toBe(true);
   });
 
-  test("on a telephone the list of pages and the table of contents open from their buttons, and close behind a link", async () => {
+  test("on a telephone the list of pages and the table of contents open by buttons, and close after a link", async () => {
     const page = await browser.newPage({ width });
     await page.goto(`${service.baseUrl}/docs/cli`);
     const contents = page.getByRole("navigation", { name: "On this page" });
@@ -69,7 +69,7 @@ onOneStore((home) => {
     await page.getByRole("heading", { level: 1, name: "Executors" }).waitFor();
   });
 
-  test("the dashboard leads to places of the documentation that are there", async () => {
+  test("the dashboard's links to the documentation lead to existing headings", async () => {
     for (const address of Object.values(docsAddresses)) {
       const [path = "", anchor] = address.split("#");
       const response = await fetch(service.baseUrl + path);
@@ -91,7 +91,7 @@ onOneStore((home) => {
   });
 
   inWholeMatrix(() => {
-    test("the editor leads to how definitions are written", async () => {
+    test("the editor links to the page about definitions", async () => {
       const owner = await newOwner(service);
       const { workflowId } = await deploy(owner.api, straightDefinition);
       const page = await browser.newPage();
@@ -101,7 +101,7 @@ onOneStore((home) => {
     });
 
     test.each(["light", "dark"] as const)(
-      "each page of the documentation keeps the rules of accessibility in %s, and is no wider than a telephone",
+      "each page of the documentation follows the accessibility rules in %s, and is no wider than a telephone",
       async (colorScheme) => {
         const page = await browser.newPage({ colorScheme, width });
         await page.goto(`${service.baseUrl}/docs`);

@@ -23,7 +23,7 @@ onOneStore((home) => {
     return { owner, workflowId, page };
   }
 
-  test("by keyboard alone: a definition is edited, corrected, registered and tagged, and a job is submitted", async () => {
+  test("a definition can be edited, corrected, registered and tagged, and a job submitted, by keyboard alone", async () => {
     const { owner, workflowId, page } = await editing();
     const text = page.getByRole("textbox", { name: "Definition" });
     await text.focus();
@@ -79,7 +79,7 @@ onOneStore((home) => {
     expect(body).toMatchObject({ input: { sku: "A-17", count: 2 }, workflowVersion: { versionNumber: 2 } });
   });
 
-  test("an expression is completed in its place, and a mistake in it is marked at its own word", async () => {
+  test("an expression can be completed in place, and an error in it is marked at the wrong word", async () => {
     const { page } = await editing();
     await page.getByRole("textbox", { name: "Definition" }).focus();
     await toLine(page, '"transitionToStep": "ship"', 1);
@@ -117,7 +117,7 @@ onOneStore((home) => {
       await page.waitForURL(/\/jobs$/);
     });
 
-    test("a new workflow begins with a sample that runs as it is", async () => {
+    test("a new workflow begins with a sample that runs unchanged", async () => {
       const owner = await newOwner(service);
       const page = await browser.newPage();
       await signInAt(page, `${owner.url}/workflows`, owner);
@@ -137,7 +137,7 @@ onOneStore((home) => {
       await page.getByText(/^The job succeeded/).waitFor();
     });
 
-    test("a tag is moved only when it is known from where", async () => {
+    test("a tag can be moved only if its present version is known", async () => {
       const { page } = await editing();
       const { promise: released, resolve: release } = Promise.withResolvers<void>();
       await page.route("**/tags?*", async (route) => {
@@ -170,7 +170,7 @@ onOneStore((home) => {
       await page.getByText("not registered").waitFor();
     });
 
-    test("an input that does not fit is reported at its field, and sent again when it is corrected", async () => {
+    test("an input that does not fit is reported at its field, and is sent again when it is corrected", async () => {
       browser.expectFault(/400/);
       const owner = await newOwner(service);
       const { workflowId } = await deploy(owner.api, approval);
@@ -193,7 +193,7 @@ onOneStore((home) => {
       await page.getByText(/has waited .* for the event manager-approved/).waitFor();
     });
 
-    test("typed text replaces a selection, in quotes too, and violates no content security policy", async () => {
+    test("typed text replaces a selection, also within quotes, and violates no content security policy", async () => {
       const { page } = await editing();
       await page.getByRole("textbox", { name: "Definition" }).focus();
       await toLine(page, '"name": "ship"', 1);
@@ -225,7 +225,7 @@ onOneStore((home) => {
       await expect.poll(() => lines(page)).toContain('      "transitionToStep": "ship"');
     });
 
-    test("the picture leads to the step that it shows, also while one before it has no name yet", async () => {
+    test("the graph leads to the step that it shows, even while an earlier step has no name yet", async () => {
       const { page } = await editing();
       const text = page.getByRole("textbox", { name: "Definition" });
       const names = [undefined, "first", "second"];
@@ -239,7 +239,7 @@ onOneStore((home) => {
       expect(await text.innerText()).toMatch(/#\s*"name": "second"/);
     });
 
-    test("a whole step is put in by one choice", async () => {
+    test("one choice inserts a whole step", async () => {
       const { page } = await editing();
       await page.getByRole("textbox", { name: "Definition" }).focus();
       await toLine(page, '"steps": [', 1);
@@ -255,14 +255,14 @@ onOneStore((home) => {
         .waitFor();
     });
 
-    test("Tab leads out of the editor", async () => {
+    test("Tab leaves the editor", async () => {
       const { page } = await editing();
       await page.getByRole("textbox", { name: "Definition" }).focus();
       await page.keyboard.press("Tab");
       expect(await page.evaluate(activeInEditor)).toBe(false);
     });
 
-    test.each(["light", "dark"] as const)("it keeps the rules of accessibility in %s", async (colorScheme) => {
+    test.each(["light", "dark"] as const)("the editor follows the accessibility rules in %s", async (colorScheme) => {
       const { owner, workflowId, page } = await editing({ colorScheme });
       await page.getByRole("textbox", { name: "Definition" }).focus();
       await toLine(page, "transitionToStep", 1);
@@ -280,7 +280,7 @@ onOneStore((home) => {
       await expectAccessible(other, `the form of a job in ${colorScheme}`);
     });
 
-    test("it is no wider than a telephone", async () => {
+    test("the editor is no wider than a telephone", async () => {
       const { page } = await editing({ width: 360 });
       expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(360);
     });

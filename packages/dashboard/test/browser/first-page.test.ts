@@ -58,7 +58,7 @@ onOneStore((home) => {
     });
   });
 
-  test("before the hour of a token is over another is there, and nobody notices", async () => {
+  test("the page gets a new token before the old one expires, and the user does not notice", async () => {
     const owner = await newOwner(service);
     const page = await browser.newPage();
     await page.clock.install();
@@ -73,7 +73,7 @@ onOneStore((home) => {
     expect(await page.getByRole("dialog").count()).toBe(0);
   });
 
-  test("a token that the service does not take any more is renewed once, and the page asks again", async () => {
+  test("a token that the service no longer accepts is renewed once, and the page repeats its request", async () => {
     browser.expectFault(/401/);
     const owner = await newOwner(service);
     await deploy(owner.api, waitingDefinition);

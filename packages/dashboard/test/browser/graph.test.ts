@@ -40,7 +40,7 @@ onOneStore((home) => {
     return { owner, workflowId, jobId, page };
   }
 
-  test("a choice has its conditions beside its lines and in the list, and the way that the job took is marked", async () => {
+  test("a choice shows its conditions beside its lines and in the list, and the way of the job is marked", async () => {
     const choose = [
       { if: "has(input.isUrgent) && input.isUrgent", then: "hurry" },
       { if: "has(input.isCancelled)", then: null },
@@ -69,7 +69,7 @@ onOneStore((home) => {
     await page.getByRole("cell", { name: ways }).waitFor();
   });
 
-  test("a job of 500 steps is drawn in under a second, where it stands, and goes on without a jump", async () => {
+  test("a job of 500 steps is drawn in under a second, at its current step, and updates without a jump", async () => {
     const { owner, workflowId, jobId, page } = await openJob(large);
     // All code is loaded already, as for a reader who looks at one job after the other.
     await signInAt(page, `${owner.url}/jobs/${(await submitAndWait(owner.api, workflowId)).jobId}`, owner);
@@ -102,7 +102,7 @@ onOneStore((home) => {
   });
 
   inWholeMatrix(() => {
-    test("arrow keys follow the ways between steps, and Enter shows a step", async () => {
+    test("arrow keys follow the transitions between steps, and Enter shows a step", async () => {
       const { owner, jobId, page } = await openJob(branching);
       await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
       await page.locator("[data-step=approve]").waitFor();
@@ -122,7 +122,7 @@ onOneStore((home) => {
       await page.getByText("The job has not reached this step.").waitFor();
     });
 
-    test("a step says what it does by the title that the service gives its executor, in the graph and in the list", async () => {
+    test("a step has the title of its executor from the service, in the graph and in the list", async () => {
       const { owner, jobId, page } = await openJob(branching);
       await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
       await page.locator("[data-step=approve]", { hasText: "Wait for events" }).waitFor();
@@ -131,7 +131,7 @@ onOneStore((home) => {
       await page.getByRole("row", { name: /approve.*Wait for events/ }).waitFor();
     });
 
-    test("a way that only some errors take has their names beside it, and in the list", async () => {
+    test("a transition for only some errors has their names beside it, and in the list", async () => {
       const onFailure = [
         { on: ["Timeout", "Late"], then: "remind" },
         { on: ["OutputMismatch"], then: "mend" },
@@ -149,7 +149,7 @@ onOneStore((home) => {
       await page.getByRole("row", { name: /approve.*on Timeout or Late remind, on OutputMismatch mend/ }).waitFor();
     });
 
-    test("where the executors cannot be had, a step says what it does by its type", async () => {
+    test("a step shows its type if the executors cannot be loaded", async () => {
       browser.expectFault(/500/);
       const { owner, jobId, page } = await openJob(branching);
       await page.route("**/executors", (route) => route.fulfill({ status: 500 }));
@@ -157,7 +157,7 @@ onOneStore((home) => {
       await page.locator("[data-step=approve]", { hasText: "/service/waitForEventIds" }).waitFor();
     });
 
-    test("a page whose drawings do not come has everything else, and the steps as a list", async () => {
+    test("a page whose drawing code cannot be loaded shows everything else, and the steps as a list", async () => {
       browser.expectFault(/ERR_FAILED|Failed to fetch|GraphCanvas|ChartCanvas/);
       const owner = await newOwner(service);
       const { workflowId } = await deploy(owner.api, waitingDefinition);
@@ -173,7 +173,7 @@ onOneStore((home) => {
       await page.getByRole("region", { name: "Jobs that wait" }).waitFor();
     });
 
-    test("the way of keys goes through 500 steps, wherever they lie", async () => {
+    test("arrow keys reach all of 500 steps, wherever they are", async () => {
       const { owner, jobId, page } = await openJob(large);
       await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
       await page.locator(`[data-step=s${many - 1}]`).focus();
@@ -182,7 +182,7 @@ onOneStore((home) => {
       await walk(page, "ArrowRight", `s${many - 1}`);
     });
 
-    test("a version is drawn too, and to zoom goes by keyboard", async () => {
+    test("a version is drawn too, and the keyboard can zoom", async () => {
       const { owner, workflowId, page } = await openJob(branching);
       await signInAt(page, `${owner.url}/workflows/${workflowId}`, owner);
       await page.getByRole("link", { name: "Version 1" }).click();
@@ -200,7 +200,7 @@ onOneStore((home) => {
     });
 
     test.each(["light", "dark"] as const)(
-      "the list says the same as the graph, and is remembered, in %s",
+      "the list shows the same facts as the graph, and the choice is remembered, in %s",
       async (colorScheme) => {
         const { owner, jobId, page } = await openJob(branching, colorScheme);
         await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);

@@ -62,7 +62,7 @@ onOneStore((home) => {
     return { owner, jobId };
   }
 
-  test("an approval is given by one click, and SUCCEEDED is seen without a reload in under a second", async () => {
+  test("an approval takes one click, and SUCCEEDED appears without a reload in under a second", async () => {
     const owner = await newOwner(service);
     const { workflowId } = await deploy(owner.api, approval);
     const page = await browser.newPage();
@@ -86,7 +86,7 @@ onOneStore((home) => {
     expect(await page.evaluate("globalThis.wasHere")).toBe(true);
   });
 
-  test("a failed job is found, understood, resumed and seen to succeed", async () => {
+  test("a failed job can be found, explained, resumed and seen to succeed", async () => {
     const owner = await newOwner(service);
     const { workflowId } = await deploy(owner.api, callingDefinition("held"));
     const { body } = await owner.api.call<{ jobId: string }>("SubmitJob", {
@@ -119,7 +119,7 @@ onOneStore((home) => {
   });
 
   inWholeMatrix(() => {
-    test("an approval is answered in a form that is made from the definition, for the wait that is shown", async () => {
+    test("an approval is given in a form made from the definition, for the wait that is shown", async () => {
       const { owner, jobId } = await waitingJob(decided);
       const page = await browser.newPage();
       await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
@@ -139,7 +139,7 @@ onOneStore((home) => {
       });
     });
 
-    test("a double click on what sends an event sends it once, though the job waits for it again at once", async () => {
+    test("a double click on the button for an event sends it once, even if the job waits for it again at once", async () => {
       const { owner, jobId } = await waitingJob(loop);
       const page = await browser.newPage();
       await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
@@ -161,7 +161,7 @@ onOneStore((home) => {
       await expect.poll(() => sent).toBe(2);
     });
 
-    test("an approval is given by keyboard alone, from the page of the workflow on", async () => {
+    test("an approval can be given by keyboard alone, starting on the page of the workflow", async () => {
       const owner = await newOwner(service);
       const { workflowId } = await deploy(owner.api, approval);
       const page = await browser.newPage();
@@ -179,7 +179,7 @@ onOneStore((home) => {
       expect(body).toMatchObject({ status: "SUCCEEDED", input: { sku: "A-17", count: 3 } });
     });
 
-    test("a form in which nothing is written sends the event alone", async () => {
+    test("an empty form sends the event without a payload", async () => {
       const { owner, jobId } = await waitingJob(decided);
       const page = await browser.newPage();
       await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
@@ -190,7 +190,7 @@ onOneStore((home) => {
       expect(body.events[0]).not.toHaveProperty("payload");
     });
 
-    test("an event with a payload is written in a form, and one that nobody waits for is told to be a typo", async () => {
+    test("an event with a payload is typed in a form, and an event that no wait expects is reported as a probable typing mistake", async () => {
       const { owner, jobId } = await waitingJob();
       const page = await browser.newPage();
       await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
@@ -212,7 +212,7 @@ onOneStore((home) => {
       await page.getByRole("dialog", { name: "aproved" }).getByText('"Ada"').waitFor();
     });
 
-    test("to cancel asks first, and a cancelled job says by whom", async () => {
+    test("a cancellation asks first, and a cancelled job shows who cancelled it", async () => {
       const { owner, jobId } = await waitingJob();
       const page = await browser.newPage();
       await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
@@ -235,7 +235,7 @@ onOneStore((home) => {
       expect(await page.getByRole("button", { name: /^Send|Cancel job|Resume/ }).count()).toBe(0);
     });
 
-    test("a job of another organization is not there", async () => {
+    test("a job of another organization is reported as not found", async () => {
       browser.expectFault(/404/);
       const { jobId } = await waitingJob();
       const other = await newOwner(service);
@@ -246,7 +246,7 @@ onOneStore((home) => {
       await expect.poll(() => page.title()).toBe("Not found · Stepwell");
     });
 
-    test("a job that moves fast is not asked about at every move", async () => {
+    test("a job that moves fast is not requested at every move", async () => {
       const { owner, jobId } = await waitingJob(loop);
       const page = await browser.newPage();
       await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
@@ -267,7 +267,7 @@ onOneStore((home) => {
       expect(asked, `in ${tookMs} ms`).toBeLessThan(4 + tookMs / 400);
     });
 
-    test("the values of a job are shown as they are: without markup, and without characters that hide or reverse others", async () => {
+    test("the values of a job are shown literally: without markup, and without characters that hide or reverse others", async () => {
       const markup = '<img src=x onerror="globalThis.wasRun = true">';
       const { owner, jobId } = await waitingJob(waitingDefinition, { [markup]: markup, file: "safe\u202egnp.exe" });
       const page = await browser.newPage();
@@ -279,7 +279,7 @@ onOneStore((home) => {
       expect(await page.evaluate("globalThis.wasRun")).toBe(undefined);
     });
 
-    test("changes that happen while the network is down are shown when it is back", async () => {
+    test("changes during a network outage are shown when the network is back", async () => {
       browser.expectFault(/ERR_INTERNET_DISCONNECTED|Failed to load resource/);
       const { owner, jobId } = await waitingJob();
       const page = await browser.newPage();
@@ -294,7 +294,7 @@ onOneStore((home) => {
       await page.getByText("Ended", { exact: true }).waitFor();
     });
 
-    test("a job that somebody else resumes goes on here too", async () => {
+    test("a job that another user resumes continues on this page too", async () => {
       const { owner, jobId } = await waitingJob();
       const page = await browser.newPage();
       await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
@@ -304,7 +304,7 @@ onOneStore((home) => {
       await statusOf(page, "Waiting").waitFor();
     });
 
-    test("calls are copied for a shell, without a token in them", async () => {
+    test("copied calls are shell commands, and contain no token", async () => {
       const { owner, jobId } = await waitingJob(waitingDefinition, { note: "it's" });
       const page = await browser.newPage();
       await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
@@ -321,7 +321,7 @@ onOneStore((home) => {
     });
 
     test.each(["light", "dark"] as const)(
-      "in every state it keeps the rules of accessibility in %s",
+      "a job's page follows the accessibility rules in %s in every state",
       async (colorScheme) => {
         const owner = await newOwner(service);
         const retry = { maxAttempts: 5, initialIntervalSeconds: 600 };
@@ -366,7 +366,7 @@ onOneStore((home) => {
       },
     );
 
-    test("the time of the timeline is looked at more closely, and the history is filtered to the millisecond and exported", async () => {
+    test("the timeline can be zoomed, and the history filtered to the millisecond and exported", async () => {
       const { owner, jobId } = await waitingJob();
       const page = await browser.newPage();
       await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
@@ -393,7 +393,7 @@ onOneStore((home) => {
       expect(entries).toContainEqual(expect.objectContaining({ type: "step.waiting", eventIds: ["approved"] }));
     });
 
-    test("a job that a program submitted says the name of its token", async () => {
+    test("a job that a program submitted shows the name of its token", async () => {
       const owner = await newOwner(service);
       const { workflowId } = await deploy(owner.api, waitingDefinition);
       const { body } = await owner.api.call<{ token: string }>("CreateApiToken", {
@@ -405,7 +405,7 @@ onOneStore((home) => {
       await page.locator(".job-meta").getByText("pipeline", { exact: true }).waitFor();
     });
 
-    test("where colours are forced, what was said by colour is still seen", async () => {
+    test("forced colours hide no information that colour normally shows", async () => {
       const { owner, jobId } = await waitingJob();
       const page = await browser.newPage();
       await page.emulateMedia({ forcedColors: "active" });
@@ -424,7 +424,7 @@ onOneStore((home) => {
       await expect.poll(() => page.evaluate("document.activeElement.textContent")).toBe("Copy as curl");
     });
 
-    test("it is no wider than a telephone", async () => {
+    test("a job's page is no wider than a telephone", async () => {
       const definition = definitionOf(waitStep("approve".repeat(10), ["approved".repeat(32)], null));
       const { owner, jobId } = await waitingJob(definition, { long: "word".repeat(200) });
       const page = await browser.newPage({ width: 360 });

@@ -47,7 +47,7 @@ onOneStore((home) => {
     return { owner, waiting, failing, straight, jobIds };
   }
 
-  test("filters stand in the address, and an address with filters shows what they let through", async () => {
+  test("filters are in the address, and an address with filters shows the matching jobs", async () => {
     const { owner, waiting } = await busyOwner();
     const page = await browser.newPage();
     await signInAt(page, `${owner.url}/jobs`, owner);
@@ -76,7 +76,7 @@ onOneStore((home) => {
     expect(page.url()).toContain("createdBefore=2020-0");
   });
 
-  test("filters that were typed a moment ago are cleared with the others, and do not come back", async () => {
+  test("recently typed filters are cleared with the others, and do not come back", async () => {
     const { owner } = await busyOwner();
     const page = await browser.newPage();
     await page.clock.install();
@@ -121,7 +121,7 @@ onOneStore((home) => {
     expect(await page.evaluate("globalThis.wasHere")).toBe(true);
   });
 
-  test("back from a job the list is where it was, from the job one goes on to the next of the list, and runs it again", async () => {
+  test("the list is unchanged after a visit to a job, and a job's page leads to the next job of the list and can run the job again", async () => {
     const owner = await newOwner(service);
     const { workflowId } = await deploy(owner.api, straightDefinition);
     const submissions = Array.from({ length: 130 }, () =>
@@ -164,7 +164,7 @@ onOneStore((home) => {
   });
 
   inWholeMatrix(() => {
-    test("100,000 jobs are listed and scrolled through without lag, and counted as far as it matters", async () => {
+    test("100,000 jobs can be listed and scrolled without lag, and are counted up to a limit", async () => {
       const owner = await newOwner(service);
       const { workflowId, versionId } = await deploy(owner.api, straightDefinition);
       const { database } = service.running;
@@ -190,7 +190,7 @@ onOneStore((home) => {
       expect(await page.getByRole("row").nth(20).getByRole("link").getAttribute("href")).toMatch(/\/jobs\/01900000-/);
     });
 
-    test("a job that no longer fits the filters stays where it is, and says so, until the reader wants it away", async () => {
+    test("a job that no longer fits the filters stays in its place with a note until the reader removes it", async () => {
       const { owner, jobIds } = await busyOwner();
       const page = await browser.newPage();
       await signInAt(page, `${owner.url}/jobs?status=RUNNING`, owner);
@@ -202,7 +202,7 @@ onOneStore((home) => {
       await page.getByText("No job fits the filters").waitFor();
     });
 
-    test("the number of running jobs on the first page leads to the jobs that run and do not wait", async () => {
+    test("the number of running jobs on the first page links to the running jobs that do not wait", async () => {
       const { owner } = await busyOwner();
       const page = await browser.newPage();
       await signInAt(page, owner.url, owner);
@@ -211,7 +211,7 @@ onOneStore((home) => {
       await page.getByText("No job fits the filters").waitFor();
     });
 
-    test("an address that is typed by hand finds an event whatever it is called", async () => {
+    test("an address that is typed by hand finds an event with any name", async () => {
       const owner = await newOwner(service);
       const { workflowId } = await deploy(owner.api, definitionOf(waitStep("wait", ["42", "true"], null)));
       await submitAndWait(owner.api, workflowId);
@@ -225,7 +225,7 @@ onOneStore((home) => {
       await expect.poll(() => statuses(page)).toEqual(["Waiting"]);
     });
 
-    test("a list that the service does not bring up to date any more does not say that it is", async () => {
+    test("a list that is no longer updated does not claim to be live", async () => {
       browser.expectFault(/500/);
       const { owner } = await busyOwner();
       const page = await browser.newPage();
@@ -250,7 +250,7 @@ onOneStore((home) => {
         await page.getByRole("option", { name: name ?? "" }).waitFor({ state: "attached" });
     });
 
-    test("a next page that does not come is asked for again by the reader, and not over and over", async () => {
+    test("a next page that fails to load is requested again by the reader, and not automatically again and again", async () => {
       browser.expectFault(/500/);
       const owner = await newOwner(service);
       const { workflowId, versionId } = await deploy(owner.api, straightDefinition);
@@ -275,20 +275,23 @@ onOneStore((home) => {
       await page.getByText("130 rows, all shown").waitFor();
     });
 
-    test.each(["light", "dark"] as const)("it keeps the rules of accessibility in %s", async (colorScheme) => {
-      const { owner, waiting } = await busyOwner();
-      const page = await browser.newPage({ colorScheme });
-      await signInAt(page, `${owner.url}/jobs?workflowId=${waiting.workflowId}`, owner);
-      await expect.poll(() => statuses(page)).toEqual(["Waiting"]);
-      await submitAndWait(owner.api, waiting.workflowId);
-      await page.getByText("1 new job").waitFor();
-      await expectAccessible(page, `jobs in ${colorScheme}`);
-      await goTo(page, `${owner.url}/jobs?awaitingEventId=nothing`);
-      await page.getByText("No job fits the filters").waitFor();
-      await expectAccessible(page, `no jobs in ${colorScheme}`);
-    });
+    test.each(["light", "dark"] as const)(
+      "the list of jobs follows the accessibility rules in %s",
+      async (colorScheme) => {
+        const { owner, waiting } = await busyOwner();
+        const page = await browser.newPage({ colorScheme });
+        await signInAt(page, `${owner.url}/jobs?workflowId=${waiting.workflowId}`, owner);
+        await expect.poll(() => statuses(page)).toEqual(["Waiting"]);
+        await submitAndWait(owner.api, waiting.workflowId);
+        await page.getByText("1 new job").waitFor();
+        await expectAccessible(page, `jobs in ${colorScheme}`);
+        await goTo(page, `${owner.url}/jobs?awaitingEventId=nothing`);
+        await page.getByText("No job fits the filters").waitFor();
+        await expectAccessible(page, `no jobs in ${colorScheme}`);
+      },
+    );
 
-    test("it is no wider than a telephone, and teaches where there is no job yet", async () => {
+    test("the list of jobs is no wider than a telephone, and explains the first step if there are no jobs yet", async () => {
       const { owner } = await busyOwner();
       const beginner = await newOwner(service, "New");
       const page = await browser.newPage({ width: 360 });

@@ -34,7 +34,7 @@ describe("by keyboard alone", () => {
     return page.getByRole("main").getByRole("status").filter({ hasText: status });
   }
 
-  test("somebody signs in, finds the job that waits for them, approves it and sees it succeed", async () => {
+  test("a user can sign in, find a waiting job, approve it and see it succeed", async () => {
     const owner = await newOwner(service);
     const { workflowId } = await deploy(owner.api, waitingDefinition);
     await submitAndWait(owner.api, workflowId);
@@ -45,7 +45,7 @@ describe("by keyboard alone", () => {
   });
 
   inWholeMatrix(() => {
-    test("a definition is edited, registered and tagged, and a job of it is submitted", async () => {
+    test("a definition can be edited, registered and tagged, and a job of it submitted", async () => {
       const owner = await newOwner(service);
       await deploy(owner.api, waitingDefinition);
       const page = await signIn(owner);
@@ -71,7 +71,7 @@ describe("by keyboard alone", () => {
       await statusOf(page, "Succeeded").waitFor();
     });
 
-    test("a failed job is found, resumed, and seen to succeed", async () => {
+    test("a failed job can be found, resumed, and seen to succeed", async () => {
       const owner = await newOwner(service);
       const { workflowId } = await deploy(owner.api, callingDefinition("held"));
       const { body } = await owner.api.call<{ jobId: string }>("SubmitJob", { body: { workflowId } });
@@ -87,7 +87,7 @@ describe("by keyboard alone", () => {
       await statusOf(page, "Succeeded").waitFor();
     });
 
-    test("a token is created, copied, and revoked", async () => {
+    test("a token can be created, copied, and revoked", async () => {
       const owner = await newOwner(service);
       const page = await signIn(owner);
       await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);

@@ -13,7 +13,7 @@ const browser = testBrowser();
 const mostShift = 0.05;
 
 // The look of a page does not depend on the store.
-describe("as they come", () => {
+describe("while they load", () => {
   const service = useService(postgresHome);
 
   async function expectNoJump(width: number): Promise<void> {

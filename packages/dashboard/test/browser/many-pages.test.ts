@@ -29,14 +29,14 @@ const loop = definitionOf(
 onOneStore((home) => {
   const service = useService(home);
 
-  test("more pages of jobs than a browser has connections are all live over one stream, and an approval on each is seen in under a second", async () => {
+  test("more pages of jobs than a browser has connections are all live over one stream, and an approval on each appears in under a second", async () => {
     const { pages } = await openJobs(service, pageCount);
     await expectConnection(pages, live);
     await expectApprovals(pages);
     await expect.poll(() => pages.reduce((sum, { openStreams }) => sum + openStreams(), 0)).toBe(1);
   });
 
-  test("the page of a job that there is not says so, and asks for no stream again and again", async () => {
+  test("the page of a job that does not exist says so, and does not request a stream again and again", async () => {
     browser.expectFault(/404/);
     const owner = await newOwner(service);
     const page = await browser.newPage();
@@ -46,7 +46,7 @@ onOneStore((home) => {
   });
 
   inWholeMatrix(() => {
-    test("where something on the way holds the stream back, the page says so, asks by itself, and shows an approval in under a second", async () => {
+    test("if a proxy holds the stream back, the page says so, polls instead, and shows an approval in under a second", async () => {
       const { pages } = await openJobs(service, 1, async (page) => {
         await page.route("**/stream?*", () => {});
       });
@@ -54,7 +54,7 @@ onOneStore((home) => {
       await expectApprovals(pages);
     });
 
-    test("behind a proxy that buffers many pages ask by themselves, and an approval on each is seen in under a second", async () => {
+    test("many pages behind a buffering proxy poll, and an approval on each appears in under a second", async () => {
       const [port, proxyPort] = [await findFreePort(), await findFreePort()];
       const baseUrl = `http://127.0.0.1:${proxyPort}`;
       const behind = new TestService(home, { STEPWELL_PORT: String(port), STEPWELL_BASE_URL: baseUrl });
@@ -71,7 +71,7 @@ onOneStore((home) => {
       }
     });
 
-    test("when the page that has the stream is closed or hidden, another one takes over and misses nothing", async () => {
+    test("if the page with the stream is closed or hidden, another one takes over and misses nothing", async () => {
       const { owner, pages } = await openJobs(service, 3);
       await expectConnection(pages, live);
       const leading = () => pages.findIndex(({ openStreams }) => openStreams() === 1);
@@ -96,7 +96,7 @@ onOneStore((home) => {
       await visitOf(second.page, 3).waitFor({ state: "attached" });
     });
 
-    test("the stream ends when its user signs out, and the other pages say that the session has ended", async () => {
+    test("the stream ends when its user signs out, and the other pages report the end of the session", async () => {
       browser.expectFault(/40[01]/);
       const { pages } = await openJobs(service, 2);
       await expectConnection(pages, live);
@@ -108,7 +108,7 @@ onOneStore((home) => {
       await expect.poll(() => service.running.engine.gauges().waitingRequests).toBe(0);
     });
 
-    test("a browser without locks gives each page a stream of its own", async () => {
+    test("each page has its own stream in a browser without locks", async () => {
       const { pages } = await openJobs(service, 2, async (page) => {
         await page.addInitScript("delete Object.getPrototypeOf(navigator).locks;");
       });
@@ -117,7 +117,7 @@ onOneStore((home) => {
       await expectApprovals(pages);
     });
 
-    test("a job's page is drawn before any of its history is here", async () => {
+    test("a job's page is drawn before its history has loaded", async () => {
       const owner = await newOwner(service);
       const { workflowId } = await deploy(owner.api, waitingDefinition);
       const { jobId } = await submitAndWait(owner.api, workflowId, { order: 7 });

@@ -23,7 +23,7 @@ afterAll(async () => await new Promise((resolve) => site.close(resolve)));
 onOneStore((home) => {
   const service = useService(home);
 
-  test("an application is created in the dashboard, a member lets it in and it lists jobs, and it is deleted", async () => {
+  test("an application can be created in the dashboard, gets a member's consent, lists jobs, and can be deleted", async () => {
     const owner = await newOwner(service);
     const { workflowId } = await deploy(owner.api, straightDefinition);
     await submitAndWait(owner.api, workflowId);

@@ -10,7 +10,7 @@ import { deploy, newOwner, type Owner, signInAt, submitAndWait } from "./support
 const browser = testBrowser();
 
 // The look of a page does not depend on the store.
-describe("as they look", () => {
+describe("in their normal appearance", () => {
   const service = useService(postgresHome);
 
   /** An organization in which something waits, something failed, and a tag can be moved. */
@@ -23,7 +23,7 @@ describe("as they look", () => {
     return { owner, waiting, failing };
   }
 
-  test.each(["light", "dark"] as const)("every page keeps the rules of accessibility in %s", async (colorScheme) => {
+  test.each(["light", "dark"] as const)("every page follows the accessibility rules in %s", async (colorScheme) => {
     const { owner, waiting } = await busyOwner();
     const page = await browser.newPage({ colorScheme });
     await signInAt(page, owner.url, owner);

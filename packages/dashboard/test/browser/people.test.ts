@@ -13,7 +13,7 @@ const browser = testBrowser();
 onOneStore((home) => {
   const service = useService(home);
 
-  test("a role is made and given to a member, and the audit log tells of it", async () => {
+  test("a role can be created and given to a member, and the audit log records it", async () => {
     const owner = await newOwner(service);
     const colleague = await newOwner(service, "Elsewhere");
     await service.addMember(owner.organizationId, colleague.userId, ["viewer"]);
@@ -65,7 +65,7 @@ onOneStore((home) => {
     expect(page.url()).toBe(owner.url);
   });
 
-  test("an organization requires a second factor, and a member without one is led to where it is set up", async () => {
+  test("an organization can require a second factor, and a member without one is led to its setup", async () => {
     const owner = await newOwner(service);
     const member = await newOwner(service, "Elsewhere");
     await service.addMember(owner.organizationId, member.userId, ["viewer"]);
@@ -87,7 +87,7 @@ onOneStore((home) => {
   });
 
   inWholeMatrix(() => {
-    test("a member is removed with the API tokens that they made", async () => {
+    test("a member can be removed with the API tokens that they made", async () => {
       const owner = await newOwner(service);
       const leaving = await newOwner(service, "Elsewhere");
       await service.addMember(owner.organizationId, leaving.userId, ["developer"]);
@@ -117,7 +117,7 @@ onOneStore((home) => {
       await service.client(token).refused("WhoAmI", "AuthenticationError");
     });
 
-    test("the requirement of a second factor is turned on by somebody who has one, and off again", async () => {
+    test("a user with a second factor can turn its requirement on and off", async () => {
       const owner = await newOwner(service);
       const page = await browser.newPage();
       await signInAt(page, `${owner.url}/settings/members`, owner);
@@ -138,7 +138,7 @@ onOneStore((home) => {
       expect(await ask()).toBe(false);
     });
 
-    test("an invitation's link is shown once, lets somebody in, and an open one is revoked", async () => {
+    test("an invitation's link is shown once and admits its user, and an open invitation can be revoked", async () => {
       const owner = await newOwner(service);
       const guest = await newOwner(service, "Elsewhere");
       const page = await browser.newPage();

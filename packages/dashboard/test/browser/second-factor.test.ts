@@ -26,7 +26,7 @@ onOneStore((home) => {
     return code;
   }
 
-  test("the second factor is set up by scanning its code, and the secret is there to be typed as well", async () => {
+  test("the second factor is set up with a scanned code, and the secret is also shown for typing", async () => {
     const owner = await newOwner(service);
     const page = await browser.newPage();
     const scanned = new URL(await scan(page, await beginSetUp(page, owner)));
@@ -44,7 +44,7 @@ onOneStore((home) => {
 
   inWholeMatrix(() => {
     test.each(["light", "dark"] as const)(
-      "the code can be scanned in %s on a telephone, and the page keeps the rules of accessibility",
+      "the code can be scanned in %s on a telephone, and the page follows the accessibility rules",
       async (colorScheme) => {
         const owner = await newOwner(service);
         const page = await browser.newPage({ colorScheme, width: 360 });

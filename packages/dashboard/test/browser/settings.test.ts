@@ -14,7 +14,7 @@ const browser = testBrowser();
 onOneStore((home) => {
   const service = useService(home);
 
-  test("a token is created by keyboard alone, shown once, works, and is refused once it is revoked", async () => {
+  test("a token can be created by keyboard alone, is shown once, works, and is rejected after it is revoked", async () => {
     const owner = await newOwner(service);
     const page = await browser.newPage();
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
@@ -76,7 +76,7 @@ onOneStore((home) => {
   }
 
   inWholeMatrix(() => {
-    test("a role is renamed, and its member keeps it", async () => {
+    test("a role can be renamed, and its member keeps it", async () => {
       const owner = await newOwner(service);
       await owner.api.call("CreateRole", { body: { name: "releaser", permissions: ["workflow:version:create"] } });
       const colleague = await newOwner(service, "Elsewhere");
@@ -93,7 +93,7 @@ onOneStore((home) => {
       expect(body).toMatchObject({ roles: ["publisher"] });
     });
 
-    test("a user without an organization creates one, with a key, and sees it in the choice of organizations", async () => {
+    test("a user without an organization can create one, with a key, and sees it in the choice of organizations", async () => {
       const person = await newSignedInPerson(service);
       const key = `acme-${person.userId}`;
       const page = await browser.newPage();
@@ -113,7 +113,7 @@ onOneStore((home) => {
       await page.getByRole("menuitemradio", { name: `Acme (${key})`, exact: true }).waitFor();
     });
 
-    test("the settings open at what somebody may see, other pages say which permission they take, and the account leads back", async () => {
+    test("the settings open at the first permitted page, other pages name the missing permission, and the account leads back", async () => {
       const owner = await newOwner(service);
       const viewer = await newOwner(service, "Elsewhere");
       await service.addMember(owner.organizationId, viewer.userId, ["viewer"]);
@@ -131,7 +131,7 @@ onOneStore((home) => {
     });
 
     test.each(["light", "dark"] as const)(
-      "every page of the settings keeps the rules of accessibility in %s",
+      "every page of the settings follows the accessibility rules in %s",
       async (colorScheme) => {
         const owner = await settledOwner();
         const page = await browser.newPage({ colorScheme });

@@ -54,7 +54,7 @@ onOneStore((home) => {
     await page.getByRole("button", { name: "Sign in" }).click();
   }
 
-  test("a provider's page says whose people come by it, which roles they get, and what is registered there", async () => {
+  test("a provider's page shows its domains, the roles that it gives, and the values to register there", async () => {
     await newOrganizationOfId(service, organizationId);
     const page = await browser.newPage();
     await openProviders(page);
@@ -76,7 +76,7 @@ onOneStore((home) => {
   });
 
   inWholeMatrix(() => {
-    test("an organization without a provider is shown a file that the service takes, with its own id in it", async () => {
+    test("an organization without a provider sees a sample file that the service accepts, with its own id in it", async () => {
       const owner = await newOwner(service);
       const page = await browser.newPage();
       await signInAt(page, owner.organizationId, owner);
@@ -90,7 +90,7 @@ onOneStore((home) => {
     });
 
     test.each(["light", "dark"] as const)(
-      "the providers keep the rules of accessibility in %s, and are no wider than a telephone",
+      "the pages of providers follow the accessibility rules in %s, and are no wider than a telephone",
       async (colorScheme) => {
         const page = await browser.newPage({ colorScheme, width: 360 });
         await openProviders(page);

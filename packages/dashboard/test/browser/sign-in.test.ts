@@ -12,7 +12,7 @@ const browser = testBrowser();
 onOneStore((home) => {
   const service = useService(home);
 
-  test("somebody signs in with e-mail address and password and sees on the first page which job waits for them", async () => {
+  test("a user signs in with e-mail address and password and sees on the first page which job waits for them", async () => {
     const owner = await newOwner(service);
     const { workflowId } = await deploy(owner.api, waitingDefinition);
     await submitAndWait(owner.api, workflowId);
@@ -27,7 +27,7 @@ onOneStore((home) => {
     await expect.poll(() => count.innerText()).toMatch(/Waiting\s+1/);
   });
 
-  test("no token is kept where another script or another person at the browser finds it", async () => {
+  test("no token is stored where another script or another user of the browser can find it", async () => {
     const owner = await newOwner(service);
     const page = await browser.newPage();
     await signInAt(page, owner.url, owner);
@@ -63,7 +63,7 @@ onOneStore((home) => {
   });
 
   inWholeMatrix(() => {
-    test("a deep link leads through the sign-in to where it leads, and a reload asks for no password", async () => {
+    test("a deep link reaches its page after the sign-in, and a reload asks for no password", async () => {
       const owner = await newOwner(service);
       const { workflowId } = await deploy(owner.api, failingDefinition);
       const { name } = (await owner.api.call<{ name: string }>("GetWorkflow", { params: { workflowId } })).body;
@@ -77,7 +77,7 @@ onOneStore((home) => {
       expect(page.url()).toBe(url);
     });
 
-    test("a session that is ended elsewhere says so over the page, which stays, and leads back to it", async () => {
+    test("a session that ended elsewhere is reported over the page, which stays, and the user can return to it", async () => {
       browser.expectFault(/401|400/);
       const owner = await newOwner(service);
       const page = await browser.newPage();
@@ -110,7 +110,7 @@ onOneStore((home) => {
       await expect.poll(() => page.evaluate("globalThis.wasHere").catch(() => true)).toBe(undefined);
     });
 
-    test("a browser that keeps nothing for the page is told why nobody is let in", async () => {
+    test("a browser that stores nothing for the page shows why the sign-in fails", async () => {
       const owner = await newOwner(service);
       const page = await browser.newPage();
       await page.addInitScript(`Object.defineProperty(window, "sessionStorage", {

@@ -35,7 +35,7 @@ onOneStore((home) => {
     return body.input;
   }
 
-  test("a job whose answer was lost is submitted again, and is one job", async () => {
+  test("a job whose answer was lost can be submitted again, and remains one job", async () => {
     browser.expectFault(/ERR_FAILED/);
     const { owner, page, dialog } = await form({ type: "object" });
     await page.route(
@@ -55,7 +55,7 @@ onOneStore((home) => {
   });
 
   inWholeMatrix(() => {
-    test("unions, nulls, dates and lists of values are asked for, nothing is chosen for the reader, and a problem is at its field", async () => {
+    test("a form supports unions, nulls, dates and lists, chooses no value for the user, and shows each problem at its field", async () => {
       const properties = {
         colour: { enum: ["red", "blue"] },
         note: { type: ["string", "null"] },
@@ -88,7 +88,7 @@ onOneStore((home) => {
       });
     });
 
-    test("an entry that is taken out of a list leaves the others as they are written", async () => {
+    test("a removed entry of a list does not change the others", async () => {
       const counts = { type: "array", items: { type: "integer" } };
       const { owner, page, dialog } = await form({ type: "object", properties: { counts }, required: ["counts"] });
       for (const [index, count] of ["1", "20", "300"].entries()) {
@@ -101,7 +101,7 @@ onOneStore((home) => {
       expect(await submitted({ owner, page })).toEqual({ counts: [20, 300] });
     });
 
-    test("a schema that holds itself over and over has its form at once", async () => {
+    test("a recursive schema has its form at once", async () => {
       const self = { $ref: "#/definitions/any" };
       const names = Array.from({ length: 40 }, (_, index) => `child${index}`);
       const properties = { label: { type: "string" }, ...Object.fromEntries(names.map((name) => [name, self])) };

@@ -29,7 +29,7 @@ onOneStore((home) => {
 
   const moves = async (page: Page) => await page.getByRole("row").locator("td:first-child").allInnerTexts();
 
-  test("a tag's history says from where to where it was moved and by whom, and it is moved back by keyboard", async () => {
+  test("a tag's history shows each move and who made it, and the tag can be moved back by keyboard", async () => {
     const owner = await newOwner(service);
     const { workflowId, pointsAt } = await movedTag(owner, [waitingDefinition]);
     const page = await browser.newPage();
@@ -52,7 +52,7 @@ onOneStore((home) => {
   });
 
   inWholeMatrix(() => {
-    test("a tag comes back from its history after it was deleted, and to a version that no list begins with", async () => {
+    test("a deleted tag can be restored from its history, also to a version that is not at the beginning of any list", async () => {
       const owner = await newOwner(service);
       const definitions = Array.from({ length: 51 }, () => straightDefinition);
       const { workflowId, tag, pointsAt } = await movedTag(owner, definitions);
@@ -68,7 +68,7 @@ onOneStore((home) => {
       expect(await pointsAt()).toBe(1);
     });
 
-    test("a user who may only read sees the history, and no action to move the tag", async () => {
+    test("a user who can only read sees the history, and no action that moves the tag", async () => {
       const owner = await newOwner(service);
       const { workflowId } = await movedTag(owner, [waitingDefinition]);
       const viewer = await newOwner(service, "Elsewhere");
@@ -80,7 +80,7 @@ onOneStore((home) => {
     });
 
     test.each(["light", "dark"] as const)(
-      "the history of a tag keeps the rules of accessibility in %s, and is no wider than a telephone",
+      "the history of a tag follows the accessibility rules in %s, and is no wider than a telephone",
       async (colorScheme) => {
         const owner = await newOwner(service);
         const { workflowId } = await movedTag(owner, [waitingDefinition]);

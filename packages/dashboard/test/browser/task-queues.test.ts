@@ -71,7 +71,7 @@ onOneStore((home) => {
 
   inWholeMatrix(() => {
     test.each(["light", "dark"] as const)(
-      "the pages of task queues keep the rules of accessibility in %s, and are no wider than a telephone",
+      "the pages of task queues follow the accessibility rules in %s, and are no wider than a telephone",
       async (colorScheme) => {
         const owner = await newOwner(service);
         const page = await browser.newPage({ colorScheme, width: 360 });
@@ -106,7 +106,7 @@ onOneStore((home) => {
       },
     );
 
-    test("by keyboard alone a queue is found and paused, and the focus goes back to where it was", async () => {
+    test("a queue can be found and paused by keyboard alone, and the focus returns to its former place", async () => {
       const owner = await newOwner(service);
       await submitTask(owner.api, "thumbnails");
       const page = await browser.newPage();
@@ -120,7 +120,7 @@ onOneStore((home) => {
       expect(await isPaused(owner.api, "thumbnails")).toBe(true);
     });
 
-    test("a user who may only read sees no pause action, and a user who may not read is told the needed permission", async () => {
+    test("a user who can only read sees no pause action, and a user who cannot read sees the needed permission", async () => {
       const owner = await newOwner(service);
       await submitTask(owner.api, "thumbnails");
       const [viewer, deployer] = [await newOwner(service, "One"), await newOwner(service, "Two")];
@@ -137,7 +137,7 @@ onOneStore((home) => {
       }
     });
 
-    test("a name that no queue can have says what is wrong with it", async () => {
+    test("a name that no queue can have is reported with the reason", async () => {
       browser.expectFault(/400/);
       const owner = await newOwner(service);
       const page = await browser.newPage();
@@ -145,7 +145,7 @@ onOneStore((home) => {
       await page.getByRole("alert").waitFor();
     });
 
-    test("a list that somebody reads on in stays as it was, until the latest is asked for", async () => {
+    test("a list that a user has read further stays unchanged until the user asks for the latest entries", async () => {
       const owner = await newOwner(service);
       for (let count = 0; count < 120; count += 1) await submitTask(owner.api, "many");
       const page = await browser.newPage();

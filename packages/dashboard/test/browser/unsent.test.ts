@@ -13,7 +13,7 @@ const browser = testBrowser();
 onOneStore((home) => {
   const service = useService(home);
 
-  test("a definition that is being edited stays when what it began from cannot be asked for again", async () => {
+  test("an unsaved definition stays in the editor if its original cannot be loaded again", async () => {
     browser.expectFault(/500/);
     const owner = await newOwner(service);
     const { workflowId } = await deploy(owner.api, waitingDefinition);
@@ -28,7 +28,7 @@ onOneStore((home) => {
   });
 
   inWholeMatrix(() => {
-    test("an input that is being written stays when its version cannot be asked for again", async () => {
+    test("a typed input stays if its version cannot be loaded again", async () => {
       browser.expectFault(/500/);
       const owner = await newOwner(service);
       const { workflowId } = await deploy(owner.api, waitingDefinition);
@@ -42,7 +42,7 @@ onOneStore((home) => {
       expect(await input.inputValue()).toBe('{"typed": true}');
     });
 
-    test("an input goes to the version that was chosen, though another one is registered meanwhile", async () => {
+    test("an input goes to the chosen version, even if another version is registered meanwhile", async () => {
       const owner = await newOwner(service);
       const { workflowId, versionId } = await deploy(owner.api, waitingDefinition);
       await registerVersion(owner.api, workflowId, waitingDefinition);
@@ -64,7 +64,7 @@ onOneStore((home) => {
       expect(body).toMatchObject({ workflowVersion: { versionId }, input: { typed: true } });
     });
 
-    test("a payload that is being written stays when the job cannot be explained for a while", async () => {
+    test("a typed payload stays if the job's explanation cannot be loaded for a while", async () => {
       browser.expectFault(/500/);
       const owner = await newOwner(service);
       const { workflowId } = await deploy(owner.api, waitingDefinition);

@@ -12,10 +12,10 @@ import { sendSignIn } from "./support/people.ts";
 const browser = testBrowser();
 
 onOneStore((home) => {
-  describe("of a person with a password", () => {
+  describe("of a user with a password", () => {
     const service = useService(home);
 
-    test("a user token is made by keyboard alone, once the password is right", async () => {
+    test("a user token can be created by keyboard alone, after the right password", async () => {
       const person = await newSignedInPerson(service);
       browser.expectFault(/400 .*\/account\/tokens$/);
       const page = await browser.newPage();
@@ -32,7 +32,7 @@ onOneStore((home) => {
       expect(await accountStatus(service.baseUrl, await shownToken(page))).toBe(200);
     });
 
-    test("a second factor that is set up while the form is open is asked for there", async () => {
+    test("a second factor that is set up while the form is open is then required there", async () => {
       const person = await newSignedInPerson(service);
       browser.expectFault(/400 .*\/account\/tokens$/);
       const page = await browser.newPage();
@@ -49,10 +49,10 @@ onOneStore((home) => {
   });
 
   inWholeMatrix(() => {
-    describe("of a person who signs in by a provider", () => {
+    describe("of a user who signs in through a provider", () => {
       const world = useSingleSignOn(home);
 
-      test("a user token is made after signing in there again", async () => {
+      test("a user token can be created after a new sign-in through the provider", async () => {
         const { login } = await world.newPersonAt("acme");
         browser.expectFault(/409 .*\/account\/tokens$/);
         // The provider of the test has none.

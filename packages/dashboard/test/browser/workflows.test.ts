@@ -14,7 +14,7 @@ const browser = testBrowser();
 onOneStore((home) => {
   const service = useService(home);
 
-  test("a tag is moved by keyboard alone, after showing from where to where and what is different there, and moved back", async () => {
+  test("a tag can be moved by keyboard alone after a page that shows the old and new version and their differences, and moved back", async () => {
     const owner = await newOwner(service);
     const { workflowId, versionId } = await deploy(owner.api, straightDefinition);
     const newer = await registerVersion(owner.api, workflowId, waitingDefinition);
@@ -53,7 +53,7 @@ onOneStore((home) => {
     await expect.poll(live, { timeout: 10_000 }).toBe(versionId);
   });
 
-  test("a workflow that is deleted is gone from the list that one comes back to", async () => {
+  test("a deleted workflow is gone from the list when the user returns to it", async () => {
     const owner = await newOwner(service);
     const { workflowId } = await deploy(owner.api, waitingDefinition);
     await deploy(owner.api, waitingDefinition);
@@ -68,7 +68,7 @@ onOneStore((home) => {
   });
 
   inWholeMatrix(() => {
-    test("a tag that points at the newest version is moved back, what can be undone lies under no dialog, and deleting comes last", async () => {
+    test("a tag at the newest version can be moved back, no dialog covers the undo button, and deletion comes last", async () => {
       const owner = await newOwner(service);
       const { workflowId } = await deploy(owner.api, straightDefinition);
       const { versionId } = await registerVersion(owner.api, workflowId, waitingDefinition);
@@ -91,7 +91,7 @@ onOneStore((home) => {
       expect(layers).toEqual([30, 40]);
     });
 
-    test("a change that cannot be undone any more says so", async () => {
+    test("a change that cannot be undone any more is shown as such", async () => {
       browser.expectFault(/500/);
       const owner = await newOwner(service);
       const { workflowId } = await deploy(owner.api, waitingDefinition);
@@ -104,7 +104,7 @@ onOneStore((home) => {
       await page.getByText(/answered 500/).waitFor();
     });
 
-    test("an organization that is not there says so, on its first page too", async () => {
+    test("an organization that does not exist is reported as such, on its first page too", async () => {
       browser.expectFault(/404/);
       const owner = await newOwner(service);
       const page = await browser.newPage();
@@ -113,7 +113,7 @@ onOneStore((home) => {
       expect(await page.getByText("Loading").count()).toBe(0);
     });
 
-    test("an organization without a workflow teaches how to begin, with the commands to copy", async () => {
+    test("an organization without a workflow sees how to begin, with the commands to copy", async () => {
       const owner = await newOwner(service);
       const page = await browser.newPage();
       await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
@@ -123,7 +123,7 @@ onOneStore((home) => {
       expect(await page.evaluate("navigator.clipboard.readText()")).toBe(deploySample);
     });
 
-    test("the page of a version says what its definition is for", async () => {
+    test("the page of a version shows the purpose of its definition", async () => {
       const owner = await newOwner(service);
       const definition = JSON.stringify({ ...JSON.parse(straightDefinition), description: "For orders from abroad." });
       const { workflowId, versionId } = await deploy(owner.api, definition);
@@ -132,7 +132,7 @@ onOneStore((home) => {
       await page.getByText("For orders from abroad.", { exact: true }).waitFor();
     });
 
-    test("a user who may only read sees no action", async () => {
+    test("a user who can only read sees no action", async () => {
       const owner = await newOwner(service);
       const { workflowId } = await deploy(owner.api, straightDefinition);
       const viewer = await newOwner(service, "Elsewhere");
@@ -143,7 +143,7 @@ onOneStore((home) => {
       expect(await page.getByRole("button", { name: /Move|Tag version|Delete/ }).count()).toBe(0);
     });
 
-    test("a user of two organizations changes between them, and a workflow of the other one is not found here", async () => {
+    test("a user of two organizations can switch between them, and a workflow of the other one is not found here", async () => {
       browser.expectFault(/404/);
       const owner = await newOwner(service, "First");
       const second = await newOwner(service, "Second");

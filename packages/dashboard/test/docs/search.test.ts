@@ -19,7 +19,7 @@ describe("the search of the documentation", () => {
     expect(addressesOf("definition")[0]).toBe("/definitions");
   });
 
-  test("takes every word of the query, in any order and in any case", () => {
+  test("finds the pages that contain every word of the query, in any order and in any case", () => {
     expect(addressesOf("STEP  retry")).toEqual(["/definitions#retries", "/executors#errors"]);
     expect(addressesOf("attempts backoff tried")).toEqual([]);
     expect(addressesOf("  ")).toEqual([]);
@@ -31,7 +31,7 @@ describe("the search of the documentation", () => {
     expect(addressesOf("get /organizations/{organizationId}/jobs")).toEqual(["/api#ListJobs"]);
   });
 
-  test("shows the text around the first word that it found there, with each such word apart", () => {
+  test("shows the text around the first found word, and marks each found word", () => {
     const text = `${"Something else. ".repeat(20)}A $LIVE tag (of a version) is moved. ${"More. ".repeat(40)}`;
     const [found] = search([["/a", "A", "B", text]], "$live (of");
     const pieces = found?.snippet ?? [];
@@ -41,7 +41,7 @@ describe("the search of the documentation", () => {
     expect(pieces.join("").length).toBeLessThan(200);
   });
 
-  test("shows the beginning of a text that has none of the words", () => {
+  test("shows the beginning of a text that contains none of the words", () => {
     expect(search(rows, "SubmitJob")[0]?.snippet.join("")).toMatch(/^POST /);
   });
 });

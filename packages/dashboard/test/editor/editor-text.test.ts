@@ -53,18 +53,18 @@ describe("a JSON pointer", () => {
     ["/steps/0/integrationDetails/config/missing", '"config": { "eventIds": ["approved"] }'],
     ["/steps/7", '"steps"'],
     ["", "{"],
-  ])("%j leads to %j", (pointer, text) => {
+  ])("%j selects %j", (pointer, text) => {
     expect(at(pointer)).toBe(text);
   });
 
-  test("leads to a place that can be copied, also where that is the name of something long", () => {
+  test("selects text that can be copied, even if it is the name of a long value", () => {
     expect({ ...placeOf(state, "/steps/0/integrationDetails") }).toEqual({
       from: expect.any(Number),
       to: expect.any(Number),
     });
   });
 
-  test.each(["", "   ", "{", '{"a": ', "]", '{"a": [1, 2'])("leads to some place in the text %j", (text) => {
+  test.each(["", "   ", "{", '{"a": ', "]", '{"a": [1, 2'])("selects some place in the text %j", (text) => {
     const broken = stateOf(text);
     const { from, to } = placeOf(broken, "/steps/0/name");
     expect(from).toBeGreaterThanOrEqual(0);
@@ -84,23 +84,23 @@ describe("a remark is marked", () => {
     ["a text that ends too early, at its end", '{\n  "a": ', 2, 8, '{\n  "a": ', ""],
     ["a place behind the end of a line, at that end", '{\r\n"a"\r\n', 2, 9, '{\n"a"', ""],
     ["a line behind the last one, in the last one", "{", 7, 1, "", "{"],
-  ])("where it is: %s", (_, text, line, column, before, shown) => {
+  ])("at the right place: %s", (_, text, line, column, before, shown) => {
     expect(marked(text, "", line, column)).toEqual({ before, marked: shown });
   });
 
-  test("at the field or the object that its pointer leads to", () => {
+  test("at the field or the object that its pointer names", () => {
     expect(marked(definition, "/steps/0/transitionToStep", 12, 7).marked).toBe('"transitionToStep": "second"');
     expect(marked(definition, "/steps/0/integrationDetails", 6, 7).marked).toBe('"integrationDetails"');
     expect(marked(definition, "/steps/1/integrationDetails", 14, 5).marked).toMatch(/^\{ "name": "second".*\}$/);
   });
 
-  test("at its own character in a text that is not parsed yet", () => {
+  test("at the wrong character in a text that does not parse yet", () => {
     const state = EditorState.create({ doc: definition });
     const place = placeOfRemark(state, { pointer: "/steps/1/name", line: 14, column: 7 });
     expect(state.sliceDoc(place.from)).toMatch(/^"name": "second"/);
   });
 
-  test("inside of a string from the mistake to the end of the string, where the place says so", () => {
+  test("inside of a string, from the error to the end of the string, if the place is known", () => {
     const column = '        "type": "/service/wait'.length + 1;
     expect(marked(definition, "/steps/0/integrationDetails/type", 7, column).marked).toBe("ForEventIds");
   });
@@ -121,21 +121,21 @@ function offered(
 }
 
 describe("the editor offers", () => {
-  test("the names of a definition's parts that are not there yet", () => {
+  test("the names of a definition's parts that are not used yet", () => {
     expect(offered('{"steps": [], "|"}')).toEqual(["workflowName", "description", "timeoutSeconds", "definitions"]);
     expect(offered('{"steps": [], |}')).toEqual(["workflowName", "description", "timeoutSeconds", "definitions"]);
     const all = ["workflowName", "description", "timeoutSeconds", "steps", "definitions"];
     expect(offered('{"|"}')).toEqual(all);
   });
 
-  test("words at the end of a long text, which the editor has parsed only in part", () => {
+  test("words at the end of a long text, which the editor has only partly parsed", () => {
     const long = Array.from({ length: 200 }, (_, index) => `{"name": "step-${index}", "transitionToStep": null}`);
     expect(offered(`{"steps": [${long.join(",\n")}], "|"}`)).toContain("definitions");
     const choice = '{"name": "last", "transitionToStep": {"choose": [{"if": "inp|"}]}}';
     expect(offered(`{"steps": [${[...long, choice].join(",\n")}]}`, false)).toContain("input");
   });
 
-  test("a name that is being changed again", () => {
+  test("a name that is being edited", () => {
     expect(offered('{"st|eps": [], "definitions": {}}')).toEqual([
       "workflowName",
       "description",
@@ -159,7 +159,7 @@ describe("the editor offers", () => {
     expect(offered('{"steps": [{"retry": {"|"}}]}')).toContain("maxAttempts");
   });
 
-  test("of a config what the executor's schema says: fields that the operator allows, values, and what is within", () => {
+  test("for a config, the fields, values and inner fields of the executor's schema that the operator allows", () => {
     const config = (type: string, text: string) =>
       `{"steps": [{"integrationDetails": {"type": "${type}", "config": ${text}}}]}`;
     expect(offered(config("/service/cloud/function", '{"region": "eu-west-1", "|"}'))).toEqual([
@@ -186,7 +186,7 @@ describe("the editor offers", () => {
     expect(offered(config("/service/nothing", '{"|"}'))).toBeUndefined();
   });
 
-  test("every executor of the service, and every word that is no executor's where the service has not answered", () => {
+  test("every executor of the service, and any other word as a type if the service has not answered", () => {
     const text = '{"steps": [{"integrationDetails": {"type": "|"}}]}';
     expect(offered(text)).toEqual([...catalog.keys()]);
     expect(offered(text, true, [])).toBeUndefined();
@@ -212,7 +212,7 @@ describe("the editor offers", () => {
     expect(offered(details)).toEqual(["#/definitions/order"]);
   });
 
-  test("the words of schemas, and nothing where the author chooses the names", () => {
+  test("the keywords of schemas, and nothing where the author chooses the names", () => {
     const schema = (text: string) => `{"definitions": {"order": ${text}}}`;
     expect(offered(schema('{"type": "|"}'))).toContain("integer");
     expect(offered(schema('{"|"}'))).toContain("properties");
@@ -238,7 +238,7 @@ describe("the editor offers", () => {
     expect(offered('{"steps": [{"name": "a"}, |]}')).toEqual(steps);
   });
 
-  test.each(listedExecutors)("a step with $type that is JSON as it is put in", (executor) => {
+  test.each(listedExecutors)("a step with $type that is valid JSON after insertion", (executor) => {
     const state = stateOf('{"steps": []}');
     const at = '{"steps": ['.length;
     const source = completeDefinition(() => ({ executors: [executor], functions: [] }));
@@ -253,7 +253,7 @@ describe("the editor offers", () => {
     if (executor.needsInput) expect(step).toMatchObject({ input: { name: "${ input.name }" } });
   });
 
-  test("nothing while nobody asks and nothing is typed, and nothing where it knows nothing", () => {
+  test("nothing without a request and without typed text, and nothing where it knows no word", () => {
     expect(offered('{"steps": [|]}', false)).toBeUndefined();
     expect(offered('{"workflowName": "|"}')).toBeUndefined();
     expect(offered("|")).toBeUndefined();
@@ -298,7 +298,7 @@ const loop = (items: string, step: string, inputDefinition: object = {}) => ({
   integrationDetails: { type: "/service/forEach", config: { items, step }, inputDefinition },
 });
 
-test("the editor offers the steps with which a branch or a body can begin", () => {
+test("the editor offers the steps that can be the first of a branch or body", () => {
   const withConfig = (type: string, config: string) =>
     offered(
       `{"steps": [{"name": "fork", "integrationDetails": {"type": "${type}", "config": ${config}}}, {"name": "a"}, {"name": "b"}]}`,
@@ -309,7 +309,7 @@ test("the editor offers the steps with which a branch or a body can begin", () =
 });
 
 describe("in an expression the editor offers", () => {
-  test("every name that the service reads at this place, and every function", () => {
+  test("every name that the service can read at this place, and every function", () => {
     const roots = ["input", "steps", "events", "error", "job", "now"];
     const functions = listedFunctions.filter(({ forms }) => forms !== "method").map(({ name }) => name);
     expect(inInput("for ${ |")).toEqual([...roots, ...functions]);
@@ -321,7 +321,7 @@ describe("in an expression the editor offers", () => {
     expect(names(choice)?.toSorted()).toEqual(elsewhere.toSorted());
   });
 
-  test("in the body of a forEach its item with what the schemas know of it, and the forEach steps around it by name", () => {
+  test("in the body of a forEach, its item with the properties from the schemas, and the outer forEach steps by name", () => {
     const inBody = (expression: string) => {
       const orders = { type: "array", items: { $ref: "#/definitions/order" } };
       const input = { properties: { orders } };
@@ -341,7 +341,7 @@ describe("in an expression the editor offers", () => {
     expect(names(inBody("${ forks['each-order'].item.| }"))).toEqual(["id", "lines"]);
   });
 
-  test("steps and events by name, and what they have", () => {
+  test("steps and events by name, and their properties", () => {
     expect(inInput("${ steps.| }")).toEqual(["reserve-stock", "ship"]);
     expect(inInput("${ steps['| }")).toEqual(["reserve-stock", "ship"]);
     expect(inInput('${ steps["|"] }')).toEqual(["reserve-stock", "ship"]);
@@ -352,7 +352,7 @@ describe("in an expression the editor offers", () => {
     expect(names(inInput("${ job.| }"))).toEqual(["jobId", "submittedAt", "workflowName", "versionNumber"]);
   });
 
-  test("properties as the schemas know them, and what can be called on a value", () => {
+  test("properties from the schemas, and the functions of a value", () => {
     expect(names(inInput("${ input.| }"))).toEqual(["lines", "parent", "sku"]);
     expect(names(inInput("${ steps['reserve-stock'].output.parent.| }"))).toEqual(["lines", "parent", "sku"]);
     expect(inInput("${ input.lines[0].| }")).toEqual(["count", ...called("function")]);
@@ -367,7 +367,7 @@ describe("in an expression the editor offers", () => {
     ["${ input.| }", "it's", "${ input['it\\'s'] }"],
     ["${ input.| }", '"new"', "${ input['\\\"new\\\"'] }"],
     ["${ steps['|'] }", 'say "it\'s"', "${ steps['say \\\"it\\'s\\\"'] }"],
-  ])("in %s the name %s, which is put in so that the expression reads it", (expression, name, expected) => {
+  ])("in %s the name %s, in a form that the expression can read", (expression, name, expected) => {
     const inputDefinition = { properties: { "gift-note": {}, "it's": {}, '"new"': {} } };
     const steps = [{ name: 'say "it\'s"', integrationDetails: { inputDefinition } }, { input: expression }];
     const text = JSON.stringify({ steps });
@@ -384,7 +384,7 @@ describe("in an expression the editor offers", () => {
     expect((JSON.parse(after) as { steps: { input?: string }[] }).steps[1]?.input).toBe(expected);
   });
 
-  test("nothing in a text, behind the brace that ends it, in a literal `${`, and where no expression is", () => {
+  test("nothing in plain text, after the closing brace, in a literal `${`, and outside of expressions", () => {
     for (const text of ['${ "|" }', "${ 'a.| }", "${ input.sku } |", "${ {'a': 1}.a } |", "$${ |", "input.|"]) {
       expect(inInput(text)).toBeUndefined();
     }
@@ -396,7 +396,7 @@ describe("in an expression the editor offers", () => {
     expect(config('{"match": "${ e|"}')).not.toContain("events");
   });
 
-  test("to whoever points at a function or a name what it means", () => {
+  test("the meaning of a function or a name under the pointer", () => {
     const offer = { executors: listedExecutors, functions: listedFunctions };
     const meaning = (expression: string) => {
       const text = withExpression("input", JSON.stringify(expression));
@@ -413,7 +413,7 @@ describe("in an expression the editor offers", () => {
 });
 
 test.each(listedExecutors)(
-  "the snippet of a step with $type gives its config every field that it needs, each place apart",
+  "the snippet of a step with $type has every required field of its config, each with its own placeholder",
   (executor) => {
     const places: string[] = [];
     const snippet = configSnippet(executor, (text) => {

@@ -30,7 +30,7 @@ function overlaps(one: PlacedNode, other: PlacedNode): boolean {
 }
 
 describe("the steps of a definition", () => {
-  test("are read with their type and where they lead", () => {
+  test("are read with their types and their transitions", () => {
     const steps = [
       { name: "a", integrationDetails: { type: "/service/noop" }, transitionToStep: "b", onFailure: "c" },
       { name: "b", integrationDetails: { type: "/service/waitForEventIds" }, transitionToStep: null },
@@ -41,7 +41,7 @@ describe("the steps of a definition", () => {
     ]);
   });
 
-  test("are read with the errors that lead from them, as far as they can be understood", () => {
+  test("are read with the errors of their transitions, as far as they can be understood", () => {
     const onFailure = [{ on: ["Busy", 5], then: "wait" }, { on: ["Gone"] }, "x", { then: "tell" }];
     expect(stepsOf({ steps: [{ name: "a", onFailure }] })[0]?.onFailure).toEqual([
       { step: "wait", on: ["Busy"] },
@@ -49,7 +49,7 @@ describe("the steps of a definition", () => {
     ]);
   });
 
-  test("are read with the conditions that lead from them, as far as they are written", () => {
+  test("are read with the conditions of their transitions, as far as they are written", () => {
     const choose = [{ if: "output.ok", then: "b" }, { then: null }, { if: "output.later" }, 4];
     const next = (transitionToStep: object) => stepsOf({ steps: [{ name: "a", transitionToStep }] })[0]?.next;
     expect(next({ choose, else: "c" })).toEqual([
@@ -67,17 +67,17 @@ describe("the steps of a definition", () => {
     ["steps that are no list", '{"steps": 3}', []],
     ["a step without a name", '{"steps": [{"transitionToStep": null}, 4, null]}', []],
     ["two steps of one name", '{"steps": [{"name": "a", "transitionToStep": null}, {"name": "a"}]}', [step("a", null)]],
-  ])("of %s are what can be understood", (_name, text, steps) => {
+  ])("a definition that is %s gives the steps that can be understood", (_name, text, steps) => {
     expect(stepsOfText(text)).toEqual(steps?.map((one) => ({ ...one, type: "" })));
   });
 
-  test("may stand below a description", () => {
+  test("the list of steps can come after a description", () => {
     expect(descriptionOfText('{"description": "For orders.", "steps": []}')).toBe("For orders.");
     expect(descriptionOfText('{"description": 5}')).toBeUndefined();
     expect(descriptionOfText('{"description":')).toBeUndefined();
   });
 
-  test("follow from a job's way where the definition may not be seen", () => {
+  test("the steps are derived from a job's way if the definition cannot be read", () => {
     const statuses = ["succeeded", "failed", "succeeded", "running"] as const;
     const runs = ["a", "b", "a", "c"].map((name, index) => ({ name, type: "t", status: statuses[index] ?? "running" }));
     expect(stepsOfWay(runs)).toEqual([
@@ -87,7 +87,7 @@ describe("the steps of a definition", () => {
     ]);
   });
 
-  test("of a job's way are drawn with each way that it took from a step, and once", () => {
+  test("the steps of a job's way are drawn with each transition that the job took, once", () => {
     const names = ["check", "wait", "check", "wait", "check", "ship"];
     const runs = names.map((name) => ({ name, type: "t", status: "succeeded" as const }));
     const { edges } = drawn(...stepsOfWay(runs));
@@ -101,7 +101,7 @@ describe("the steps of a definition", () => {
 });
 
 describe("the graph", () => {
-  test("begins and ends, and goes from the top down", () => {
+  test("begins and ends, and runs from the top down", () => {
     const layout = drawn(step("a", "b"), step("b", null));
     const heights = ["start", "a", "b", "end"].map((name) => placeOf(layout, name).y);
     expect(heights).toEqual(heights.toSorted((one, other) => one - other));
@@ -112,14 +112,14 @@ describe("the graph", () => {
     ]);
   });
 
-  test("tells ways that failures take, and ways back", () => {
+  test("distinguishes transitions after failures, and transitions back", () => {
     const { edges } = drawn(step("a", "b", "mend"), step("b", null), step("mend", "a"));
     const found = (from: string, to: string) => edges.find((edge) => edge.from === from && edge.to === to);
     expect(found("step a", "step mend")).toMatchObject({ kind: "failure", isBack: false });
     expect(found("step mend", "step a")).toMatchObject({ kind: "transition", isBack: true });
   });
 
-  test("draws one line to each step that failures lead to, with the errors that do", () => {
+  test("draws one line to each step for failures, with their errors", () => {
     const onFailure = [
       { step: "mend", on: ["Busy"] },
       { step: "tell", on: ["Gone"] },
@@ -134,7 +134,7 @@ describe("the graph", () => {
     ]);
   });
 
-  test("draws one line to each place that a choice leads to, and no two of their labels over each other", () => {
+  test("draws one line to each target of a choice, and no labels overlap", () => {
     const when = (step: string | null, condition: string) => ({ step, condition });
     const steps = ["b", "c", "d"].map((name) => step(name, "a"));
     const long = "output.total > 1000 && input.customer.isKnown";
@@ -155,7 +155,7 @@ describe("the graph", () => {
     }
   });
 
-  test("puts the labels of lines that are led around the outside from one step below each other", () => {
+  test("puts the labels of outer lines from one step below each other", () => {
     const names = Array.from({ length: 200 }, (_, index) => `s${index}`);
     const [first, ...others] = names.map((name, index) => step(name, names[index + 1] ?? null));
     const far = [150, 160, 170, 180].map((index) => ({ step: `s${index}`, condition: `input.n == ${index}` }));
@@ -171,13 +171,13 @@ describe("the graph", () => {
     expect(heights.slice(1).map((y, index) => y - (heights[index] ?? 0))).toEqual([20, 20]);
   });
 
-  test("shows a step that leads to itself, and one that is missing", () => {
+  test("shows a step that leads to itself, and a missing step", () => {
     const layout = drawn(step("a", "a", "nowhere"), step("b", undefined));
     expect(layout.edges.find(({ from, to }) => from === to)).toMatchObject({ isBack: true });
     expect(placeOf(layout, "nowhere")).toMatchObject({ kind: "missing", label: "nowhere" });
   });
 
-  test("of nothing is nothing", () => {
+  test("an empty definition has an empty graph", () => {
     expect(layoutOf(graphOf([]))).toMatchObject({ nodes: [], edges: [] });
   });
 
@@ -200,7 +200,7 @@ describe("500 steps", () => {
     ],
     ["whose failures all lead back to the first", (index: number) => step(name(index), nextOf(index), name(0))],
     [
-      "of which each fails to the next and succeeds to the last",
+      "whose failures lead to the next and whose successes lead to the last",
       (index: number) =>
         step(name(index), index === many - 1 ? null : name(many - 1), index < many - 2 ? name(index + 1) : undefined),
     ],
@@ -209,7 +209,7 @@ describe("500 steps", () => {
       (index: number) => step(name(index), nextOf(index), index % 10 === 9 ? name(index - 5) : undefined),
     ],
     [
-      "of which each chooses among three",
+      "each with a choice among three",
       (index: number) => ({
         ...step(name(index), null),
         next: [nextOf(index), name((index * 31) % many), null].map((to) => ({
@@ -218,8 +218,11 @@ describe("500 steps", () => {
         })),
       }),
     ],
-    ["of which each leads anywhere", (index: number) => step(name(index), nextOf(index), name((index * 7919) % many))],
-  ])("%s are laid out in time, and none lies over another", (_name, sketch) => {
+    [
+      "whose failures lead to steps all over",
+      (index: number) => step(name(index), nextOf(index), name((index * 7919) % many)),
+    ],
+  ])("%s are laid out in time, and none overlap", (_name, sketch) => {
     const steps = Array.from({ length: many }, (_, index) => sketch(index));
     const graph = graphOf(steps);
     const began = performance.now();
@@ -238,7 +241,7 @@ describe("500 steps", () => {
   });
 });
 
-test("arrow keys follow the ways between steps, and stay where none leads on", () => {
+test("arrow keys follow the transitions between steps, and stop where there is none", () => {
   const layout = drawn(step("a", "b", "mend"), step("b", null), step("mend", "a"));
   const keys = (from: string) =>
     ["ArrowDown", "ArrowRight", "ArrowUp", "ArrowLeft"].map((key) => follow(layout, stepId(from), key)?.slice(5));
@@ -283,7 +286,7 @@ describe("branches", () => {
     step("report", null),
   ];
 
-  test("are read from the config of the step that has them", () => {
+  test("are read from the config of their step", () => {
     const integrationDetails = { type: "/service/parallel", config: { branches: { left: "a", right: 5 } } };
     const each = { type: "/service/forEach", config: { items: [], step: "b" } };
     const read = stepsOf({
@@ -298,7 +301,7 @@ describe("branches", () => {
     ]);
   });
 
-  test("have the steps to which ways lead from their first one", () => {
+  test("contain the steps that their first step leads to", () => {
     const lanes = lanesByStep(regionOf(steps.map((one) => (one.name === "stock" ? step("stock", "reorder") : one))));
     const found = [...lanes].map(([name, { fork: from, name: branch }]) => `${name}: ${branch ?? "body"} of ${from}`);
     expect(found.sort()).toEqual([
@@ -310,7 +313,7 @@ describe("branches", () => {
     ]);
   });
 
-  test("stand in lanes side by side within the frame of their step, and no two steps lie over each other", () => {
+  test("are drawn in lanes side by side within the frame of their step, and no two steps overlap", () => {
     const layout = drawn(...steps);
     const lanes = layout.frames.filter(({ kind }) => kind === "lane");
     expect(lanes.map(({ label }) => label)).toEqual([undefined, "price", "stock"]);
@@ -337,7 +340,7 @@ describe("branches", () => {
     expect(new Set(layout.edges.map(({ id }) => id)).size).toBe(layout.edges.length);
   });
 
-  test("say of a way out of them that its step is in another branch", () => {
+  test("report a transition to a step of another branch", () => {
     const layout = drawn(
       fork("split", { left: "a", right: "b" }, null),
       step("a", "b"),
@@ -349,12 +352,12 @@ describe("branches", () => {
     expect(outside).toEqual(["b", "a"]);
   });
 
-  test("that nobody has written a step for yet are drawn with what is missing", () => {
+  test("a branch without any steps yet is drawn with the missing step", () => {
     const layout = drawn(fork("split", { left: "a" }, null));
     expect(layout.nodes.filter(({ kind }) => kind === "missing").map(({ label }) => label)).toEqual(["a"]);
   });
 
-  test("are walked by keys: down into the first, and into the next after coming back", () => {
+  test("can be walked by keys: down into the first, and into the next after coming back", () => {
     const layout = drawn(...steps);
     expect(follow(layout, stepId("check"), "ArrowDown")).toBe(stepId("price"));
     expect(follow(layout, stepId("price"), "ArrowUp")).toBe(stepId("check"));
@@ -362,7 +365,7 @@ describe("branches", () => {
     expect(follow(layout, stepId("check"), "ArrowDown", stepId("stock"))).toBe(stepId("line"));
   });
 
-  test("follow from a job's way where the definition may not be seen", () => {
+  test("are derived from a job's way if the definition cannot be read", () => {
     const runs = [
       { name: "each", branch: "", hasItems: true },
       { name: "a", branch: "each:1[0]" },

@@ -32,7 +32,7 @@ const step = (type: HistoryEntry["type"], name: string, more: Partial<HistoryEnt
 });
 
 describe("the story of a job", () => {
-  test("that is accepted is that it stands in line", () => {
+  test("says of an accepted job that it waits for its turn", () => {
     const story = tellStory(history(submitted));
     expect(story).toMatchObject({
       status: "PENDING",
@@ -43,7 +43,7 @@ describe("the story of a job", () => {
     expect(story.current).toBeUndefined();
   });
 
-  test("that sleeps says until when, and no more once it has gone on", () => {
+  test("says until when a job sleeps, and no longer after it has continued", () => {
     const delayEndsAt = "2026-02-01T12:00:00.000Z";
     const asleep = [submitted, started, step("step.started", "pause"), step("step.delayed", "pause", { delayEndsAt })];
     expect(tellStory(history(...asleep)).current).toMatchObject({
@@ -57,7 +57,7 @@ describe("the story of a job", () => {
     expect(awake).not.toHaveProperty("delayEndsAt");
   });
 
-  test("that waits says for what, and what of it is there", () => {
+  test("says which events a job waits for, and which of them have arrived", () => {
     const story = tellStory(
       history(
         submitted,
@@ -80,7 +80,7 @@ describe("the story of a job", () => {
     expect(looksOf(story).get("approve")).toEqual({ status: "waiting", visit: 1, attempts: 1 });
   });
 
-  test("that succeeds says which ways it took", () => {
+  test("the story of a successful job shows its way", () => {
     const story = tellStory(
       history(
         submitted,
@@ -101,7 +101,7 @@ describe("the story of a job", () => {
     ]);
   });
 
-  test("that has chosen says so before it is there, and tells a failure's way from a choice's to the same step", () => {
+  test("shows a choice before its target is entered, and distinguishes a failure's way from a choice's to the same step", () => {
     const chosen = [submitted, started, step("step.started", "a"), step("step.succeeded", "a", { next: "b" })];
     expect([...tellStory(history(...chosen)).taken]).toEqual([wayKey("", "a"), wayKey("a", "b")]);
     const ended = tellStory(history(...chosen.slice(0, -1), step("step.succeeded", "a", { next: null })));
@@ -110,7 +110,7 @@ describe("the story of a job", () => {
     expect([...tellStory(history(...failed)).taken]).toEqual([wayKey("", "a"), wayKey("a", "b", "failure")]);
   });
 
-  test("that tries again tells each attempt and each pause", () => {
+  test("the story of a job that retries shows each attempt and each pause", () => {
     const story = tellStory(
       history(
         submitted,
@@ -133,7 +133,7 @@ describe("the story of a job", () => {
     ]);
   });
 
-  test("that fails and is resumed goes on in the same visit, after a while in line", () => {
+  test("a job that fails and is resumed continues in the same visit, after a wait for its turn", () => {
     const failed = history(
       submitted,
       started,
@@ -168,7 +168,7 @@ describe("the story of a job", () => {
     expect(running.current?.end).toBeUndefined();
   });
 
-  test("that is cancelled ends the step that was under way, and no other", () => {
+  test("the story of a cancelled job ends the step that was running, and no other", () => {
     const cancelled = tellStory(
       history(submitted, started, step("step.started", "a"), step("step.waiting", "a", { eventIds: ["x"] }), {
         type: "job.cancelled",
@@ -178,7 +178,7 @@ describe("the story of a job", () => {
     expect(tellStory(history(submitted, { type: "job.cancelled" }))).toMatchObject({ status: "CANCELLED", runs: [] });
   });
 
-  test("of a loop shows the latest visit of each step", () => {
+  test("the story of a loop shows the latest visit of each step", () => {
     const visits = [1, 2, 3].flatMap((visit) => [
       step("step.started", "a", { visit }),
       step("step.succeeded", "a", { visit }),
@@ -205,7 +205,7 @@ describe("the story of a job with branches", () => {
     inBranch("step.started", "pay", "split:1[right]"),
   ];
 
-  test("is that it waits where a branch does, for the events of that branch", () => {
+  test("says that the job waits if a branch waits, for the events of that branch", () => {
     const story = tellStory(history(...split));
     expect(shownStatusOf(story)).toBe("WAITING");
     expect(story.current).toMatchObject({ name: "approve", branch: "split:1[left]" });
@@ -232,7 +232,7 @@ describe("the story of a job with branches", () => {
     expect(story.current?.name).toBe("each");
   });
 
-  test("keeps visits of different branches apart, and says how many items stand how", () => {
+  test("separates visits of different branches, and counts the items in each status", () => {
     const story = tellStory(
       history(
         submitted,
@@ -258,7 +258,7 @@ describe("the story of a job with branches", () => {
     expect(runWords(story, { name: "check", branch: "each:1[0]", visit: 2 })).toBe("check (item 0 of 10,000, visit 2)");
   });
 
-  test("ends the branches that are open with the step that has them, and a resume opens them again", () => {
+  test("ends the open branches with their step, and a resume opens them again", () => {
     const failed = [
       ...split,
       inBranch("step.failed", "pay", "split:1[right]", { error }),
@@ -278,7 +278,7 @@ describe("the story of a job with branches", () => {
     expect(looksOf(resumed).get("split")?.progress).toMatchObject({ open: 1, cancelled: 1 });
   });
 
-  test("marks the ways into branches, within them, and to their ends", () => {
+  test("marks the transitions into branches, within them, and to their ends", () => {
     const { taken } = tellStory(
       history(
         ...split.slice(0, -1),
@@ -295,7 +295,7 @@ describe("the story of a job with branches", () => {
     ]);
   });
 
-  test("says that a worker was lost, and not a node, where the step is a task", () => {
+  test("reports a lost worker, and not a lost node, if the step is a task", () => {
     const lost = [submitted, started, step("step.started", "work"), step("step.interrupted", "work")];
     const outcome = (type: string) => tellStory(history(...lost), new Map([["work", type]])).main?.spans[0]?.outcome;
     expect(outcome("/service/task")).toBe("workerLost");
@@ -303,7 +303,7 @@ describe("the story of a job with branches", () => {
   });
 });
 
-test("a history of 30,000 entries is told while nobody notices", () => {
+test("the story of a history of 30,000 entries is built without noticeable delay", () => {
   const visits = Array.from({ length: 10_000 }, (_, visit) => [
     step("step.started", `s${visit % 7}`, { visit }),
     step("step.succeeded", `s${visit % 7}`, { visit }),

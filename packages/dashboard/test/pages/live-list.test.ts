@@ -23,16 +23,16 @@ function summary(loaded: readonly LivePage[], latest: LivePage | undefined, orde
   return { jobs: jobs.map(({ jobId }) => jobId).join(""), gone: [...goneIds].join(""), newCount };
 }
 
-test("loaded rows stay as they were, even if newer rows have arrived", () => {
+test("loaded rows stay unchanged, even if newer rows have arrived", () => {
   expect(summary([page("fed", "t"), page("cba")], page("hgf", "u"))).toEqual({ jobs: "fedcba", gone: "", newCount: 2 });
 });
 
-test("jobs are shown as they were seen last", () => {
+test("jobs are shown as they were last loaded", () => {
   const latest = { jobs: [job("b", "SUCCEEDED"), job("a")] };
   expect(liveList([page("ba")], latest, "newest").jobs.map(({ status }) => status)).toEqual(["SUCCEEDED", "RUNNING"]);
 });
 
-test("jobs that are listed no longer are told apart, as far as the first page reaches", () => {
+test("jobs that are no longer listed are recognized, within the first page", () => {
   expect(summary([page("fed", "t"), page("cba", "u")], page("fdc", "v"))).toEqual({
     jobs: "fedcba",
     gone: "e",
@@ -46,7 +46,7 @@ test("jobs beyond the loaded pages are not new", () => {
   expect(summary([page("fe", "t")], page("fedc", "u"))).toEqual({ jobs: "fe", gone: "", newCount: 0 });
 });
 
-test("with the oldest first new ones come at the end", () => {
+test("with the oldest first, new jobs come at the end", () => {
   expect(summary([page("abc")], page("abcd"), "oldest")).toEqual({ jobs: "abc", gone: "", newCount: 1 });
   expect(summary([page("ab", "t")], page("ab", "t"), "oldest")).toEqual({ jobs: "ab", gone: "", newCount: 0 });
   expect(summary([page("abc", "t"), page("def")], page("acd", "t"), "oldest")).toEqual({
@@ -56,6 +56,6 @@ test("with the oldest first new ones come at the end", () => {
   });
 });
 
-test("before the first page was asked for again nothing is new and nothing is gone", () => {
+test("before the first page has been reloaded, no job is new and none is gone", () => {
   expect(summary([page("ba")], undefined)).toEqual({ jobs: "ba", gone: "", newCount: 0 });
 });

@@ -113,7 +113,7 @@ test.each<[string, Partial<WholeJob>, Partial<JobStory>, object]>([
     { status: "PENDING" },
     { name: "prepare", status: "failed" },
   ],
-])("a job that %s is shown so before its history is here", (_, job, story, current) => {
+])("a job that %s is shown as such before its history has loaded", (_, job, story, current) => {
   const whole = { createdAt: at(0), startedAt: at(1), updatedAt: at(3), ...job } as WholeJob;
   const told = tellStory(entriesOf(whole));
   expect(told).toMatchObject(story);
@@ -121,7 +121,7 @@ test.each<[string, Partial<WholeJob>, Partial<JobStory>, object]>([
   expect(told.runs.length).toBe(stepRunCount(whole));
 });
 
-test("a step that was cancelled with its branch is no failure", () => {
+test("a step that was cancelled with its branch is not a failure", () => {
   const cancelled = { code: "Cancelled", message: "" };
   const steps = [
     { ...done, name: "split", status: "success", branchCount: 1, startedAt: at(1), finishedAt: at(2) },
@@ -137,7 +137,7 @@ test("a step that was cancelled with its branch is no failure", () => {
   expect(tellStory(entriesOf(whole)).runs.at(-1)).toMatchObject({ status: "cancelled", end: Date.parse(at(2)) });
 });
 
-test("step runs that GetJob leaves out count as well", () => {
+test("step runs that GetJob omits are counted as well", () => {
   expect(stepRunCount({ steps: [prepared], earlierStepRuns: { prepare: 3, approve: 4 } } as unknown as WholeJob)).toBe(
     8,
   );

@@ -14,11 +14,11 @@ describe("the ticks of a timeline", () => {
     [3_600_000, 3_600_000 + 50 * second, ["1 h", "1 h 10 s", "1 h 20 s", "1 h 30 s", "1 h 40 s", "1 h 50 s"]],
     [0, 25 * hour, ["0", "6 h", "12 h", "18 h", "1 d"]],
     [0, 1_000 * 24 * hour, ["0", "200 d", "400 d", "600 d", "800 d", "1,000 d"]],
-  ])("from %i ms to %i ms stand at round times: %j", (from, to, texts) => {
+  ])("the ticks from %i ms to %i ms are at round times: %j", (from, to, texts) => {
     expect(ticksOf({ from, to }).map(({ text }) => text)).toEqual(texts);
   });
 
-  test("are never more than seven, and no two read the same", () => {
+  test("are never more than seven, and no two have the same text", () => {
     for (let length = 1; length < 1e12; length *= 1.7) {
       const ticks = ticksOf({ from: length / 3, to: length * 1.3 });
       expect(ticks.length).toBeLessThanOrEqual(7);
@@ -30,16 +30,16 @@ describe("the ticks of a timeline", () => {
 describe("the window of a timeline", () => {
   const whole = { from: 0, to: 1_000 };
 
-  test("is halved around the step that is looked at, which stays where it is", () => {
+  test("is halved around the selected step, which stays in place", () => {
     expect(zoomed(whole, 2, 900, 1_000)).toEqual({ from: 450, to: 950 });
     expect(zoomed({ from: 450, to: 950 }, 0.5, 900, 1_000)).toEqual(whole);
   });
 
-  test("is halved around its middle when the step is outside of it", () => {
+  test("is halved around its middle if the step is outside of it", () => {
     expect(zoomed({ from: 0, to: 400 }, 2, 900, 1_000)).toEqual({ from: 100, to: 300 });
   });
 
-  test("is never shorter than 10 ms, nor longer than the job", () => {
+  test("is never shorter than 10 ms, or longer than the job", () => {
     expect(zoomed({ from: 0, to: 12 }, 8, 6, 1_000)).toEqual({ from: 1, to: 11 });
     expect(zoomed({ from: 200, to: 900 }, 0.5, 500, 1_000)).toEqual(whole);
   });
@@ -50,7 +50,7 @@ describe("the window of a timeline", () => {
     expect(moved({ from: 800, to: 1_000 }, 0.5, 1_000)).toEqual({ from: 800, to: 1_000 });
   });
 
-  test("is put around a step with some room at both ends", () => {
+  test("is put around a step with some margin at both ends", () => {
     expect(windowAround({ from: 400, to: 500 }, 1_000)).toEqual({ from: 390, to: 510 });
     expect(windowAround({ from: 1_000, to: 1_000 }, 1_000)).toEqual({ from: 990, to: 1_000 });
   });

@@ -24,10 +24,13 @@ test.each([
   expect(jsonProblemOf(text)).toBe(`JSON syntax error, line ${line}, column ${column}`);
 });
 
-test.each(["{}", " [ ] ", '{"a": [1, -2.5e3, true, null, {"b\\u00e9": "\\n"}]}', "7", '"😀"'])("%j is JSON", (text) => {
-  expect(jsonProblemOf(text)).toBeUndefined();
-});
+test.each(["{}", " [ ] ", '{"a": [1, -2.5e3, true, null, {"b\\u00e9": "\\n"}]}', "7", '"😀"'])(
+  "%j is valid JSON",
+  (text) => {
+    expect(jsonProblemOf(text)).toBeUndefined();
+  },
+);
 
-test("a number that no browser can hold is JSON, but is not sent as null", () => {
+test("a number that no browser can represent is valid JSON, but is not sent as null", () => {
   expect(jsonProblemOf('{"a": 1e400}')).toBe("A number is too large");
 });

@@ -17,7 +17,7 @@ test.each([
   expect(rendered(diffLines(before, after))).toBe(expected);
 });
 
-test("whatever changed, without the added lines it is the first text, without the removed ones the second", () => {
+test("the diff without its added lines is the first text, and without its removed lines the second, for any change", () => {
   const text = array(constantFrom("a", "b", "c", "d"), { maxLength: 40 });
   assert(
     property(text, text, (before, after) => {
@@ -28,7 +28,7 @@ test("whatever changed, without the added lines it is the first text, without th
   );
 });
 
-test("two long texts with nothing in common are told apart in no time", () => {
+test("two long texts with nothing in common are compared in no time", () => {
   const before = Array.from({ length: 20_000 }, (_, index) => `before ${index}`);
   const after = Array.from({ length: 20_000 }, (_, index) => `after ${index}`);
   const startedAt = performance.now();

@@ -41,7 +41,7 @@ const address = {
 };
 
 describe("a form", () => {
-  test("asks for what the first step takes", () => {
+  test("has the fields of the first step's input", () => {
     const made = inputFieldOf(definitionWith(order, { address }));
     expect(made?.fields?.map(({ name, kind, isRequired }) => [name, kind, isRequired])).toEqual([
       ["sku", "text", true],
@@ -75,10 +75,10 @@ describe("a form", () => {
     ["no type at all", {}],
     ["all of several", { allOf: [{ type: "string" }, { minLength: 1 }] }],
     ["a tuple", { type: "array", prefixItems: [{ type: "string" }] }],
-    ["one of several, and more beside", { anyOf: [{ required: ["a"] }], properties: { a: {}, b: {} } }],
+    ["one of several, beside other keywords", { anyOf: [{ required: ["a"] }], properties: { a: {}, b: {} } }],
     ["a reference to nothing", { $ref: "#/definitions/none" }],
-    ["what is no schema", true],
-  ])("asks for JSON where the schema is %s", (_name, schema) => {
+    ["an invalid schema", true],
+  ])("has a JSON field if the schema is %s", (_name, schema) => {
     expect(field(schema)).toMatchObject({ kind: "json" });
   });
 
@@ -86,7 +86,7 @@ describe("a form", () => {
     ["several types", { type: ["string", "null"], title: "Note" }],
     ["exactly one of several", { title: "Note", oneOf: [{ type: "string" }, { type: "null" }] }],
     ["one of several", { title: "Note", anyOf: [{ $ref: "#/definitions/text" }, { type: "null" }] }],
-  ])("asks which kind of value it is where the schema is %s", (_name, schema) => {
+  ])("lets the user choose the kind of value if the schema is %s", (_name, schema) => {
     const made = field(schema, { text: { type: "string" } });
     expect(made).toMatchObject({ kind: "union", label: "Note" });
     expect(made.variants).toMatchObject([
@@ -101,11 +101,11 @@ describe("a form", () => {
   test.each([
     ["truth value", { type: ["boolean", "null"] }, [false, true, null]],
     ["value of a list", { anyOf: [{ enum: ["a", "b"] }, { type: "null" }] }, ["a", "b", null]],
-  ])("offers null beside the others where a %s may be null", (_name, schema, choices) => {
+  ])("offers null beside the other values if a %s can be null", (_name, schema, choices) => {
     expect(field(schema)).toMatchObject({ kind: "choice", choices });
   });
 
-  test("tells objects of a union apart by the part that has one value alone", () => {
+  test("distinguishes objects of a union by the property that has only one value", () => {
     const card = { properties: { type: { const: "card" }, number: { type: "string" } }, required: ["type", "number"] };
     const bill = { properties: { type: { const: "bill" }, days: { type: "integer" } }, required: ["type", "days"] };
     const made = field({ oneOf: [card, bill] });
@@ -117,18 +117,18 @@ describe("a form", () => {
     ]);
   });
 
-  test("asks for a date, and for a date with its time, by a calendar", () => {
+  test("has a calendar for a date, and for a date with its time", () => {
     expect(field({ type: "string", format: "date" })).toMatchObject({ inputType: "date" });
     expect(field({ type: "string", format: "date-time" })).toMatchObject({ inputType: "datetime-local" });
   });
 
-  test("chooses no value for the reader, unless there is only one", () => {
+  test("chooses no value for the user, unless there is only one", () => {
     expect(emptyDraft(field({ enum: ["a", "b"] }))).toBeUndefined();
     expect(emptyDraft(field({ type: "boolean" }))).toBeUndefined();
     expect(emptyDraft(field({ const: "a" }))).toBe("a");
   });
 
-  test("does not follow a schema that holds itself for ever", () => {
+  test("does not follow a recursive schema for ever", () => {
     const tree = { type: "object", properties: { child: { $ref: "#/definitions/tree" } } };
     expect(JSON.stringify(inputFieldOf(definitionWith({ $ref: "#/definitions/tree" }, { tree }))).length).toBeLessThan(
       5_000,
@@ -136,7 +136,7 @@ describe("a form", () => {
     expect(field({ $ref: "#/definitions/a" }, { a: { $ref: "#/definitions/a" } })).toMatchObject({ kind: "json" });
   });
 
-  test.each(["", "{", "[]", '{"steps": []}', "null"])("is none for the definition %j", (definition) => {
+  test.each(["", "{", "[]", '{"steps": []}', "null"])("does not exist for the definition %j", (definition) => {
     expect(inputFieldOf(definition)).toBeUndefined();
   });
 });
@@ -144,12 +144,12 @@ describe("a form", () => {
 describe("a draft", () => {
   const made = inputFieldOf(definitionWith(order, { address })) as SchemaField;
 
-  test("begins with what must be there, and with defaults", () => {
+  test("begins with the required fields, and with defaults", () => {
     expect(emptyDraft(made)).toEqual({ sku: "", count: 1, address: { city: "" } });
     expect(emptyDraft(field({}))).toEqual({});
   });
 
-  test("says what is missing or is not finished, by pointers", () => {
+  test("names the missing and unfinished values, by pointers", () => {
     expect(problemsOf(made, { sku: "A", address: { city: "Bern" } })).toEqual([]);
     const draft = { count: new Unfinished("1."), address: { zip: numberDraft("x", false) }, notes: ["a", undefined] };
     expect(problemsOf(made, draft)).toEqual([
@@ -175,7 +175,7 @@ describe("a draft", () => {
     expect(numberDraft(text, isInteger)).toEqual(value);
   });
 
-  test("keeps JSON that is not finished as it was typed", () => {
+  test("keeps unfinished JSON as it was typed", () => {
     expect(textOfDraft(jsonDraft('{"a":'))).toBe('{"a":');
     expect(jsonDraft('{"a": 1}')).toEqual({ a: 1 });
     expect(jsonDraft(" ")).toBeUndefined();
@@ -183,7 +183,7 @@ describe("a draft", () => {
     expect(JSON.parse(textOfDraft({ count: new Unfinished("12a") }))).toEqual({ count: "12a" });
   });
 
-  test("has parts with any name", () => {
+  test("has properties with any name", () => {
     const draft = withPart({ a: 1 }, "__proto__", 2) as object;
     expect(Object.entries(draft)).toEqual([
       ["a", 1],
@@ -209,26 +209,26 @@ describe("the form of an event's payload", () => {
     return field?.fields?.map(({ name, isRequired }) => [name, isRequired]);
   }
 
-  test("asks for what the output definition declares and the input definition does not", () => {
+  test("has the properties that the output definition declares and the input definition does not", () => {
     expect(asked({ eventIds: ["approved"] })).toEqual([
       ["approved", true],
       ["comment", false],
     ]);
   });
 
-  test("requires nothing that another event may bring", () => {
+  test("requires nothing that another event can bring", () => {
     expect(asked({ eventIds: ["approved", "paid"] })).toEqual([
       ["approved", false],
       ["comment", false],
     ]);
   });
 
-  test("asks for what `payloadDefinitions` says of the event", () => {
+  test("follows the schema that `payloadDefinitions` has for the event", () => {
     const payloadDefinitions = { approved: { $ref: "#/definitions/reason" } };
     expect(asked({ eventIds: ["approved"], payloadDefinitions })).toEqual([["reason", true]]);
   });
 
-  test("is missing where an event can bring nothing that the definition declares", () => {
+  test("does not exist if an event can bring no property of the definition", () => {
     expect(asked({ eventIds: ["approved"] }, order)).toBeUndefined();
   });
 });

@@ -64,7 +64,7 @@ const maxAgeMs = 1_000;
 const maxRemembered = 20_000;
 
 /**
- * Finds who sends a Bearer value, and what they may do. Returns without a promise when the value was looked up a moment ago, which is by far the
+ * Finds the caller of a Bearer value and their permissions. Returns without a promise when the value was looked up a moment ago, which is by far the
  * usual case.
  */
 export class Authenticator {

@@ -306,7 +306,7 @@ function answerErrors(app: App, { logger, failedAccess, denials, metrics }: Erro
       else if (caller !== null && granted === null) failedAccess.note(caller.principal.id);
       if (code === "RateLimitError" && granted === null) metrics.requestLimited("door", "refusals");
       if (code !== "UnhandledError") return;
-      logger.error({ err: error, ...describeRequest(request) }, "a request failed for a reason that nobody expected");
+      logger.error({ err: error, ...describeRequest(request) }, "a request failed for an unexpected reason");
     };
     const recorded = denials.record(error, request);
     if (recorded === undefined) answer();

@@ -20,7 +20,7 @@ import { findOrganizationMaximum, findUserByEmail, setOrganizationMaximum } from
 
 /*
  * These functions change accounts without a sign-in, for an operator who has access to the store and could change the rows by hand. Accounts are
- * known by their e-mail address; each function answers undefined when nobody has it. The account's activity records every change for its user.
+ * known by their e-mail address; each function returns undefined when no account has it. The account's activity records every change for its user.
  */
 
 /** Makes a link that sets another password. `removesSecondFactor` is for people who lost the app and the recovery codes. */

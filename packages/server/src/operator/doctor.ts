@@ -42,7 +42,9 @@ async function examineServer(config: Config): Promise<Finding[]> {
     return [
       ok("database", `PostgreSQL ${facts.version} answers.`),
       ...judgeServer(facts, config),
-      isPooled ? await judgePooler(config, databaseUrl) : ok("pooler", "Nothing stands between us and the server."),
+      isPooled
+        ? await judgePooler(config, databaseUrl)
+        : ok("pooler", "There is no connection pooler before the server."),
       await judgeClock(database),
       ...(await examineStore(database, config)),
     ];
@@ -126,18 +128,18 @@ async function examineSecretKey(database: Database, config: Config): Promise<Fin
 async function judgePooler({ preparedStatements, databaseTimeoutMs }: Config, databaseUrl: string): Promise<Finding> {
   try {
     const { sharesSessions, keepsPreparedStatements } = await examinePooler(databaseUrl, databaseTimeoutMs);
-    if (!sharesSessions) return ok("pooler", "A connection pooler stands before the server; it shares no sessions.");
+    if (!sharesSessions) return ok("pooler", "There is a connection pooler before the server; it shares no sessions.");
     if (keepsPreparedStatements || !preparedStatements) {
       return ok(
         "pooler",
-        "A connection pooler stands before the server and shares its sessions; the settings allow for it.",
+        "There is a connection pooler before the server that shares sessions; the settings allow for it.",
       );
     }
     return problem("pooler", `DATABASE_URL: ${forgetfulPooler}`);
   } catch (error) {
     return warning(
       "pooler",
-      `A connection pooler stands before the server, and could not be examined: ${messageOf(error)}.`,
+      `There is a connection pooler before the server, which could not be examined: ${messageOf(error)}.`,
     );
   }
 }

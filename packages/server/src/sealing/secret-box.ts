@@ -38,8 +38,8 @@ export class SecretBox {
   }
 
   /**
-   * The value under the key that seals now. Undefined when it is already, and when no key here opens it: one such value must not keep the others from
-   * being sealed again.
+   * Returns the value, sealed again under the present key. Undefined if it is sealed under that key already, or if no key here opens it: one such
+   * value must not keep the others from being sealed again.
    */
   reseal(purpose: string, context: string, sealed: Buffer): Buffer | undefined {
     const [current, ...others] = this.keysFor(purpose);

@@ -16,7 +16,7 @@ test("a value is answered without a promise while it is fresh, and loaded again 
   expect(await cache.get("a", async () => "two")).toBe("two");
 });
 
-test("age counts from before the look-up: a slow one is old when it comes", async () => {
+test("age counts from before the look-up, so a slow look-up gives an old value", async () => {
   const { clock, cache } = cacheWithClock();
   const slow = cache.get("a", async () => {
     clock.nowMs = 900;
@@ -27,7 +27,7 @@ test("age counts from before the look-up: a slow one is old when it comes", asyn
   expect(await cache.get("a", async () => "two")).toBe("two");
 });
 
-test("look-ups at the same time share one, until it is too slow to trust", async () => {
+test("simultaneous look-ups of one value share one query, until that query is too slow to trust", async () => {
   const { clock, cache } = cacheWithClock();
   let loads = 0;
   const gate = Promise.withResolvers<string>();
@@ -55,7 +55,7 @@ test("a forgotten value is loaded again, and a look-up that was running at that 
   expect(await cache.get("a", async () => "new")).toBe("new");
 });
 
-test("a change forgets the values that it concerns and every look-up under way, and no other value", async () => {
+test("a change forgets the values that it concerns and every running look-up, and no other value", async () => {
   const { cache } = cacheWithClock();
   for (const key of ["a", "b"]) await cache.get(key, async () => key);
   const gate = Promise.withResolvers<string>();
@@ -74,7 +74,7 @@ test("a failed look-up is not remembered", async () => {
   expect(await cache.get("a", async () => "back")).toBe("back");
 });
 
-test("the number of remembered values is bounded; the stalest goes first", async () => {
+test("the number of remembered values is bounded; the value that was loaded longest ago goes first", async () => {
   const { cache } = cacheWithClock(2);
   for (const key of ["a", "b", "c"]) await cache.get(key, async () => key);
   expect(cache.get("c", async () => "again")).toBe("c");

@@ -42,7 +42,7 @@ test.for(valueRows)("a role claim that is %s gives its roles", ([, groups, expec
   expect(rolesNamedBy(provider, claims?.roleValues ?? [])).toEqual(expected);
 });
 
-test("a role claim may lie deep, or have an address as its name", () => {
+test("a role claim can be nested, or have a URL as its name", () => {
   const deep = { ...raw, realm_access: { "a/b": ["staff"] }, "https://acme.test/roles": "builders" };
   expect(readClaims({ ...provider, roleClaim: "/realm_access/a~1b" }, deep)?.roleValues).toEqual(["staff"]);
   expect(readClaims({ ...provider, roleClaim: "/realm_access/none/deeper" }, deep)?.roleValues).toBeUndefined();
@@ -50,7 +50,7 @@ test("a role claim may lie deep, or have an address as its name", () => {
   expect(readClaims({ ...provider, roleClaim: "constructor" }, deep)?.roleValues).toBeUndefined();
 });
 
-test("nothing said of roles is something else than no role", () => {
+test("a missing role claim is different from a claim without roles", () => {
   expect(readClaims(provider, raw)?.roleValues).toBeUndefined();
   expect(readClaims(provider, { ...raw, groups: null })?.roleValues).toBeUndefined();
   expect(readClaims(provider, { ...raw, groups: [] })?.roleValues).toEqual([]);
@@ -60,15 +60,18 @@ test("nothing said of roles is something else than no role", () => {
 const emailRows: readonly (readonly [string, unknown, boolean, boolean])[] = [
   ["says that it is verified", true, true, true],
   ["says that it is not", false, false, false],
-  ["says so in words", "true", false, true],
-  ["says nothing of it", undefined, false, true],
+  ["says so in a text", "true", false, true],
+  ["does not mention it", undefined, false, true],
 ];
 
-test.for(emailRows)("an address of which the issuer %s", ([, isVerified, counts, countsIfTrusted]) => {
-  const claims = { ...raw, email: "a@acme.test", email_verified: isVerified };
-  expect(readClaims(provider, claims)?.email !== undefined).toBe(counts);
-  expect(readClaims({ ...provider, trustsEmail: true }, claims)?.email !== undefined).toBe(countsIfTrusted);
-});
+test.for(emailRows)(
+  "an e-mail address counts as the configuration says if the issuer %s",
+  ([, isVerified, counts, countsIfTrusted]) => {
+    const claims = { ...raw, email: "a@acme.test", email_verified: isVerified };
+    expect(readClaims(provider, claims)?.email !== undefined).toBe(counts);
+    expect(readClaims({ ...provider, trustsEmail: true }, claims)?.email !== undefined).toBe(countsIfTrusted);
+  },
+);
 
 const domainRows: readonly (readonly [string, boolean])[] = [
   ["a@acme.test", true],
@@ -89,7 +92,7 @@ const domainRows: readonly (readonly [string, boolean])[] = [
   [`${"a".repeat(65)}@acme.test`, false],
 ];
 
-test.for(domainRows)("whether %j is an address of the provider's: %s", ([email, expected]) => {
+test.for(domainRows)("the e-mail domain of %j belongs to the provider: %s", ([email, expected]) => {
   expect(hasDomainOf(provider, email)).toBe(expected);
 });
 
@@ -107,12 +110,24 @@ test.for(nameRows)("the name in %j is %s", ([claims, expected]) => {
 });
 
 const roleRows: readonly (readonly [string, readonly string[], readonly string[], readonly string[], object])[] = [
-  ["somebody new gets what is given", [], [], ["viewer"], { roles: ["viewer"], providerRoles: ["viewer"] }],
-  ["what is given no more goes", ["viewer"], ["viewer"], [], { roles: [], providerRoles: [] }],
-  ["what others gave stays", ["ci", "viewer"], ["viewer"], [], { roles: ["ci"], providerRoles: [] }],
-  ["what others gave stays theirs", ["ci"], [], ["ci"], { roles: ["ci"], providerRoles: [] }],
-  ["what others took away comes back", [], ["viewer"], ["viewer"], { roles: ["viewer"], providerRoles: ["viewer"] }],
-  ["one for another", ["viewer"], ["viewer"], ["ci"], { roles: ["ci"], providerRoles: ["ci"] }],
+  ["a new user gets the given roles", [], [], ["viewer"], { roles: ["viewer"], providerRoles: ["viewer"] }],
+  ["a role that is no longer given goes", ["viewer"], ["viewer"], [], { roles: [], providerRoles: [] }],
+  ["a role from another source stays", ["ci", "viewer"], ["viewer"], [], { roles: ["ci"], providerRoles: [] }],
+  [
+    "a role from both sources stays as one from the other source",
+    ["ci"],
+    [],
+    ["ci"],
+    { roles: ["ci"], providerRoles: [] },
+  ],
+  [
+    "a given role that was removed here comes back",
+    [],
+    ["viewer"],
+    ["viewer"],
+    { roles: ["viewer"], providerRoles: ["viewer"] },
+  ],
+  ["one role replaces another", ["viewer"], ["viewer"], ["ci"], { roles: ["ci"], providerRoles: ["ci"] }],
 ];
 
 test.for(roleRows)("%s", ([, roles, providerRoles, given, expected]) => {

@@ -78,7 +78,7 @@ async function isValid(issuer: ExternalIssuer, token: string): Promise<boolean> 
   return (await verifySigned(issuer, token, "us", Date.now())) !== undefined;
 }
 
-test("an issuer is asked once who it is, however many want to know", async () => {
+test("many simultaneous callers cause one request for an issuer's metadata", async () => {
   const published = await Published.start();
   const issuer = published.connect();
   await Promise.all([1, 2, 3].map(() => issuer.discover()));
@@ -86,7 +86,7 @@ test("an issuer is asked once who it is, however many want to know", async () =>
   expect(published.asked).toEqual(["/.well-known/openid-configuration"]);
 });
 
-test("a description that is too old is asked for again, and an old one will do while the issuer is away", async () => {
+test("old issuer metadata is requested again, and stays in use while the issuer is unreachable", async () => {
   const published = await Published.start();
   const issuer = published.connect({ maxAgeMs: 0 });
   await issuer.discover();
@@ -98,7 +98,7 @@ test("a description that is too old is asked for again, and an old one will do w
   await expect(forgetful.discover()).rejects.toMatchObject({ code: "UnavailableError" });
 });
 
-test("an issuer that did not answer is left alone for a while", async () => {
+test("an issuer that did not answer is asked again only after a while", async () => {
   const published = await Published.start();
   published.isDown = true;
   const issuer = published.connect({ failurePauseMs: 60_000 });
@@ -122,7 +122,7 @@ test("a new key of the issuer is found at its first use", async () => {
   expect(await isValid(issuer, await signOld())).toBe(false);
 });
 
-test("keys that nobody has heard of make us ask once in a while and not each time", async () => {
+test("unknown key ids cause one request for keys in a while, and not one for each token", async () => {
   const published = await Published.start();
   const signKnown = await published.newKey("known");
   const issuer = published.connect({ keyCooldownMs: 60_000 });
@@ -136,7 +136,7 @@ test("keys that nobody has heard of make us ask once in a while and not each tim
   expect(published.asked).toEqual([]);
 });
 
-test("keys that cannot be had are no answer about a token, and are not asked for by each of them", async () => {
+test("a token is neither valid nor invalid while keys cannot be loaded, and not every token causes a new request", async () => {
   const published = await Published.start();
   const signToken = await published.newKey("known");
   const issuer = published.connect({ failurePauseMs: 60_000 });
@@ -149,13 +149,13 @@ test("keys that cannot be had are no answer about a token, and are not asked for
   expect(published.asked).toEqual(["/keys"]);
 });
 
-test("a key of another kind than the algorithms that are taken verifies nothing", async () => {
+test("a key whose kind does not match the accepted algorithms verifies nothing", async () => {
   const published = await Published.start();
   const signToken = await published.newKey("p384", "ES384");
   expect(await isValid(published.connect(), await signToken())).toBe(false);
 });
 
-test("an issuer whose metadata names another issuer, or no keys, is refused", async () => {
+test("an issuer whose metadata names another issuer, or no keys, is rejected", async () => {
   const published = await Published.start();
   for (const changes of [{ issuer: "https://other.test" }, { jwks_uri: undefined }, { jwks_uri: "no address" }]) {
     published.changes = changes;

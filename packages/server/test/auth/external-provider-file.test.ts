@@ -86,9 +86,9 @@ const rows: readonly (readonly [string, unknown, readonly (string | RegExp)[]])[
     [{ ...roleless, roleClaim: "groups" }],
     [/^\/0\/roles is missing/, /^\/0\/defaultRoles is missing/],
   ],
-  ["no way to a role", [roleless], [/^\/0\/defaultRoles is missing/]],
+  ["neither a role claim nor default roles", [roleless], [/^\/0\/defaultRoles is missing/]],
   [
-    "what is no role's name",
+    "an invalid role name",
     [{ ...good, roles: { staff: ["Viewer!"] } }],
     [/^\/0\/roles\/staff\/0 must be the name of a role/],
   ],
@@ -132,7 +132,7 @@ test("every problem is listed at once", () => {
   ).toHaveLength(2);
 });
 
-test("a good file says what it means by what it leaves out", () => {
+test("a valid file has the documented defaults for omitted fields", () => {
   const { providers, problems } = parseProviders(
     JSON.stringify([good, { ...other, clientId: "b", bearer: { audience: "stepwell" } }]),
     () => "",
@@ -148,13 +148,13 @@ test("a good file says what it means by what it leaves out", () => {
 });
 
 test.for(["http://localhost:3000", "http://127.0.0.1", "http://[::1]:3000/a"])(
-  "%s may be an issuer for a try",
+  "%s can be an issuer for a trial",
   (issuer) => {
     expect(problemsOf([{ ...good, issuer }])).toEqual([]);
   },
 );
 
-test("text that is no JSON is refused, and none of it is repeated", () => {
+test("text that is not JSON is rejected, and no error repeats the text", () => {
   const { problems } = parseProviders('[{"clientSecret": "hush" "id"}]', () => "");
   expect(problems).toHaveLength(1);
   expect(problems[0]?.detail).toMatch(/^is not JSON/);
@@ -169,7 +169,7 @@ function fileWith(text: string): string {
   return path;
 }
 
-test("a secret's file is found beside the providers' one, and its last line break is no part of the secret", () => {
+test("a secret's file is found relative to the providers' file, and its last line break is not part of the secret", () => {
   const { clientSecret: _, ...secretless } = good;
   const path = fileWith(JSON.stringify([{ ...secretless, clientSecretFile: "acme.secret" }]));
   expect(() => readProviderFile(path)).toThrow(/\/0\/clientSecretFile cannot be read: ENOENT/);
@@ -179,7 +179,7 @@ test("a secret's file is found beside the providers' one, and its last line brea
   expect(readProviderFile(path)[0]?.clientSecret).toBe("hush");
 });
 
-test("the service does not start with a file that is wrong or not there", async () => {
+test("the service does not start with a wrong or missing file", async () => {
   const start = (file: string) =>
     startService(
       readConfig({

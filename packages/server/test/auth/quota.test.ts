@@ -42,8 +42,8 @@ function usedTogether(quotas: readonly Quota[]): number {
   return quotas.reduce((sum, quota) => sum + quota.used, 0);
 }
 
-describe("alone", () => {
-  test("a node allows exactly the limit, and never asks the store", () => {
+describe("on one node", () => {
+  test("a node allows exactly the limit, and sends nothing to the store", () => {
     const quota = quotaOf(100, 1);
     const allowed = Array.from({ length: 150 }, () => {
       if (quota.used >= quota.mark) return quota.decide();
@@ -54,7 +54,7 @@ describe("alone", () => {
     expect(quota.remaining).toBe(0);
   });
 
-  test("an expensive request passes if there is room for its cost, and one that costs more than the whole limit uses all of it", () => {
+  test("an expensive request passes if its cost fits, and a request that costs more than the whole limit uses all of it", () => {
     const quota = quotaOf(100, 1);
     quota.used = 85;
     expect([quota.decide(20), quota.decide(15)]).toEqual(["reject", "allow"]);
@@ -82,7 +82,7 @@ describe("alone", () => {
 });
 
 describe("among several nodes", () => {
-  test("a quota far from its limit says nothing to the store", () => {
+  test("a node far from the limit of a quota sends nothing to the store", () => {
     const quota = quotaOf(1_200, 3);
     for (let count = 0; count < 7; count += 1) {
       expect(quota.used < quota.mark).toBe(true);
@@ -90,7 +90,7 @@ describe("among several nodes", () => {
     }
   });
 
-  test("in an even stream the store is asked before anybody has to wait for it", () => {
+  test("a node under a steady load asks the store before any request has to wait for it", () => {
     const quota = quotaOf(12_000, 3);
     const ledger = new Ledger();
     const decisions: string[] = [];
@@ -108,7 +108,7 @@ describe("among several nodes", () => {
     expect(new Set(decisions)).toEqual(new Set(["allow"]));
   });
 
-  test("all of a sudden burst on one node is decided in two exchanges", () => {
+  test("a sudden burst on one node is decided in two exchanges with the store", () => {
     const quota = quotaOf(600, 3);
     const ledger = new Ledger();
     let exchanges = 0;
@@ -149,7 +149,7 @@ describe("among several nodes", () => {
     expect(idle.used + busy.used).toBe(1_000);
   });
 
-  test("a node that leaves owes nothing afterwards", () => {
+  test("a node that leaves has reported everything that it allowed", () => {
     const [leaving, staying] = [quotaOf(1_000, 2), quotaOf(1_000, 2)];
     const ledger = new Ledger();
     for (let count = 0; count < 100; count += 1) request(leaving, ledger);
@@ -159,7 +159,7 @@ describe("among several nodes", () => {
     expect(staying.used).toBe(900);
   });
 
-  test("while the store is out of reach a node goes by what it knows, and tells afterwards what it allowed", () => {
+  test("a node that cannot reach the store decides by its last data, and reports later what it allowed", () => {
     const [first, second] = [quotaOf(100, 2), quotaOf(100, 2)];
     const ledger = new Ledger();
     for (let count = 0; count < 20; count += 1) request(first, ledger);
@@ -178,7 +178,7 @@ describe("among several nodes", () => {
     expect(first.used + second.used).toBeLessThanOrEqual(100);
   });
 
-  test("a node that was alone tells the one that joins what it has allowed", () => {
+  test("a node that was alone reports to a joining node what it has allowed", () => {
     const [old, joined] = [quotaOf(1_000, 1), quotaOf(1_000, 2)];
     const ledger = new Ledger();
     old.used = 700;
@@ -191,7 +191,7 @@ describe("among several nodes", () => {
   });
 });
 
-describe("whatever the load, the order of exchanges and their delays", () => {
+describe("under any load, and any order and delay of exchanges", () => {
   /** Each step is some requests on a node, or one half of an exchange, so that other steps can come between the halves. */
   const steps = (nodeCount: number) =>
     fc.array(
@@ -209,7 +209,7 @@ describe("whatever the load, the order of exchanges and their delays", () => {
     .tuple(fc.integer({ min: 2, max: 5 }), fc.integer({ min: 1, max: 400 }))
     .chain(([nodeCount, limit]) => fc.tuple(fc.constant(nodeCount), fc.constant(limit), steps(nodeCount)));
 
-  test("the nodes together never allow more than the limit and what each may use without a word", () => {
+  test("the nodes together never allow more than the limit plus the unreported share of each node", () => {
     fc.assert(
       fc.property(cases, ([nodeCount, limit, script]) => {
         const ledger = new Ledger();
@@ -237,7 +237,7 @@ describe("whatever the load, the order of exchanges and their delays", () => {
     );
   });
 
-  test("as long as somebody asks, the whole limit is given out in the end", () => {
+  test("the whole limit is used eventually while requests keep coming", () => {
     fc.assert(
       fc.property(cases, fc.nat(4), ([nodeCount, limit, script], greedy) => {
         const ledger = new Ledger();

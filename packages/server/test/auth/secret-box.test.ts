@@ -16,7 +16,7 @@ test("a sealed value opens only with the same key, purpose and context", () => {
   expect(() => new SecretBox(randomBytes(32)).open("totp", "user 1", sealed)).toThrow();
 });
 
-test("a value that another key sealed opens while that key is configured too, and is sealed again with the present key", () => {
+test("a value that an earlier configured key sealed opens, and is sealed again with the present key", () => {
   const [before, after] = [randomBytes(32), randomBytes(32)];
   const sealed = new SecretBox(before).seal("totp", "user 1", "secret");
   const changing = new SecretBox(after, [randomBytes(32), before]);
@@ -28,7 +28,7 @@ test("a value that another key sealed opens while that key is configured too, an
   expect(changing.reseal("totp", "user 2", sealed)).toBeUndefined();
 });
 
-test("the other keys are held to the same rules", () => {
+test("the other keys must follow the same rules", () => {
   const config = { secretKey: randomBytes(32).toString("base64"), databaseUrl: undefined, dataDir: "/nowhere" };
   expect(() => secretBoxOf({ ...config, otherSecretKeys: ["short"] })).toThrow(/STEPWELL_OTHER_SECRET_KEYS/);
 });
@@ -46,7 +46,7 @@ test("the same value is sealed differently each time", () => {
   expect(box.seal("totp", "user 1", "secret")).not.toEqual(box.seal("totp", "user 1", "secret"));
 });
 
-test("with a database server the secret key must be given", () => {
+test("a service with a database server needs a configured secret key", () => {
   const config = { databaseUrl: "postgres://localhost/x", dataDir: "/nowhere" };
   expect(() => secretKeyOf({ ...config, secretKey: undefined })).toThrow(
     /STEPWELL_SECRET_KEY is missing.*openssl rand/,
@@ -64,7 +64,7 @@ test.each([
   expect(() => secretKeyOf({ secretKey, databaseUrl: undefined, dataDir: "/nowhere" })).toThrow(/STEPWELL_SECRET_KEY/);
 });
 
-test("the embedded store gets a key file of its own, which nobody else can read, and keeps it", () => {
+test("the embedded store creates a key file that no other user can read, and keeps it", () => {
   const parent = mkdtempSync(join(tmpdir(), "stepwell-key-"));
   const dataDir = join(parent, "data");
   try {

@@ -14,7 +14,7 @@ const tags = { ...unbound, tags: ["staging"] };
 const both = { ...workflows, ...tags, workflowIds: ["w1"] };
 const jobEvent = { ...unbound, boundJobId: "j1", boundEventId: "approved" };
 
-test("a token without any bound is bound to nothing", () => {
+test("a token without any bound reaches everything in its organization", () => {
   expect(boundsOf(unbound)).toBeUndefined();
 });
 
@@ -35,16 +35,16 @@ describe.each([
   const bounds = boundsOf(bound);
   if (bounds === undefined) throw new Error("It is bound.");
 
-  test("reaches only the workflows of its bound", () => {
+  test("a token reaches only the workflows of its bound", () => {
     expect([reachesWorkflow(bounds, "w1"), reachesWorkflow(bounds, "w3")]).toEqual([may.w1, may.w3]);
   });
 
-  test("uses only the tags of its bound", () => {
+  test("a token uses only the tags of its bound", () => {
     const used = [mayUseTag(bounds, "staging"), mayUseTag(bounds, "$LIVE"), mayUseTag(bounds, null)];
     expect(used).toEqual([may.staging, may.live, may.none]);
   });
 
-  test("reaches only the job of its bound, and sends it only that event", () => {
+  test("a token bound to a job reaches only that job, and sends only the event of its bound", () => {
     expect([reachesJob(bounds, "j1"), reachesJob(bounds, "j2")]).toEqual([true, may.j2]);
     expect([maySendEvent(bounds, "approved"), maySendEvent(bounds, "rejected")]).toEqual([true, may.rejected]);
   });
@@ -57,7 +57,7 @@ test.each([
   [both, "one workflow and the tag staging"],
   [{ ...tags, tags: Array.from({ length: 12 }, (_, index) => `t${index}`) }, "and 2 more"],
   [jobEvent, 'the event "approved" of one job'],
-])("what a token is bound to is said in words", (bound, words) => {
+])("the bounds of a token are described in words", (bound, words) => {
   const bounds = boundsOf(bound);
   expect(bounds && describeBounds(bounds)).toContain(words);
 });

@@ -45,7 +45,7 @@ test("an owner id of more than 128 bits is refused, even with a correct checksum
   expect(parseToken(unchecked + checksum)).toBeUndefined();
 });
 
-test("secrets do not repeat, and all characters come as often as each other", () => {
+test("secrets do not repeat, and all characters are equally frequent", () => {
   const ownerId = randomUUID();
   const counts = new Map<string, number>();
   const secrets = new Set<string>();

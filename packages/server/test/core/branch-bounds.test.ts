@@ -38,8 +38,8 @@ function readCount({ plan, store: { row }, now }: StoredStory, fact: UntimedFact
 
 const due = { type: "timer.due" } as const;
 
-describe("of a job with many open branches", () => {
-  test("an event reads the values of the wait that it completes, and of no other", () => {
+describe("a job with many open branches", () => {
+  test("an event reads only the values of the wait that it completes", () => {
     const story = fanOut({ output: "counts" }, wait("last", ["x"], null));
     expect(numbersIn(story.store.row.state, new Set(story.branches)).length).toBe(branchCount);
     const sent = (more: object): UntimedFact => ({
@@ -55,7 +55,7 @@ describe("of a job with many open branches", () => {
     expect(story.status).toBe("SUCCEEDED");
   });
 
-  test("the outcome of a call reads the values of its branch, and of those around it", () => {
+  test("the outcome of a call reads the values of its branch and of the branches around it", () => {
     const story = fanOut({ output: "counts" }, call("last", null));
     const owed = story.callIn("each:1[7]");
     expect(readCount(story, { type: "step.succeeded", ...owed, output: 1 })).toBeLessThan(4);
@@ -63,7 +63,7 @@ describe("of a job with many open branches", () => {
     expect(story.status).toBe("SUCCEEDED");
   });
 
-  test("those that are due at once move over some commits, so that none brings too many values", () => {
+  test("branches that are due at the same time continue over several commits, so that no commit reads too many values", () => {
     const story = fanOut({ output: "counts" }, delay("last", { seconds: 10 }, null));
     story.now += 10_000;
     let commitCount = 0;
@@ -75,7 +75,7 @@ describe("of a job with many open branches", () => {
     expect(commitCount).toBeLessThan(12);
   });
 
-  test("those that are on their way go on before others begin, so that few are on their way", () => {
+  test("branches that have begun continue before others begin, so that few are open at a time", () => {
     const each = forEach(
       "each",
       { items: "${ input.list }", step: "make", concurrency: branchCount, output: "counts" },
@@ -91,7 +91,7 @@ describe("of a job with many open branches", () => {
     }
   });
 
-  test("a resume goes on with them over some commits, and misses none", () => {
+  test("a resume continues every branch, over several commits", () => {
     const story = fanOut({ output: "counts" }, call("last", null));
     story.apply({ type: "job.cancelled", by: someone });
     story.apply({ type: "job.resumed", by: someone });
@@ -105,7 +105,7 @@ describe("of a job with many open branches", () => {
     expect(story.status).toBe("SUCCEEDED");
   });
 
-  test("one that has its turn after a resume is over with its fork, and wakes no more", () => {
+  test("a branch that is scheduled after a resume ends with its fork, and does not wake again", () => {
     const story = fanOut({ output: "counts" }, call("last", null));
     story.apply({ type: "job.cancelled", by: someone });
     story.apply({ type: "job.resumed", by: someone });
@@ -120,7 +120,7 @@ describe("of a job with many open branches", () => {
     expect(story.status).toBe("SUCCEEDED");
   });
 
-  test("the waits together name so many ids that a commit can well write them down, or the job fails", () => {
+  test("the open waits together list few enough event ids for one commit, or else the job fails", () => {
     const eventIds = Array.from({ length: 100 }, (_, index) => `${"x".repeat(200)}-${index}`);
     const each = forEach("each", { items: "${ input.list }", step: "w", concurrency: 100 }, null);
     const story = new StoredStory([each, wait("w", eventIds, null)], limits);

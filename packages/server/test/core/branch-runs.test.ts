@@ -16,7 +16,7 @@ const list = (...values: number[]) => ({ input: { list: values } });
 const collecting = { items: "${ input.list }", step: "work", onItemFailure: "collect", concurrency: 2 };
 
 describe("the branches of a step", () => {
-  test("are those that have begun, each at its step", () => {
+  test("are those that have begun, each at its own step", () => {
     const story = new Story(
       [forEach("each", collecting, null), call("work", "told"), call("told", null)],
       list(1, 2, 3),
@@ -32,7 +32,7 @@ describe("the branches of a step", () => {
     ]);
   });
 
-  test("are cancelled with the step, with the job, and when a step around fails", () => {
+  test("are cancelled when their step is cancelled, the job is cancelled, or an outer step fails", () => {
     const failing = new Story([parallel("split", { left: "a", right: "b" }, null), call("a", null), call("b", null)]);
     failing.fail("permanent", {}, failing.callIn("split:1[right]"));
     expect(branchesOf(failing)).toEqual([
@@ -53,7 +53,7 @@ describe("the branches of a step", () => {
     expect(branchesOf(stopped)).toEqual(["each:1[0] (0) cancelled in work"]);
   });
 
-  test("are open again when the job is resumed", () => {
+  test("are open again after a resume of the job", () => {
     const { onItemFailure: _, ...failFast } = collecting;
     const story = new Story([forEach("each", failFast, null), call("work", null)], list(1, 2));
     story.fail("permanent", {}, story.callIn("each:1[1]"));
@@ -62,7 +62,7 @@ describe("the branches of a step", () => {
     expect(branchesOf(story)).toEqual(["each:1[0] (0) open in work", "each:1[1] (1) open in work"]);
   });
 
-  test("end where a choice says so, and where a failure is taken they go on", () => {
+  test("end where a choice ends them, and continue where a failure is handled", () => {
     const choosing = (choice: string) =>
       new Story(
         [
@@ -81,7 +81,7 @@ describe("the branches of a step", () => {
     expect(branchesOf(going)?.[0]).toBe("split:1[left] (0) open in c");
   });
 
-  test("are those of the latest visit, unless another one is asked for", () => {
+  test("are those of the latest visit unless another visit is requested", () => {
     const story = new Story(
       [
         parallel("split", { "a/b": "a" }, "again"),

@@ -21,7 +21,7 @@ const long = (level: number) => "ж".repeat(100) + level;
 describe("a definition with branches is refused", () => {
   test.each<[name: string, steps: readonly StepSketch[], problem: string]>([
     [
-      "where a branch begins at a step that is not there",
+      "where a branch begins at an unknown step",
       [split({ left: "aa" }), noop("a", null)],
       "/steps/0/integrationDetails/config/branches/left there is no step `aa`",
     ],
@@ -56,12 +56,12 @@ describe("a definition with branches is refused", () => {
       "/steps/1/transitionToStep from `a` no path leads to the end, so a job can never end from there; give a step on this path the transition null",
     ],
     [
-      "where a fork is in itself",
+      "where a fork contains itself",
       [split({ left: "a" }), noop("a", "split")],
       "/steps/1/transitionToStep `split` is on the main line, and `a` in the branch `left` of `split`; a branch ends with the transition null, and then the job continues after `split`",
     ],
     [
-      "where names are so long, one in the other, that the store has no room for the path",
+      "where nested names are too long for the path in the store",
       [
         ...Array.from({ length: 5 }, (_, level) =>
           parallel(long(level), { [long(level)]: level === 4 ? "last" : long(level + 1) }, null),
@@ -71,7 +71,7 @@ describe("a definition with branches is refused", () => {
       `/steps/4/name the paths of its branches, of the names of all forks and branches around them, have up to 2074 bytes, and may have 2000; give shorter names, or nest less`,
     ],
     [
-      "where more is nested than five deep",
+      "where the nesting is more than five levels deep",
       [
         ...Array.from({ length: 6 }, (_, index) => parallel(`p${index}`, { one: `p${index + 1}` }, null)),
         noop("p6", null),
@@ -118,12 +118,12 @@ describe("a definition with branches is refused", () => {
       "/steps/0/input `item` is there only in the body of a forEach",
     ],
     [
-      "where an expression behind a forEach reads the place of an item",
+      "where an expression after a forEach reads the index of an item",
       [each("${ [1] }", {}, "end"), noop("work", null), transform("end", "${ index }", null)],
       "/steps/2/input `index` is there only in the body of a forEach",
     ],
     [
-      "where an expression in a body reads what its own forEach has yet to give",
+      "where an expression in a body reads the output of its own forEach",
       [each("${ [1] }"), transform("work", "${ steps.each.output }", null)],
       "/steps/1/input `steps.each.output` is never there at this point of the job",
     ],
@@ -153,12 +153,12 @@ describe("a definition with branches is refused", () => {
       "/steps/0/integrationDetails/config/step there is no step `wrok`; did you mean `work`?",
     ],
     [
-      "where the body is not said",
+      "where the body is missing",
       [forEach("each", { items: [1] }, null)],
       "/steps/0/integrationDetails/config/step is required",
     ],
     [
-      "where `until` is none of its words",
+      "where `until` has an unknown value",
       [parallel("split", { left: "a" }, null, { until: "first" as "any" }), noop("a", null)],
       '/steps/0/integrationDetails/config/until must be "all" or "any"',
     ],
@@ -178,7 +178,7 @@ describe("a definition with branches is refused", () => {
       "/steps/0/integrationDetails/config/items must be an array, but is a string; an expression is written as in `${ input.name }`",
     ],
     [
-      "where an expression stands for a number that no expression may give",
+      "where an expression stands in a number field that takes none",
       [each("${ [1] }", { concurrency: "${ 1 }" }), noop("work", null)],
       "/steps/0/integrationDetails/config/concurrency must be an integer, but is a string; no expression may stand here",
     ],
@@ -188,7 +188,7 @@ describe("a definition with branches is refused", () => {
       "/steps/0/integrationDetails/config/items must have at most 10000 items",
     ],
     [
-      "where a field of the config has the name that it has elsewhere",
+      "where a field of the config has its name from another language",
       [each("${ [1] }", { MaxConcurrency: 2 }), noop("work", null)],
       "/steps/0/integrationDetails/config/MaxConcurrency is not a property that is allowed here; `MaxConcurrency` is `concurrency` here",
     ],
@@ -220,7 +220,7 @@ const definitions = {
 };
 
 describe("the data flow of a definition with branches", () => {
-  test("knows what an item is", () => {
+  test("knows the type of an item", () => {
     const work = { mapping: { output: { sku: "${ item.sku }" } }, input: "order", output: "order" };
     const steps = [{ ...each("${ input.orders }"), input: "orders" }, noop("work", null, work)];
     expect(findings(steps, definitions)).toEqual({ problems: [], warnings: [] });
@@ -233,7 +233,7 @@ describe("the data flow of a definition with branches", () => {
     expect(findings(misreading, definitions).problems).toEqual([expect.stringContaining("item.skuu")]);
   });
 
-  test("knows what a parallel step gives, and that a later step gets it", () => {
+  test("knows the output of a parallel step, and that a later step receives it", () => {
     const steps = (name: string) => [
       split({ left: "a", right: "b" }, "end"),
       noop("a", null, { output: "count", mapping: { output: { count: 1 } } }),
@@ -245,13 +245,13 @@ describe("the data flow of a definition with branches", () => {
     expect(findings(misfit, definitions).problems).toEqual([expect.stringContaining("/steps/2/integrationDetails")]);
   });
 
-  test("lets a closed step of a branch take properties from around it", () => {
+  test("lets a closed step of a branch take properties from outside of the branch", () => {
     const first = noop("first", "split", { input: "order", output: "order" });
     const steps = [first, split({ left: "a" }), noop("a", null, { input: "order" })];
     expect(findings(steps, definitions)).toEqual({ problems: [], warnings: [] });
   });
 
-  test("knows what a template at the end of a branch makes, and how many items a list has", () => {
+  test("knows the output of a template at the end of a branch, and the number of items in a list", () => {
     const body = transform("work", { sku: "${ item.sku }", place: "${ index }" }, null);
     const report = transform("end", { first: "${ steps.each.output[0].place + 1 }" }, null);
     const one = [{ ...each("${ [{'sku': 'a'}] }", {}, "end") }, body, report];
@@ -260,7 +260,7 @@ describe("the data flow of a definition with branches", () => {
     expect(findings(perhapsNone, definitions).warnings).toEqual([expect.stringContaining("may have no item")]);
   });
 
-  test("holds what the branches give against the output definition of their fork", () => {
+  test("compares the outputs of the branches with the output definition of their fork", () => {
     const number = noop("a", null, { mapping: { output: 1 } });
     expect(findings([{ ...split({ left: "a" }), output: "count" }, number], definitions).problems).toEqual([
       "/steps/0/integrationDetails/outputDefinition `split` gives what its branches give; its `count` is missing, but is required",
@@ -277,13 +277,13 @@ describe("the data flow of a definition with branches", () => {
     });
   });
 
-  test("knows the child job with which a branch failed", () => {
+  test("knows the child job whose failure failed a branch", () => {
     const why = "${ has(error.cause.jobId) ? error.cause.jobId + error.cause.message : error.message }";
     const steps = [{ ...split({ left: "a" }), onFailure: "end" }, noop("a", null), transform("end", why, null)];
     expect(findings(steps)).toEqual({ problems: [], warnings: [] });
   });
 
-  test("lets the collected results of a list be told apart", () => {
+  test("distinguishes the collected results of a list", () => {
     const work = transform("work", { sku: "${ item }" }, null);
     const report = transform(
       "end",
@@ -298,7 +298,7 @@ describe("the data flow of a definition with branches", () => {
   });
 });
 
-describe("a list of what items give", () => {
+describe("a list of the outputs of items", () => {
   const schemas = (maxItems: number | undefined, output: JsonObject) => ({
     list: {
       type: "object",
@@ -326,7 +326,7 @@ describe("a list of what items give", () => {
       text({ minLength: 200 }),
       "may give 10000 outputs, each of 202 bytes or more",
     ],
-  ])("%s is warned of when it is too large for an output", (_, maxItems, output, words) => {
+  ])("%s causes a warning when it is too large for an output", (_, maxItems, output, words) => {
     expect(warningsOf(maxItems, output)).toEqual([
       `/steps/0/integrationDetails/config \`each\` ${words}; with a list of more than 1048576 bytes it fails with \`OutputTooLarge\`. Give less for each item, or only \`"output": "counts"\``,
     ]);
@@ -335,14 +335,14 @@ describe("a list of what items give", () => {
 
   test.each<[string, number | undefined, JsonObject]>([
     ["fits", 2_000, text({ maxLength: 500 })],
-    ["has as many items as anybody likes", undefined, text({ maxLength: 500 })],
-    ["has outputs of which nothing is known", 10_000, {}],
+    ["has any number of items", undefined, text({ maxLength: 500 })],
+    ["has outputs of an unknown type", 10_000, {}],
     ["has outputs that may be small", 10_000, text({})],
-  ])("that %s is not warned of", (_, maxItems, output) => {
+  ])("a list that %s causes no warning", (_, maxItems, output) => {
     expect(warningsOf(maxItems, output)).toEqual([]);
   });
 
-  test("is warned of where it is too large however it comes", () => {
+  test("causes a warning where it is too large for every input", () => {
     const items = Array.from({ length: 6_000 }, () => 1);
     const steps = [forEach("each", { items, step: "work" }, null), call("work", null, { output: "output" })];
     expect(findings(steps, { output: text({ minLength: 200 }) }).warnings).toEqual([

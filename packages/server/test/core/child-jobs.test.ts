@@ -31,7 +31,7 @@ describe("the id of a child", () => {
     );
   });
 
-  test("is the same for each attempt, and another one for each job, branch, step and visit", () => {
+  test("is the same for each attempt, and different for each job, branch, step and visit", () => {
     const others = [{}, { visit: 2 }, { step: "other" }, { branch: "each:1[0]" }, { jobId: identity.versionId }];
     const ids = others.map((other) => childIdOf({ ...place, ...other }, 1_000));
     expect(new Set(ids).size).toBe(others.length);
@@ -45,8 +45,8 @@ describe("the id of a child", () => {
   });
 });
 
-describe("a step that begins a job", () => {
-  test("asks for it with its input and its version", () => {
+describe("a step that starts a child job", () => {
+  test("starts the child with its own input and the requested version", () => {
     const story = new Story([childJob("begin", "other", null)], { input: { n: 1 } });
     const [effect] = story.changes[0]?.effects ?? [];
     expect(effect).toMatchObject({
@@ -55,7 +55,7 @@ describe("a step that begins a job", () => {
     });
   });
 
-  test("fails where its input is no object", () => {
+  test("fails if its input is not an object", () => {
     const story = new Story([childJob("begin", "other", null, { mapping: { input: "${ input.n }" } })], {
       input: { n: 1 },
     });
@@ -65,13 +65,13 @@ describe("a step that begins a job", () => {
   test.each([
     [maxDepth - 1, "RUNNING"],
     [maxDepth, "FAILED"],
-  ])("in a job on level %d leaves it %s", (depth, status) => {
+  ])("a job on level %d that starts a child is then %s", (depth, status) => {
     const story = new Story([childJob("begin", "other", null)], { madeBy: { ...parent, depth } });
     expect(story.status).toBe(status);
     if (status === "FAILED") expect(story.entries.at(-1)).toMatchObject({ error: { code: "TooManyChildren" } });
   });
 
-  test("is tried again until there is room for its child, which uses up no attempt", () => {
+  test("is retried until there is room for its child, which uses up no attempt", () => {
     const story = new Story([childJob("begin", "other", null, { retry: { maxAttempts: 2, jitter: false } })]);
     const postpone = () => {
       const failure = {
@@ -91,7 +91,7 @@ describe("a step that begins a job", () => {
     expect(story.succeed({}).job.state.status).toBe("SUCCEEDED");
   });
 
-  test("leaves its child when it is cancelled, and not when the child has ended", () => {
+  test("abandons its child when the step is cancelled, but not after the child has ended", () => {
     const story = new Story([childJob("begin", "other", null)]);
     const { job } = story;
     const childId = story.changes[0]?.effects[0]?.child?.jobId;
@@ -100,14 +100,14 @@ describe("a step that begins a job", () => {
     expect(left(story, job, [1])).toEqual([]);
   });
 
-  test("leaves no child that it does not wait for", () => {
+  test("abandons no child that it does not wait for", () => {
     const story = new Story([childJob("begin", "other", null, { wait: false })]);
     const { job } = story;
     story.apply({ type: "job.cancelled", by: identity.submittedBy });
     expect(left(story, job)).toEqual([]);
   });
 
-  test("leaves the children of the branches that its fork cancels", () => {
+  test("abandons the children of the branches that its fork cancels", () => {
     const story = new Story([
       parallel("race", { a: "a", b: "b" }, null, { until: "any" }),
       childJob("a", "other", null),
@@ -120,14 +120,14 @@ describe("a step that begins a job", () => {
   });
 });
 
-describe("a child tells its parent", () => {
-  test("its output, once", () => {
+describe("a child sends to its parent", () => {
+  test("its output, only once", () => {
     const story = new Story([call("a", null)], { madeBy: parent });
     story.succeed({ n: 1 });
     expect(noticesOf(story)).toEqual([{ epoch: 4, outcome: { output: { n: 1 } } }]);
   });
 
-  test("its error, and nothing more when somebody resumes it", () => {
+  test("its error, and nothing more after a resume of the child", () => {
     const story = new Story([call("a", null)], { madeBy: parent });
     story.fail("permanent", { type: "OutOfStock" });
     const error = { code: "ExecutorError", type: "OutOfStock", message: "no luck", jobId: identity.jobId, step: "a" };
@@ -139,18 +139,18 @@ describe("a child tells its parent", () => {
     expect([story.status, noticesOf(story).length]).toEqual(["SUCCEEDED", 1]);
   });
 
-  test("that somebody cancelled it", () => {
+  test("the fact that a user cancelled it", () => {
     const story = new Story([call("a", null)], { madeBy: parent });
     story.apply({ type: "job.cancelled", by: identity.submittedBy });
     expect(noticesOf(story)).toMatchObject([{ epoch: 4, outcome: { error: { code: "Cancelled" } } }]);
   });
 
-  test("nothing, where no parent waits", () => {
+  test("nothing, if no parent waits", () => {
     const story = new Story([transform("a", { n: 1 }, null)], { madeBy: { ...parent, epoch: undefined } });
     expect([story.status, noticesOf(story)]).toEqual(["SUCCEEDED", []]);
   });
 
-  test("the end to the newest call that waits for it", () => {
+  test("its end, for the latest call that waits for it", () => {
     const story = new Story([call("a", null)], { madeBy: parent });
     story.apply({ type: "parent.called", epoch: 9 });
     story.succeed({});
@@ -159,21 +159,21 @@ describe("a child tells its parent", () => {
   });
 });
 
-describe("a parent that gives up", () => {
-  test("cancels the child that waits for its call, which then tells nobody", () => {
+describe("a parent that stops waiting", () => {
+  test("cancels the child that waits for its call, and the child then sends no notice", () => {
     const story = new Story([wait("w", ["x"], null)], { madeBy: parent });
     story.apply({ type: "parent.left", epoch: 4 });
     expect([story.status, noticesOf(story)]).toEqual(["CANCELLED", []]);
   });
 
-  test("leaves alone a child that another call of it waits for by now", () => {
+  test("leaves a child unchanged that another call of the parent now waits for", () => {
     const story = new Story([wait("w", ["x"], null)], { madeBy: parent });
     story.apply({ type: "parent.called", epoch: 9 });
     expect(story.apply({ type: "parent.left", epoch: 4 }).verdict).toEqual({ type: "ignored" });
     expect(story.status).toBe("RUNNING");
   });
 
-  test("is heard once: a child that somebody resumed goes on", () => {
+  test("is ignored by a child that was resumed since", () => {
     const story = new Story([wait("w", ["x"], null)], { madeBy: parent });
     story.apply({ type: "parent.left", epoch: 4 });
     story.apply({ type: "job.resumed", by: identity.submittedBy });
@@ -196,13 +196,13 @@ test.each(["FAILED", "CANCELLED"])("a call of the parent resumes a child that is
   expect(noticesOf(story).at(-1)).toEqual({ epoch: 9, outcome: { output: { n: 2 } } });
 });
 
-test("a child that has succeeded is left as it is by another call of its parent", () => {
+test("a child that has succeeded is not changed by another call of its parent", () => {
   const story = new Story([transform("a", {}, null)], { madeBy: parent });
   expect(story.apply({ type: "parent.called", epoch: 9 }).verdict).toEqual({ type: "ignored" });
 });
 
 test.each(["RUNNING", "CANCELLED"])(
-  "a child that is %s, and for which no step waits, is left as it is by another attempt",
+  "a child that is %s, and for which no step waits, is not changed by another attempt",
   (status) => {
     const story = new Story([call("a", null)], { madeBy: { ...parent, epoch: undefined } });
     if (status === "CANCELLED") story.apply({ type: "job.cancelled", by: identity.submittedBy });
@@ -211,7 +211,7 @@ test.each(["RUNNING", "CANCELLED"])(
   },
 );
 
-test("jobs that are no children have nothing of it in their state", () => {
+test("a job without a parent has no data about parents in its state", () => {
   const story = new Story([call("a", null)]);
   expect(story.job.parent).toBeNull();
   expect(JSON.stringify(story.job.state)).not.toContain("awaitedBy");

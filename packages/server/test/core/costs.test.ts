@@ -27,7 +27,7 @@ const boundMs = 150;
 const definitions = costlyDefinitions();
 const expressions = costlyExpressions();
 
-describe("a check is over in a moment, whatever the schema", () => {
+describe("a check ends quickly for every schema", () => {
   test.each(costlyChecks().map(({ name, ...check }) => [name, check] as const))("%s", (_, { schema: raw, value }) => {
     // The schema is parsed like that of a registered version, so that no other bound applies.
     const schema = parseSchemas({ raw }, "", new ProblemList(1), true).get("raw") ?? anything;
@@ -36,7 +36,7 @@ describe("a check is over in a moment, whatever the schema", () => {
   });
 });
 
-describe("a pattern that costs more than its text shows is refused, or is compiled in a moment", () => {
+describe("a pattern that is costlier than its text suggests is rejected or compiles quickly", () => {
   test.each(costlyPatterns().map((pattern) => [pattern.slice(0, 40), pattern] as const))("%s", (_, pattern) => {
     const definition = { workflowName: "w", steps: [], definitions: { subject: { pattern } } };
     const text = JSON.stringify(definition);
@@ -47,7 +47,7 @@ describe("a pattern that costs more than its text shows is refused, or is compil
     if (work <= maxPatternWork) expectCpuBelow(boundMs, () => compiled(`${pattern}|${run++}`, work));
   });
 
-  test("as are many of them", () => {
+  test("many costly patterns are rejected or compile quickly", () => {
     const definitions = Object.fromEntries(
       Array.from({ length: 300 }, (_, index) => [`d${index}`, { pattern: `(?i)[${"Ā-𞥃".repeat(200)}]${index}` }]),
     );
@@ -58,7 +58,7 @@ describe("a pattern that costs more than its text shows is refused, or is compil
   });
 });
 
-test("no pattern compiles to more instructions and ranges than its text was counted to have", () => {
+test("no pattern compiles to more instructions and ranges than the count of its text", () => {
   const parts = fc.constantFrom(
     ...["a", "é", "[a-c]", "[^x]", "(", "(?:", ")", "*", "+", "?", "|", "{2}", "{3,7}", "{0,4}", "{2,}", "\\d", "\\pL"],
     ...[
@@ -92,7 +92,7 @@ test("no pattern compiles to more instructions and ranges than its text was coun
   fc.assert(property, { numRuns: 5_000 });
 });
 
-describe("a definition that passes is compiled in a moment", () => {
+describe("a valid definition compiles quickly", () => {
   test.each([...definitions, ...expressions])("%s", (_, definition) => {
     const text = JSON.stringify(definition);
     if ("problems" in parseDefinition(text, catalog, limits)) return;
@@ -110,7 +110,7 @@ describe("the expressions of a definition are checked in bounded time", () => {
     expectCpuBelow(4 * boundMs, () => parseDefinition(text, catalog, limits));
   });
 
-  test("five hundred steps in almost 512 KiB, each with fifteen expressions, are checked to the end, and compiled in a moment", () => {
+  test("a definition of almost 512 KiB with five hundred steps, each with fifteen expressions, is checked completely and compiles quickly", () => {
     const text = JSON.stringify(largestWithExpressions());
     expect(Buffer.byteLength(text)).toBeGreaterThan(480_000);
     const { warnings, ...parsed } = parseDefinition(text, catalog, limits);
@@ -124,7 +124,7 @@ describe("the expressions of a definition are checked in bounded time", () => {
     expectCpuBelow(2 * boundMs, compile);
   });
 
-  test("where there are more than can be read in a moment, a new definition is refused", () => {
+  test("a new definition is rejected if its expressions take too long to read", () => {
     const text = JSON.stringify(expressions.get("a hundred thousand expressions"));
     const parsed = parseDefinition(text, catalog, limits);
     const [problem] = "problems" in parsed ? parsed.problems : [];
@@ -140,7 +140,7 @@ describe("the expressions of a definition are checked in bounded time", () => {
     expect(parsed.warnings.map(({ detail }) => detail)).toContainEqual(expect.stringContaining("only in part"));
   });
 
-  test("and told once, whether its step was checked before or after the work was used up", () => {
+  test("an expression that always fails is reported once, whether its step was checked before or after the limit of work was reached", () => {
     const definition = structuredClone(definitions.get("five hundred steps with nine thousand properties"));
     const steps = (definition as unknown as { steps: object[] }).steps;
     for (const index of [0, steps.length - 1])
@@ -158,7 +158,7 @@ test.each([
   ["waits that share events and properties", "multiply to more than 200000 names"],
   ["eighty waits, each with payload definitions for eighty events", "multiply to more than 200000 names"],
   ["a large allowed object", "too large together"],
-])("a new definition with %s is refused; one that is registered is still compiled", (name, words) => {
+])("a new definition with %s is rejected, and a registered one still compiles", (name, words) => {
   const text = JSON.stringify(definitions.get(name));
   const parsed = parseDefinition(text, catalog, limits);
   expect("problems" in parsed && parsed.problems[0]?.detail).toContain(words);

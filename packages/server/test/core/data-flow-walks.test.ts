@@ -27,7 +27,7 @@ function pointerOf({ step, isInputFit }: Visit): string {
   return `/steps/${step}/integrationDetails/${isInputFit ? "outputDefinition" : "inputDefinition"}`;
 }
 
-test("data that does not fit when a job runs was warned of when the workflow was registered", () => {
+test("registration warns of all data that does not fit when a job runs", () => {
   let mismatchCount = 0;
   const property = fc.property(withWalks, ([workflow, seeds]) => {
     const { definition, warnings } = parse(workflow);
@@ -44,7 +44,7 @@ test("data that does not fit when a job runs was warned of when the workflow was
   expect(mismatchCount).toBeGreaterThan(numRuns / 20);
 }, 30_000);
 
-test("a definition is refused for its data only if a way into a step never works, or none does", () => {
+test("a definition is rejected for its data only if at least one way into a step never works", () => {
   let refusalCount = 0;
   const property = fc.property(withWalks, ([workflow, seeds]) => {
     const { problems } = parse(workflow);
@@ -72,7 +72,7 @@ test("a definition is refused for its data only if a way into a step never works
   expect(refusalCount).toBeGreaterThan(30);
 }, 30_000);
 
-test("no later step receives a value that the plan lets the state forget", () => {
+test("a later step receives no value that the plan lets the state forget", () => {
   const property = fc.property(withWalks, ([workflow, seeds]) => {
     const { definition } = parse(workflow);
     fc.pre(definition !== undefined);

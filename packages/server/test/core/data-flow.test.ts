@@ -17,7 +17,7 @@ function findings(steps: readonly JsonValue[], definitions: JsonObject): string[
 }
 
 describe("a step with a closed input definition takes each property", () => {
-  test("from the nearest earlier output that has it", () => {
+  test("the nearest earlier output with a property provides it", () => {
     const steps = [
       call("a", ["order", "count"], "b"),
       call("b", ["any", "name"], "c"),
@@ -34,7 +34,7 @@ describe("a step with a closed input definition takes each property", () => {
     ]);
   });
 
-  test("from the job's input, when no output has it", () => {
+  test("the job's input provides a property that no output contains", () => {
     const steps = [call("a", ["order", "empty"], "b"), call("b", ["sku", "any"], null)];
     const definitions = { order: closed({ sku: text, note: text }, ["sku"]), empty: closed({}) };
     expect(findings(steps, { ...definitions, sku: closed({ sku: text }) })).toEqual([]);
@@ -46,7 +46,7 @@ describe("a step with a closed input definition takes each property", () => {
     ]);
   });
 
-  test("that nothing gives: an error with the name that may have been meant", () => {
+  test("a property that nothing provides is an error that suggests the intended name", () => {
     const steps = [call("reserve", ["order", "empty"], "ship"), call("ship", ["shipment", "any"], null)];
     const definitions = { order: closed({ sku: text }), empty: closed({}), shipment: closed({ skus: text }) };
     expect(findings(steps, definitions)).toEqual([
@@ -54,12 +54,12 @@ describe("a step with a closed input definition takes each property", () => {
     ]);
   });
 
-  test("that nothing gives: nothing to say when it is optional", () => {
+  test("a missing property that is optional is no error", () => {
     const steps = [call("a", ["empty", "empty"], "b"), call("b", ["wish", "any"], null)];
     expect(findings(steps, { empty: closed({}), wish: closed({ sku: text }, []) })).toEqual([]);
   });
 
-  test("that an earlier step may give: a warning", () => {
+  test("a property that only some earlier ways provide is a warning", () => {
     const steps = [call("a", ["empty", "perhaps"], "b"), call("b", ["sku", "any"], null)];
     const definitions = { empty: closed({}), sku: closed({ sku: text }) };
     const warning = "W 1 in: `b` receives `sku` from `a`; it may be missing, but is required";
@@ -71,7 +71,7 @@ describe("a step with a closed input definition takes each property", () => {
     ]);
   });
 
-  test("that an earlier step may overwrite with something else: a warning", () => {
+  test("a property that an earlier step may overwrite with another type is a warning", () => {
     const steps = [
       call("a", ["empty", "text"], "b"),
       call("b", ["any", "number"], "c"),
@@ -83,7 +83,7 @@ describe("a step with a closed input definition takes each property", () => {
     ]);
   });
 
-  test("whose wider type feeds a narrower one: a warning with the place", () => {
+  test("a property whose source has a wider type is a warning that names the place", () => {
     const steps = [call("a", ["empty", "wide"], "b"), call("b", ["narrow", "any"], null)];
     const wide = closed({
       order: closed({ count: number, lines: { type: "array", items: { type: ["string", "null"] } } }),
@@ -95,7 +95,7 @@ describe("a step with a closed input definition takes each property", () => {
     ]);
   });
 
-  test("and must satisfy what the definition asks beyond properties", () => {
+  test("a property must also satisfy all other keywords of the definition", () => {
     const steps = [call("a", ["empty", "gives"], "b"), call("b", ["takes", "any"], null)];
     const takes = { ...closed({ a: text, b: text }, []), anyOf: [{ required: ["a"] }, { required: ["b"] }] };
     expect(findings(steps, { empty: closed({}), takes, gives: closed({ a: text }) })).toEqual([]);
@@ -105,7 +105,7 @@ describe("a step with a closed input definition takes each property", () => {
   });
 });
 
-describe("a step with an open input definition receives the latest output whole", () => {
+describe("a step with an open input definition", () => {
   const definitions = {
     empty: closed({}),
     sku: open({ sku: text }),
@@ -113,7 +113,7 @@ describe("a step with an open input definition receives the latest output whole"
     count: open({ sku: number }),
   };
 
-  test("of the step before it", () => {
+  test("receives the whole output of the step before it", () => {
     const steps = (output: string) => [call("a", ["empty", output], "b"), call("b", ["sku", "any"], null)];
     expect(findings(steps("sku"), definitions)).toEqual([]);
     expect(findings(steps("perhaps"), definitions)).toEqual([
@@ -127,14 +127,14 @@ describe("a step with an open input definition receives the latest output whole"
     ]);
   });
 
-  test("and nothing from before that", () => {
+  test("receives nothing from earlier steps", () => {
     const steps = [call("a", ["empty", "sku"], "b"), call("b", ["any", "empty"], "c"), call("c", ["sku", "any"], null)];
     expect(findings(steps, definitions)).toEqual([
       "E 2 in: `c` receives the output of `b`; its `sku` is missing, but is required",
     ]);
   });
 
-  test("through steps that only pass it on", () => {
+  test("receives the latest output through steps that only pass it on", () => {
     const steps = [
       call("a", ["empty", "sku"], "b"),
       noop("b", ["any", "any"], "c"),
@@ -144,7 +144,7 @@ describe("a step with an open input definition receives the latest output whole"
     expect(findings(steps, definitions)).toEqual([]);
   });
 
-  test("and may rely on what a step that passes it on has checked", () => {
+  test("can rely on a check by a step that passes the value on", () => {
     const steps = [
       call("a", ["empty", "perhaps"], "b"),
       noop("b", ["sku", "any"], "c"),
@@ -155,7 +155,7 @@ describe("a step with an open input definition receives the latest output whole"
     ]);
   });
 
-  test("after a failure: the latest output before it, or the job's input", () => {
+  test("receives, after a failure, the latest output before it, or the job's input", () => {
     const steps = [
       call("a", ["order", "sku"], "b", { onFailure: "c" }),
       call("b", ["any", "count"], null, { onFailure: "c" }),
@@ -171,7 +171,7 @@ describe("a step with an open input definition receives the latest output whole"
 describe("a way that only a failure takes", () => {
   const definitions = { order: closed({ sku: text }), empty: closed({}), reservation: closed({ id: text }) };
 
-  test("is worth a warning when there is another one", () => {
+  test("causes a warning if there is another way", () => {
     const steps = [
       call("a", ["order", "reservation"], "b", { onFailure: "tell" }),
       call("b", ["order", "empty"], null, { onFailure: "tell" }),
@@ -182,7 +182,7 @@ describe("a way that only a failure takes", () => {
     ]);
   });
 
-  test("is an error when it is the only one, since the step can never run", () => {
+  test("causes an error if it is the only way, since the step can never run", () => {
     const steps = [
       call("a", ["order", "reservation"], null, { onFailure: "tell" }),
       call("tell", ["reservation", "any"], null),
@@ -192,7 +192,7 @@ describe("a way that only a failure takes", () => {
     ]);
   });
 
-  test("brings no output of the step that failed", () => {
+  test("carries no output of the failed step", () => {
     const steps = [
       call("a", ["order", "empty"], "b"),
       call("b", ["order", "reservation"], "c", { onFailure: "c" }),
@@ -203,7 +203,7 @@ describe("a way that only a failure takes", () => {
   });
 });
 
-describe("of several ways into a step", () => {
+describe("several ways into a step", () => {
   const steps = [
     call("a", ["order", "name"], "b", { onFailure: "c" }),
     call("b", ["order", "empty"], "d"),
@@ -212,13 +212,13 @@ describe("of several ways into a step", () => {
   ];
   const definitions = { order: closed({ sku: text }), empty: closed({}), number: closed({ name: number }) };
 
-  test("one that is certain to fail is an error, though others do not", () => {
+  test("cause an error if one of them is certain to fail, although others do not", () => {
     expect(findings(steps, { ...definitions, name: closed({ name: text }) })).toEqual([
       "E 3 in: `d` receives `name` from `c` after `c`; it is a number, but must be a string",
     ]);
   });
 
-  test("each that may fail is a warning", () => {
+  test("cause one warning for each that may fail", () => {
     expect(
       findings(steps, {
         ...definitions,
@@ -228,7 +228,7 @@ describe("of several ways into a step", () => {
     ).toEqual(["W 3 in: `d` receives `name` from `c` after `c`; it may be null, but must be a string"]);
   });
 
-  test("what is wrong on all of them is told once", () => {
+  test("cause only one message for a problem that all of them share", () => {
     const wish = { ...definitions, name: closed({ name: text }), number: closed({ name: text }) };
     const [a, b, c] = steps;
     expect(
@@ -241,7 +241,7 @@ describe("of several ways into a step", () => {
     ]);
   });
 
-  test("a loop is one, from its second turn on", () => {
+  test("include a loop, from its second turn on", () => {
     const loop = [
       call("a", ["order", "name"], "b"),
       call("b", ["name", "empty"], "a", { onFailure: "c" }),
@@ -266,7 +266,7 @@ describe("a step that makes no output of its own", () => {
     text: text as JsonObject,
   };
 
-  test("gives its input: certain to misfit is an error", () => {
+  test("passes its input on: a certain misfit is an error", () => {
     expect(findings([noop("a", ["order", "sku"], null)], definitions)).toEqual([
       "E 0 out: `a` has its input as its output; its `count` is there, but is not allowed",
     ]);
@@ -275,18 +275,18 @@ describe("a step that makes no output of its own", () => {
     ]);
   });
 
-  test("gives its input: a possible misfit is a warning", () => {
+  test("passes its input on: a possible misfit is a warning", () => {
     expect(findings([noop("a", ["any", "sku"], null)], definitions)).toEqual([
       "W 0 out: `a` has its input as its output; its `sku` may be missing, but is required",
       "W 0 out: `a` has its input as its output; it may be one with properties that are not allowed",
     ]);
   });
 
-  test("gives what it received, which may be more exact than its input definition", () => {
+  test("passes on the received value, which may be more exact than its input definition", () => {
     expect(findings([call("a", ["any", "sku"], "b"), noop("b", ["any", "sku"], null)], definitions)).toEqual([]);
   });
 
-  test("gives, when it waits, what its output definition keeps of its input", () => {
+  test("passes on, when it waits, the part of its input that its output definition keeps", () => {
     expect(findings([wait("a", ["order", "sku"], null)], definitions)).toEqual([]);
     expect(findings([wait("a", ["sku", "order"], null)], definitions)).toEqual([
       "W 0 out: only an event can bring `count`, which the output of `a` requires: the step ends without it when no event has a payload, and fails when one has a payload without it. Let the definition that `payloadDefinitions` name for an event require it, or take it out of `required`",
@@ -304,7 +304,7 @@ describe("a step that makes no output of its own", () => {
   });
 });
 
-test("an output that may be one of several things gives what all of them have", () => {
+test("an output of several possible kinds provides only their common properties", () => {
   const steps = [call("a", ["any", "either"], "b"), call("b", ["sku", "any"], null)];
   const sku = closed({ sku: text });
   const either = (one: JsonValue, other: JsonValue) => ({ anyOf: [one, other] });
@@ -326,7 +326,7 @@ test("an output without a schema causes a warning for every required property", 
   ]);
 });
 
-test("broken schemas and broken transitions are told before their consequences", () => {
+test("broken schemas and broken transitions are reported before their consequences", () => {
   const steps = [call("a", ["order", "order"], "b"), call("b", ["wish", "any"], null)];
   expect(findings(steps, { order: closed({}), wish: { ...closed({ sku: text }), typ: 1 } })).toHaveLength(1);
   expect(
@@ -343,7 +343,7 @@ test("broken schemas and broken transitions are told before their consequences",
   ).toHaveLength(4);
 });
 
-describe("what the events of a wait step bring", () => {
+describe("the payloads of a wait step's events", () => {
   const definitions = {
     order: closed({ sku: text }),
     decided: closed({ sku: text, approved: { type: "boolean" } }, ["sku"]),
@@ -355,7 +355,7 @@ describe("what the events of a wait step bring", () => {
   };
   const decides = { payloadDefinitions: { approved: { $ref: "#/definitions/decision" } } };
 
-  test("is known to later steps by its schema, and may be missing", () => {
+  test("are known to later steps by their schema, and may be missing", () => {
     const gate = wait("gate", ["order", "decided"], "act");
     expect(findings([gate, call("act", ["wish", "any"], null)], definitions)).toEqual([]);
     expect(findings([gate, call("act", ["decision", "any"], null)], definitions)).toEqual([
@@ -369,7 +369,7 @@ describe("what the events of a wait step bring", () => {
     ]);
   });
 
-  test("is certain where the payload definition of an event that must come requires it", () => {
+  test("are certain where the payload definition of a required event requires them", () => {
     const steps = (config: JsonObject) => [
       withConfig(wait("gate", ["order", "surely"], "act"), config),
       call("act", ["decision", "any"], null),
@@ -381,7 +381,7 @@ describe("what the events of a wait step bring", () => {
     ]);
   });
 
-  test("hides what was there before", () => {
+  test("hide earlier values", () => {
     const steps = [
       call("before", ["any", "decision"], "gate"),
       wait("gate", ["order", "decided"], "act"),
@@ -393,7 +393,7 @@ describe("what the events of a wait step bring", () => {
   });
 });
 
-describe("definitions of one event that no value can meet together", () => {
+describe("contradictory definitions of one event's payload", () => {
   const definitions = {
     order: closed({ sku: text }),
     yesOrNo: closed({ approved: { type: "boolean" } }, []),
@@ -406,14 +406,14 @@ describe("definitions of one event that no value can meet together", () => {
     wait("again", ["order", other], null),
   ];
 
-  test("are refused in the output definitions of two steps", () => {
+  test("are rejected in the output definitions of two steps", () => {
     expect(findings(gates("yesOrNo", "inWords"), definitions)).toEqual([
       "E 1 out: `approved` in the payload of `approved` can never fit both this and the output definition of `gate`, so no event could have it; let the two allow a common value, or let the steps wait for different events",
     ]);
     expect(findings(gates("yesOrNo", "either"), definitions)).toEqual([]);
   });
 
-  test("are refused in a payload definition, of the same step too", () => {
+  test("are rejected in a payload definition, also within one step", () => {
     const payloadDefinitions = { approved: { $ref: "#/definitions/needsWords" } };
     const config = { eventIds: ["approved"], payloadDefinitions };
     const gate = withConfig(wait("gate", ["order", "yesOrNo"], null), config);
@@ -424,7 +424,7 @@ describe("definitions of one event that no value can meet together", () => {
     ]);
   });
 
-  test("are no matter where the events differ, or where no payload is read", () => {
+  test("are accepted if the events differ, or if no payload is read", () => {
     const steps = [
       wait("gate", ["order", "yesOrNo"], "again"),
       withConfig(wait("again", ["order", "inWords"], null), { eventIds: ["again"] }),
@@ -444,13 +444,13 @@ function withConfig(step: JsonObject, config: JsonObject): JsonObject {
   return { ...step, integrationDetails: { ...(step.integrationDetails as JsonObject), config } };
 }
 
-describe("schemas with few keywords are followed from step to step", () => {
+describe("the data flow follows, from step to step, schemas with", () => {
   const card = { type: "object", properties: { kind: { const: "card" }, number: text }, required: ["kind", "number"] };
   const cash = { type: "object", properties: { kind: { const: "cash" } }, required: ["kind"] };
   const pay = (output: JsonValue, input: JsonValue) =>
     findings([call("a", ["any", "output"], "b"), call("b", ["input", "any"], null)], { output, input });
 
-  test("alternatives that a tag tells apart", () => {
+  test("alternatives that a tag distinguishes", () => {
     expect(pay({ oneOf: [card, cash] }, { oneOf: [cash, card] })).toEqual([]);
     expect(pay({ oneOf: [card, cash] }, { oneOf: [card] })).toEqual([
       'W 1 in: `b` receives the output of `a`; its `kind` may be "cash", which does not fit (must be "card")',
@@ -467,12 +467,12 @@ describe("schemas with few keywords are followed from step to step", () => {
     expect(pay(open({ sku: text }), both)).toEqual([expect.stringContaining("missing, but is required")]);
   });
 
-  test("a closed definition that is taken over by `allOf` takes just what it declares", () => {
+  test("a closed definition whose properties come from `allOf`", () => {
     const input = { allOf: [closed({ sku: text }), { minProperties: 1 }] };
     expect(pay(open({ sku: text, note: text }), input)).toEqual([]);
   });
 
-  test("a keyword that cannot be decided causes a warning", () => {
+  test("a keyword that cannot be decided, with a warning", () => {
     expect(pay(open({ sku: text }), { not: { required: ["note"] } })).toEqual([
       "W 1 in: `b` receives the output of `a`; it may be one that `not` excludes",
     ]);

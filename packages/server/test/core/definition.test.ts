@@ -25,7 +25,7 @@ const given = workflow(
   },
 );
 
-test("a definition that uses only the given interface is taken without a word", () => {
+test("a definition that uses only the given interface is accepted without a warning", () => {
   const { definition, problems, warnings } = parse(given);
   expect({ problems, warnings }).toEqual({ problems: [], warnings: [] });
   expect(definition?.steps.map(({ name }) => name)).toEqual(["reserve", "approve", "ship", "done"]);
@@ -37,7 +37,7 @@ test("a definition that uses only the given interface is taken without a word", 
   expect([...(definition?.schemas.keys() ?? [])]).toEqual(["order", "reservation", "shipment", "empty"]);
 });
 
-describe("a text is refused that", () => {
+describe("a text is rejected that", () => {
   test.each<[string, JsonValue, string, string]>([
     ["is no JSON", '{"workflowName": "a",}', "", "line 1, column 22 (offset 21)"],
     ["is empty", "", "", "ends too early"],
@@ -60,7 +60,7 @@ describe("a text is refused that", () => {
     expect(parse(definition).problems).toEqual([{ pointer, detail: expect.stringContaining(words) }]);
   });
 
-  test("is too long, before anything of it is read", () => {
+  test("is too long, before it is parsed", () => {
     const long = "😀".repeat(limits.maxDefinitionBytes / 4);
     expect(parse(`${long}x`).problems).toEqual([
       { pointer: "", detail: "has 524289 bytes; a definition may have 524288" },
@@ -69,7 +69,7 @@ describe("a text is refused that", () => {
 });
 
 /** Each row changes one part of a valid definition, and names the only problem that results. */
-describe("a definition is refused that", () => {
+describe("a definition is rejected that", () => {
   const sound = workflow([call("a", any, "b"), wait("b", any, null)]);
   const withFields = (fields: JsonObject): JsonObject => ({ ...sound, ...fields });
   const withSteps = (...steps: JsonValue[]): JsonObject => withFields({ steps });
@@ -109,7 +109,7 @@ describe("a definition is refused that", () => {
     ],
     ["has no definitions", without("definitions", sound), "/definitions", "is required"],
     [
-      "has a broken schema that nobody uses",
+      "has a broken schema that no step uses",
       withFields({ definitions: { any: {}, x: { typ: 1 } } }),
       "/definitions/x/typ",
       "did you mean `type`?",
@@ -243,19 +243,19 @@ describe("a definition is refused that", () => {
       "null to end the job, or an object with `choose`, but is a number",
     ],
     [
-      "chooses among nothing",
+      "has an empty choice",
       withLast(noop("b", any, { choose: [], else: null })),
       `${last}/transitionToStep/choose`,
       "has no condition",
     ],
     [
-      "chooses, and says nothing of the day when no condition holds",
+      "chooses without an `else`",
       withLast(noop("b", any, { choose: [{ if: "true", then: null }] })),
       `${last}/transitionToStep/else`,
       "is required",
     ],
     [
-      "chooses by what is no expression",
+      "chooses by an invalid expression",
       withLast(noop("b", any, { choose: [{ if: "output. >", then: null }], else: null })),
       `${last}/transitionToStep/choose/0/if`,
       "which is not possible in this place",
@@ -267,7 +267,7 @@ describe("a definition is refused that", () => {
       "leave out the",
     ],
     [
-      "chooses a step that there is not",
+      "chooses an unknown step",
       withLast(noop("b", any, { choose: [{ if: "true", then: "c" }], else: null })),
       `${last}/transitionToStep/choose/0/then`,
       "there is no step `c`",
@@ -287,7 +287,7 @@ describe("a definition is refused that", () => {
       "is required: what the step makes",
     ],
     [
-      "maps its input by what is no expression",
+      "maps its input by an invalid expression",
       withLast(noop("b", any, null, { input: { a: "${ 1 + }" } })),
       `${last}/input/a`,
       "ends too early",
@@ -307,7 +307,7 @@ describe("a definition is refused that", () => {
     ],
     // Its retry policy and its timeout.
     [
-      "retries what calls nothing",
+      "retries a step without a call",
       withLast(noop("b", any, null, { retry: {} })),
       `${last}/retry`,
       "nothing to try again",
@@ -326,43 +326,43 @@ describe("a definition is refused that", () => {
       "did you mean `maxAttempts`?",
     ],
     [
-      "tries no time",
+      "has no attempts",
       withLast(call("b", any, null, { retry: { maxAttempts: 0 } })),
       `${last}/retry/maxAttempts`,
       "a whole number from 1 to 100",
     ],
     [
-      "tries too often",
+      "has too many attempts",
       withLast(call("b", any, null, { retry: { maxAttempts: 101 } })),
       `${last}/retry/maxAttempts`,
       "a whole number from 1 to 100",
     ],
     [
-      "tries one and a half times",
+      "has one and a half attempts",
       withLast(call("b", any, null, { retry: { maxAttempts: 1.5 } })),
       `${last}/retry/maxAttempts`,
       "a whole number",
     ],
     [
-      "waits no time between",
+      "has no interval between attempts",
       withLast(call("b", any, null, { retry: { initialIntervalSeconds: 0 } })),
       `${last}/retry/initialIntervalSeconds`,
       "above 0",
     ],
     [
-      "waits too long between",
+      "has too long an interval between attempts",
       withLast(call("b", any, null, { retry: { maxIntervalSeconds: 86_401 } })),
       `${last}/retry/maxIntervalSeconds`,
       "at most 86400",
     ],
     [
-      "waits less in the end than at first",
+      "has a maximum interval below the first one",
       withLast(call("b", any, null, { retry: { initialIntervalSeconds: 5, maxIntervalSeconds: 4 } })),
       `${last}/retry/maxIntervalSeconds`,
       "is less than the first interval",
     ],
     [
-      "waits shorter each time",
+      "has intervals that become shorter",
       withLast(call("b", any, null, { retry: { backoffRate: 0.5 } })),
       `${last}/retry/backoffRate`,
       "a number from 1 to 10",
@@ -374,14 +374,14 @@ describe("a definition is refused that", () => {
       "true or false, but is a number",
     ],
     [
-      "times a no-op out",
+      "has a no-op with a timeout",
       withLast(noop("b", any, null, { timeoutSeconds: 1 })),
       `${last}/timeoutSeconds`,
       "has no timeout",
     ],
-    ["times out at once", withLast(call("b", any, null, { timeoutSeconds: 0 })), `${last}/timeoutSeconds`, "above 0"],
+    ["has a timeout of 0", withLast(call("b", any, null, { timeoutSeconds: 0 })), `${last}/timeoutSeconds`, "above 0"],
     [
-      "times out after more than a year",
+      "has a timeout of more than a year",
       withLast(wait("b", any, null, { timeoutSeconds: 31_536_001 })),
       `${last}/timeoutSeconds`,
       "at most 31536000",
@@ -410,7 +410,7 @@ test("a step without transitionToStep ends the job, as null does", () => {
   expect(steps(ending).definition).toEqual(steps(last).definition);
 });
 
-test("every problem is told at once", () => {
+test("all problems are reported at once", () => {
   const { problems } = parse({
     workflowName: "",
     steps: [
@@ -440,25 +440,25 @@ test("every problem is told at once", () => {
   ]);
 });
 
-test("without definitions the steps are not blamed for referring to them", () => {
+test("a definition without definitions reports no missing references in steps", () => {
   const { problems } = parse({ workflowName: "a", steps: [noop("a", any, null)] });
   expect(problems.map(({ pointer }) => pointer)).toEqual(["/definitions"]);
 });
 
-test("a list of problems that nobody would read is cut", () => {
+test("a very long list of problems is cut", () => {
   const bad = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`k${index}`, 1]));
   const { problems } = parse(workflow([noop("a", any, null)], { any: bad }));
   expect(problems).toHaveLength(1_001);
   expect(problems.at(-1)?.detail).toBe("these are the first 1000; there may be more");
 });
 
-describe("what a step may leave out has a default", () => {
+describe("the defaults of omitted fields", () => {
   const retryOf = (more: JsonObject) => {
     const work = parse(workflow([call("a", any, null, more)])).definition?.steps[0].work;
     return work?.kind === "call" ? work.retry : undefined;
   };
 
-  test("of a retry policy", () => {
+  test("the default of a retry policy", () => {
     const defaults = {
       maxAttempts: 3,
       initialIntervalSeconds: 1,
@@ -474,11 +474,11 @@ describe("what a step may leave out has a default", () => {
     });
   });
 
-  test("that never cuts a first interval which was asked for", () => {
+  test("never shortens a first interval which the definition sets", () => {
     expect(retryOf({ retry: { initialIntervalSeconds: 300 } })?.maxIntervalSeconds).toBe(300);
   });
 
-  test("and without `retry` there is no policy", () => {
+  test("exists only for a step with `retry`", () => {
     expect(retryOf({})).toBeUndefined();
   });
 });
@@ -487,17 +487,17 @@ describe("reachability in a definition", () => {
   const problemsOf = (...steps: JsonValue[]) =>
     parse(workflow(steps)).problems.map(({ pointer, detail }) => `${pointer} ${detail}`);
 
-  test("must reach every step", () => {
+  test("requires that every step can be reached", () => {
     expect(problemsOf(noop("a", any, null), noop("b", any, null))).toEqual([
       "/steps/1 `b` can never be reached: no path leads to it from `a`, the first step",
     ]);
   });
 
-  test("reach a step by a failure as well", () => {
+  test("counts a way that a failure takes", () => {
     expect(problemsOf(call("a", any, null, { onFailure: "b" }), noop("b", any, null))).toEqual([]);
   });
 
-  test("must lead to the end from every step", () => {
+  test("requires that every step can reach the end", () => {
     const problems = problemsOf(
       noop("a", any, "b", { onFailure: "d" }),
       noop("b", any, "c"),
@@ -510,20 +510,20 @@ describe("reachability in a definition", () => {
     ]);
   });
 
-  test("must lead to the end from a step that leads to itself", () => {
+  test("requires a way to the end from a step that leads to itself", () => {
     expect(problemsOf(noop("a", any, "a"))).toHaveLength(1);
   });
 
-  test("may loop when a failure leads out", () => {
+  test("allows a loop that a failure leaves", () => {
     expect(problemsOf(call("a", any, "b"), call("b", any, "a", { onFailure: "c" }), noop("c", any, null))).toEqual([]);
   });
 
-  test("are not judged where a typing mistake hides where they lead", () => {
+  test("is not judged where a typing mistake hides a transition", () => {
     expect(problemsOf(noop("a", any, "bb"), noop("b", any, null))).toHaveLength(1);
     expect(problemsOf(call("a", any, null, { onFailure: "bb" }), noop("b", any, null))).toHaveLength(1);
   });
 
-  test("may be as long as a definition can be", () => {
+  test("allows chains as long as a definition can be", () => {
     const chain = Array.from({ length: 500 }, (_, index) =>
       noop(`s${index}`, any, index < 499 ? `s${index + 1}` : null),
     );
@@ -531,7 +531,7 @@ describe("reachability in a definition", () => {
   });
 });
 
-test("the limits hold for every executor that waits, whatever its own schema allows", () => {
+test("the limits apply to every executor that waits, whatever its own schema allows", () => {
   const wide = new Map(catalog);
   const kind = catalog.get("/service/waitForEventIds");
   if (kind === undefined) throw new Error("unreachable");
@@ -551,7 +551,7 @@ test("the limits hold for every executor that waits, whatever its own schema all
 test.each<[string, JsonObject]>([
   ["five hundred steps with two hundred properties each", workflow(callChain("wide"), { wide: manyProperties(200) })],
   [
-    "fifty thousand properties that nobody uses",
+    "fifty thousand unused properties",
     workflow([noop("a", any, null)], { any: {}, wide: manyProperties(20_000), more: manyProperties(10_000) }),
   ],
   [
@@ -587,7 +587,7 @@ test("a registered version is not checked again for its data flow, and its jobs 
   expect(parseDefinition(source, catalog, limits, currentLanguage)).toMatchObject({ definition: {}, warnings: [] });
 });
 
-test("no document makes the parser fail, and what it takes can be compiled", () => {
+test("no document crashes the parser, and every accepted document compiles", () => {
   const anything = fc.oneof(
     fc.jsonValue() as fc.Arbitrary<JsonValue>,
     fc.constantFrom<JsonValue>(null, "", "a", 0, -1, 1e9, true, [], {}, { $ref: "#/definitions/order" }),

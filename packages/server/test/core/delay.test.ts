@@ -14,11 +14,11 @@ function problemsOf(config: JsonObject, more: JsonObject = {}) {
   return parse(workflow([{ name: "sleep", integrationDetails, transitionToStep: null, ...more }])).problems;
 }
 
-describe("a delay is refused", () => {
+describe("a delay is rejected", () => {
   test.each<[string, JsonObject, string, string]>([
     ["without a time", {}, "", "exactly one of `seconds`"],
     ["with both times", { seconds: 1, until: "2026-01-31T12:00:00Z" }, "", "exactly one of `seconds`"],
-    ["of less than no time", { seconds: -1 }, "/seconds", "must be 0 or more"],
+    ["of a negative time", { seconds: -1 }, "/seconds", "must be 0 or more"],
     ["of more than a year", { seconds: 31_536_001 }, "/seconds", "must be 31536000 or less"],
     ["of seconds as text", { seconds: "5" }, "/seconds", "must be a number"],
     ["until a day", { until: "2026-01-31" }, "/until", "must be a time as in"],
@@ -45,7 +45,7 @@ test.each([
   [{ seconds: -1 }, "seconds", "from 0 to 31536000 (a year)"],
   [{ until: "tomorrow" }, "until", "as in 2026-01-31T12:00:00Z"],
   [{}, "", "exactly one"],
-])("a delay of %o is read as wrong", (config, field, words) => {
+])("a delay of %o is rejected", (config, field, words) => {
   expect(readDelay(config)).toEqual({ field, problem: expect.stringContaining(words) });
 });
 
@@ -61,7 +61,7 @@ test.each([
 });
 
 describe("a job in a delay", () => {
-  test("sleeps until its time has come, and gives on what it received", () => {
+  test("sleeps until its time, and passes on the received value", () => {
     const story = new Story([delay("sleep", { seconds: 60 }, "next"), call("next", null)], { input: { sku: "A" } });
     const begunAt = story.now;
     expect(story.step).toMatchObject({ phase: "delayed", name: "sleep", wakeAt: begunAt + 60_000 });
@@ -70,13 +70,13 @@ describe("a job in a delay", () => {
     expect(story.later(1).effects).toMatchObject([{ step: "next", input: { sku: "A" } }]);
   });
 
-  test("goes on at once when the time has passed", () => {
+  test("continues at once if the time has passed", () => {
     const story = new Story([delay("sleep", { until: "1970-01-01T00:00:05Z" }, "b"), noop("b", null)]);
     expect(story.status).toBe("SUCCEEDED");
     expect(story.types).not.toContain("step.delayed");
   });
 
-  test("is shown as waiting, with the time of its end, until it goes on", () => {
+  test("is shown as waiting, with the end of the delay, until it continues", () => {
     const story = new Story([delay("sleep", { seconds: 60 }, null)]);
     const runs = () => foldSteps(story.job.input, story.entries);
     expect(runs()).toMatchObject([{ status: "successful_but_incomplete", delayEndsAt: story.now + 60_000 }]);
@@ -85,7 +85,7 @@ describe("a job in a delay", () => {
     expect(runs()[0]).not.toHaveProperty("delayEndsAt");
   });
 
-  test("that was cancelled and is resumed sleeps until the same time", () => {
+  test("sleeps until the same time when it is cancelled and resumed", () => {
     const story = new Story([delay("sleep", { seconds: 60 }, null)]);
     const endsAt = story.now + 60_000;
     story.now += 20_000;
@@ -100,7 +100,7 @@ describe("a job in a delay", () => {
     expect(story.status).toBe("SUCCEEDED");
   });
 
-  test("that is resumed after its time goes on at once", () => {
+  test("continues at once when it is resumed after its time", () => {
     const story = new Story([delay("sleep", { seconds: 60 }, null)]);
     story.apply({ type: "job.cancelled", by: someone });
     story.now += 60_000;
@@ -109,7 +109,7 @@ describe("a job in a delay", () => {
     expect(story.status).toBe("SUCCEEDED");
   });
 
-  test("that failed when it woke does not sleep again when it is resumed: its time counts from when it entered the step", () => {
+  test("does not sleep again after a resume if it failed when it woke, since its time counts from when it entered the step", () => {
     const definitions = { sku: { type: "object", properties: { sku: { type: "string" } } } };
     const story = new Story([delay("sleep", { seconds: 60 }, null, { output: "sku" })], {
       definitions,
@@ -125,14 +125,14 @@ describe("a job in a delay", () => {
     expect(story.types.filter((type) => type === "step.delayed")).toHaveLength(1);
   });
 
-  test("keeps events for the wait behind it", () => {
+  test("keeps events for a later wait", () => {
     const story = new Story([delay("sleep", { seconds: 60 }, "gate"), wait("gate", ["go"], null)]);
     expect(story.send("go")).toBe("buffered");
     story.later(60_000);
     expect(story.status).toBe("SUCCEEDED");
   });
 
-  test("fails with what does not fit its output definition when it wakes, and `onFailure` may take it", () => {
+  test("fails when it wakes with a value that does not fit its output definition, and `onFailure` can handle the failure", () => {
     const definitions = { sku: { type: "object", properties: { sku: { type: "string" } } } };
     const steps = [delay("sleep", { seconds: 1 }, null, { output: "sku", onFailure: "tell" }), call("tell", null)];
     const story = new Story(steps, { definitions, input: { sku: 5 } });
@@ -140,7 +140,7 @@ describe("a job in a delay", () => {
   });
 });
 
-test("a job of delays ends, whatever moments the timers come at and however often it is cancelled and resumed", () => {
+test("a job of delays ends, whatever the times of its timers and however often it is cancelled and resumed", () => {
   const steps = [delay("a", { seconds: 3 }, "b"), delay("b", { seconds: 5 }, null)];
   const moves = fc.array(
     fc.record({ ms: fc.integer({ min: 0, max: 4_000 }), what: fc.constantFrom("wake", "cancel", "resume") }),

@@ -11,7 +11,7 @@ const docs = new URL("../../../../docs/", import.meta.url);
 const definitions = readFileSync(new URL("definitions.md", docs), "utf8");
 const executors = readFileSync(new URL("executors.md", docs), "utf8");
 
-test("docs/definitions.md names each keyword that schemas may use, each format, and no other", () => {
+test("docs/definitions.md names each keyword and each format that schemas may use, and no other", () => {
   const [, table = ""] = /^\| about \| keywords \|\n((?:\|.*\n)+)/m.exec(definitions) ?? [];
   const named = [...table.matchAll(/`([\w$-]+)`/g)].map(([, word]) => word);
   expect(named.toSorted()).toEqual([...assertions, ...annotations, ...formatNames()].toSorted());
@@ -21,7 +21,7 @@ const steps = [...executors.matchAll(/^```json\n([\s\S]*?)^```$/gm)]
   .map(([, block = ""]) => JSON.parse(block) as JsonObject)
   .filter((block) => "integrationDetails" in block);
 
-test("the steps that docs/executors.md shows can be registered as they stand, in a definition with what they name", () => {
+test("the steps in docs/executors.md can be registered unchanged, in a definition that has what they refer to", () => {
   expect(steps.length).toBeGreaterThan(1);
   for (const step of steps) {
     const names = [...JSON.stringify(step).matchAll(/#\/definitions\/([\w-]+)/g)].map(([, name]) => name);

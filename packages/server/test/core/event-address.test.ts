@@ -5,7 +5,7 @@ import { call, Story, wait } from "./jobs.ts";
 const loop = [wait("gate", ["go"], "work"), call("work", null, { onFailure: "gate" })];
 const goOnceMore = (story: Story) => story.fail("permanent");
 
-test("a double click opens one gate of a loop: the second comes when the visit it was for is over", () => {
+test("a double click opens one gate of a loop, because the second event is for a visit that is over", () => {
   const story = new Story(loop);
   expect(story.send("go", { step: "gate", visit: 1 })).toBe("matched");
   expect(story.send("go", { step: "gate", visit: 1 })).toBe("ConflictError");
@@ -13,7 +13,7 @@ test("a double click opens one gate of a loop: the second comes when the visit i
   expect(story.step).toMatchObject({ phase: "waiting", name: "gate", visit: 2, missingEventIds: ["go"] });
 });
 
-test("an event for a visit to come is kept until then, whatever else comes before", () => {
+test("an event for a future visit is kept until that visit, whatever happens before", () => {
   const story = new Story(loop);
   expect(story.send("go", { step: "gate", visit: 2 })).toBe("buffered");
   expect(story.send("go", { step: "gate", visit: 2 })).toBe("duplicate");
@@ -23,7 +23,7 @@ test("an event for a visit to come is kept until then, whatever else comes befor
   expect(story.step).toMatchObject({ phase: "calling", name: "work", visit: 2 });
 });
 
-test("without a visit an event is for the wait that is open, otherwise for the next one", () => {
+test("an event without a visit is for the open wait, or else for the next wait", () => {
   const story = new Story(loop);
   expect(story.send("go", { step: "gate" })).toBe("matched");
   expect(story.send("go", { step: "gate" })).toBe("buffered");
@@ -32,7 +32,7 @@ test("without a visit an event is for the wait that is open, otherwise for the n
   expect(story.step).toMatchObject({ phase: "calling", name: "work", visit: 2 });
 });
 
-test("a wait that has the event takes it no second time, whichever way it is sent", () => {
+test("a wait that has the event does not accept it again, whichever way it is sent", () => {
   const both = [wait("gate", ["go", "stay"], "work"), call("work", null, { onFailure: "gate" })];
   for (const [first, second] of [
     [{}, { step: "gate", visit: 1 }],
@@ -47,7 +47,7 @@ test("a wait that has the event takes it no second time, whichever way it is sen
   }
 });
 
-test("an event for one wait opens no other that lists the same id", () => {
+test("an event for one wait opens no other wait that lists the same id", () => {
   const story = new Story([wait("first", ["go"], "second"), wait("second", ["go"], null)]);
   expect(story.send("go", { step: "second" })).toBe("buffered");
   expect(story.step).toMatchObject({ name: "first", missingEventIds: ["go"] });
@@ -55,7 +55,7 @@ test("an event for one wait opens no other that lists the same id", () => {
   expect(story.status).toBe("SUCCEEDED");
 });
 
-test("if two events fit, the one that was sent for the wait counts, and the other is kept for a later wait", () => {
+test("if two events fit, the event that was sent for the wait counts, and the other is kept for a later wait", () => {
   const story = new Story([call("before", "first"), wait("first", ["go"], "second"), wait("second", ["go"], null)]);
   expect(story.send("go")).toBe("buffered");
   expect(story.send("go", { step: "first", visit: 1 })).toBe("buffered");
@@ -67,7 +67,7 @@ test("if two events fit, the one that was sent for the wait counts, and the othe
   expect(story.status).toBe("SUCCEEDED");
 });
 
-test("a job that was resumed in its wait takes an event for the visit that was open", () => {
+test("a job that was resumed in its wait accepts an event for the visit that was open", () => {
   const story = new Story([wait("gate", ["go"], null)]);
   story.apply({ type: "job.cancelled", by: { type: "service", id: "x" } });
   expect(story.send("go", { step: "gate", visit: 1 })).toBe("ConflictError");
@@ -77,7 +77,7 @@ test("a job that was resumed in its wait takes an event for the visit that was o
   expect(story.status).toBe("SUCCEEDED");
 });
 
-test("the state forgets events that no visit can take any more", () => {
+test("the state forgets events that no visit can use any more", () => {
   const story = new Story([
     { ...wait("gate", ["go", "stay"], "work", { timeoutSeconds: 1 }), onFailure: "work" },
     call("work", null, { onFailure: "gate" }),
@@ -97,7 +97,7 @@ test.each([
   [{ step: "work" }, "/step", "the step `work` does not list the event `go`"],
   [{ step: "gat" }, "/step", "the job's version has no step `gat`; did you mean `gate`?"],
   [{ visit: 1 }, "/visit", "is a visit of no step; name the step in `step`, or leave `visit` out"],
-])("an event for %j is refused with what is wrong", (more, pointer, detail) => {
+])("an event for %j is rejected with the reason", (more, pointer, detail) => {
   const story = new Story(loop);
   story.send("go", more);
   expect(story.changes.at(-1)?.verdict).toMatchObject({ code: "ValidationError", problems: [{ pointer, detail }] });

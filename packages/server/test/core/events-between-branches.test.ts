@@ -18,7 +18,7 @@ function lackedBy({ job: { state } }: Story): string[] {
   return state.cursors.flatMap(({ stand }) => (stand.phase === "waiting" ? stand.missingEventIds : []));
 }
 
-describe("an event that a wait had taken, and that is for others again", () => {
+describe("an event that is free for other waits again", () => {
   test("completes a wait that lacks it", () => {
     const story = new Story(givingUp(handled));
     story.send("x");
@@ -28,7 +28,7 @@ describe("an event that a wait had taken, and that is for others again", () => {
     expect(story.status).toBe("SUCCEEDED");
   });
 
-  test("is there for a wait that lacks more", () => {
+  test("is available to a wait that lacks further events", () => {
     const story = new Story(givingUp(handled, ["x", "z"]));
     story.send("x");
     story.later(1_000);
@@ -48,7 +48,7 @@ describe("an event that a wait had taken, and that is for others again", () => {
     expect(story.outputOf("split")).toMatchObject({ right: "A" });
   });
 
-  test("is so too when its branch has failed and another one may still win", () => {
+  test("is also free when its branch has failed and another branch may still win", () => {
     const [, ...steps] = givingUp({});
     const story = new Story([
       parallel("split", { left: "a", right: "b" }, null, { until: "any" }),
@@ -60,7 +60,7 @@ describe("an event that a wait had taken, and that is for others again", () => {
     expect(story.outputOf("split")).toMatchObject({ branch: "right" });
   });
 
-  test("is so too when the fork that its branch was in is over", () => {
+  test("is also free when the fork of its branch is over", () => {
     const story = new Story([
       parallel("outer", { race: "race", waiting: "b" }, null),
       parallel("race", { left: "a", right: "c" }, null, { until: "any" }),
@@ -88,7 +88,7 @@ test("an event for an item that the list does not have is refused once the list 
   expect(story.send("x", { step: "w", branch: "each:2[2]" })).toBe("buffered");
 });
 
-test("ten thousand events that were sent for one branch are forgotten at once when it is over", () => {
+test("ten thousand events that were sent for one branch are forgotten at once when the branch ends", () => {
   const branch = "split:1[left]";
   const none: Progress = { stepRunCount: 0, bufferedEvents: {}, eventCount: 0 };
   const addressed = Array.from({ length: 10_000 }, (_, index) => ({

@@ -66,7 +66,7 @@ test.each([
     isVersion: false,
     reason: undefined,
     sentence:
-      "The node `n1` has parked the job for 1 min 5 s: it met an error of its own when it went on with the job (its log says why). It tries again in 32 s, and other nodes go on with the job if they can. If none can, the operator has to look at the log of the node.",
+      "The node `n1` has parked the job for 1 min 5 s: an internal error occurred when it continued the job (its log says why). It tries again in 32 s, and other nodes go on with the job if they can. If none can, the operator has to look at the log of the node.",
   },
 ])("a job that is parked: $sentence", ({ sentence, ...because }) => {
   const job = { workflowName: "orders", versionNumber: 7 };
@@ -135,7 +135,7 @@ const cases: readonly Case[] = [
     sentence: "`pause` has slept long enough: a node continues it at once.",
   },
   {
-    name: "waits, and has to be done by a time",
+    name: "waits, and has a deadline",
     story: () => new Story([wait("approve", ["approved"], null)], { timeoutSeconds: 60 }),
     laterMs: 20_000,
     state: "waitingForEvents",
@@ -156,7 +156,7 @@ const cases: readonly Case[] = [
     facts: { operations: ["ResumeJob"] },
   },
   {
-    name: "tries again what its own policy does not name, since it was not carried out",
+    name: "retries a call whose error its policy does not name, since the call was not carried out",
     story: told([call("a", null, { retry: { maxAttempts: 2, on: ["Busy"] } })], (story) => story.fail("transient")),
     laterMs: 0,
     state: "retrying",
@@ -206,7 +206,7 @@ const cases: readonly Case[] = [
     facts: { bufferedEventIds: ["shipped"] },
   },
   {
-    name: "waited until its time was up",
+    name: "reached the timeout of its wait",
     story: told([wait("approve", ["approved"], null, { timeoutSeconds: 60 })]),
     laterMs: 60_100,
     more: { hasRoom: false },
@@ -239,7 +239,7 @@ const cases: readonly Case[] = [
     sentence: "Attempt 2 of 3 of `charge` starts in 1.0 s. Attempt 1 failed 0.0 s ago with ExecutorError: no luck.",
   },
   {
-    name: "tries again after a resume, which counts anew",
+    name: "retries after a resume, which starts the count again",
     story: told(
       [call("charge", null, { retry: { maxAttempts: 2, initialIntervalSeconds: 60, jitter: false } })],
       (story) => story.fail("permanent"),
@@ -252,7 +252,7 @@ const cases: readonly Case[] = [
     sentence: "Attempt 3 of 3 of `charge` starts in 1 min. Attempt 2 failed 0.0 s ago with ExecutorError: no luck.",
   },
   {
-    name: "has an attempt due for which there is no room",
+    name: "has an attempt that is due and finds no room",
     story: told([call("charge", null, patient)], (story) => story.fail()),
     laterMs: 75_000,
     more: { hasRoom: false, callCounts: new Map([["n", 5_200]]) },
@@ -381,7 +381,7 @@ const cases: readonly Case[] = [
     facts: { error: { code: "ExecutorError", step: "charge", attempt: 1 }, operations: ["ResumeJob"] },
   },
   {
-    name: "failed for a wait whose time was up",
+    name: "failed at the timeout of a wait",
     story: told([wait("approve", ["approved"], null, { timeoutSeconds: 60 })], (story) => story.later(60_000)),
     laterMs: 0,
     state: "failed",
@@ -401,7 +401,7 @@ const cases: readonly Case[] = [
     facts: { operations: ["SubmitJob"] },
   },
   {
-    name: "failed for good: what it is made of never changes",
+    name: "failed for good, since its input and version never change",
     story: told([noop("a", "b"), noop("b", "a", { onFailure: "end" }), noop("end", null)]),
     laterMs: 0,
     state: "failed",
@@ -419,7 +419,7 @@ const cases: readonly Case[] = [
     facts: { cancelledBy: { ...someone, name: "Ada" }, operations: ["ResumeJob"] },
   },
   {
-    name: "was cancelled before its first step, by somebody who is gone",
+    name: "was cancelled before its first step, by an account that no longer exists",
     story: () => {
       const story = new Story([call("charge", null)], { hasRoom: false });
       story.apply({ type: "job.cancelled", by: someone });
@@ -431,15 +431,15 @@ const cases: readonly Case[] = [
   },
 ];
 
-describe("a job", () => {
-  test.each(cases)("that $name", ({ story, laterMs, more, state, sentence, facts }) => {
+describe("the explanation of a job", () => {
+  test.each(cases)("a job that $name", ({ story, laterMs, more, state, sentence, facts }) => {
     const explained = explain(story(), laterMs, more);
     expect(explained.sentence).toBe(sentence);
     expect(explained.state).toBe(state);
     expect(explained.facts).toMatchObject(facts ?? {});
   });
 
-  test("that is between two commits of a long chain goes on at once", () => {
+  test("a job between two commits of a long chain continues at once", () => {
     const story = new Story([noop("a", null)]);
     const stand = { phase: "next", name: "a", wakeAt: story.now };
     const state = { status: "RUNNING", progress: {}, cursors: [{ branch: "", carried: {}, stand }] } as never;
@@ -456,7 +456,7 @@ test.each([
   ["Interrupted", "ResumeJob", "ResumeJob"],
   ["Timeout", "ResumeJob", "ResumeJob"],
 ] as const)(
-  "after %s a step without a call is helped by %s and one with a call by %s",
+  "after %s a step without a call needs %s, and a step with a call needs %s",
   (code, withoutCall, withCall) => {
     for (const [steps, operation] of [
       [[noop("a", null)], withoutCall],
@@ -506,7 +506,7 @@ test.each([
   [3_600_000, "1 h"],
   [5_400_000, "1 h 30 min"],
   [90_000_000, "1 d 1 h"],
-])("%i ms are told as %s", (ms, text) => {
+])("%i ms are shown as %s", (ms, text) => {
   expect(duration(ms)).toBe(text);
 });
 
@@ -516,7 +516,7 @@ test("a sentence lists only the first five of many names", () => {
   expect(listed(["a", "b", "c", "d", "e", "f", "g"])).toBe("`a`, `b`, `c`, `d`, `e` and 2 more");
 });
 
-test("the explanation of branches says how many are done, and what the first open one waits for", () => {
+test("the explanation of branches says how many have ended, and what the first open one waits for", () => {
   const story = new Story(
     [
       forEach("each", { items: "${ [1, 2, 3] }", step: "approve", concurrency: 2 }, null),
@@ -543,7 +543,7 @@ test("the explanation of branches says how many are done, and what the first ope
   });
 });
 
-test("a branch with a name is told by its name", () => {
+test("a branch with a name is shown by its name", () => {
   const story = new Story([
     parallel("split", { left: "a", right: "b" }, null),
     wait("a", ["x"], null),
@@ -574,13 +574,13 @@ describe("a task", () => {
     expect(sentence).toBe(`The task of \`work\` has waited in the queue \`q\` for 5.0 s: ${why}.`);
   });
 
-  test("with a timeout says when it fails", () => {
+  test("a task with a timeout shows when it fails", () => {
     const { sentence, facts } = explained({}, 60);
     expect(sentence).toMatch(/The attempt fails in 55 s if it is not done then\.$/);
     expect(facts.timeoutAt).toBe(1_060_000);
   });
 
-  test("in a branch is told of where no other branch has been open for longer", () => {
+  test("a task in a branch is explained if no other branch has been open for longer", () => {
     const steps = (items: string) => [
       forEach("each", { items, step: "work", concurrency: 2 }, null),
       task("work", "approve"),
@@ -599,7 +599,7 @@ describe("a task", () => {
     expect(approval.facts).toMatchObject({ branch: "each:1[0]", missingEventIds: ["approved"] });
   });
 
-  test("that a worker holds says how long it may be silent", () => {
+  test("a task that a worker holds shows how long the worker may be silent", () => {
     const worker = { name: "w", takenAt: 1_002_000, leaseUntil: 1_012_000 };
     const { state, sentence } = explain(new Story([task("work", null)]), 5_000, {
       node: null,

@@ -45,7 +45,10 @@ describe("usual definitions register without a warning", () => {
       "an optional property, with `has`",
       [first("last"), last({ input: { note: '${ has(input.note) ? input.note : "" }' } })],
     ],
-    ["what an earlier step gave", [first("last"), last({ input: { reserved: "${ steps.first.output.reserved }" } })]],
+    [
+      "an output of an earlier step",
+      [first("last"), last({ input: { reserved: "${ steps.first.output.reserved }" } })],
+    ],
     [
       "an optional property of an earlier step, with `has`",
       [
@@ -227,7 +230,7 @@ describe("usual definitions register without a warning", () => {
       ],
     ],
     [
-      "what a step received",
+      "an input of an earlier step",
       [
         first("last"),
         last({ input: { id: "${ steps.first.input.id }", at: "${ job.submittedAt }", now: "${ now }" } }),
@@ -240,13 +243,13 @@ describe("usual definitions register without a warning", () => {
   });
 });
 
-describe("what is known of data that expressions make", () => {
+describe("the check of data that expressions produce", () => {
   const findings = (steps: readonly JsonValue[]) => {
     const { problems, warnings } = parse(workflow(steps, definitions));
     return { problems: problems.map(({ detail }) => detail), warnings: warnings.map(({ detail }) => detail) };
   };
 
-  test("the job's input may be anything where the first step's `input` makes something of it", () => {
+  test("the job's input can be anything if the first step's `input` converts it", () => {
     const steps = [
       step("set", "transform", { input: {}, transitionToStep: "use" }, {}, ["decided", "decided"]),
       call("use", ["wish", "any"], null),
@@ -259,7 +262,7 @@ describe("what is known of data that expressions make", () => {
     ]);
   });
 
-  test("an event whose id an expression gives may bring what the output definition declares", () => {
+  test("an event whose id is an expression can bring the properties of the output definition", () => {
     const steps = [
       gate("use", { eventIds: ["paid-${ input.id }"] }, ["order", "decided"]),
       call("use", ["wish", "any"], null),
@@ -281,13 +284,13 @@ describe("what is known of data that expressions make", () => {
     expect(findings(steps)).toEqual({ problems: [], warnings: [] });
   });
 
-  test("an answer of HTTP has a status, headers and a body, and nothing else", () => {
+  test("an answer of an HTTP step has a status, headers and a body, and nothing else", () => {
     expect(findings([http({ transitionToStep: choose("output.statusCode == 200", null, null) })]).problems).toEqual([
       "`output.statusCode` is never there: the schema does not allow the property",
     ]);
   });
 
-  test("each misspelt step and event gets its hint, however many stand in one template", () => {
+  test("each misspelt step and event gets its hint, however many one template contains", () => {
     const input = [
       "${ steps.frist.output }",
       "${ steps.frist.input }",
@@ -303,7 +306,7 @@ describe("what is known of data that expressions make", () => {
     ]);
   });
 
-  test("a property that a guard does not find is no failure", () => {
+  test("a property that a guard does not find causes no failure", () => {
     const ask = "has(steps.last.error) ? steps.last.error.code : null";
     expect(findings([last({ input: { code: `\${ ${ask} }` } })])).toEqual({ problems: [], warnings: [] });
     const misspelt = findings([first("last"), last({ input: "${ has(input.nota) ? input.nota : null }" })]);

@@ -40,7 +40,7 @@ function placeOf({ step: name, error }: Failed, { steps }: Definition): string |
 }
 
 test.each(kinds)(
-  "an expression that fails when a job runs, and data that does not fit, were warned of when the workflow%s was registered",
+  "the registration of a workflow%s warns of every expression that fails and of all data that does not fit when a job runs",
   (_, workflows) => {
     const counts = { failures: 0, clean: 0 };
     const property = fc.property(workflows, runSeeds, (workflow, seeds) => {
@@ -67,7 +67,7 @@ test.each(kinds)(
 );
 
 test.each(kinds)(
-  "a definition%s is refused for an expression only if the step in which it stands never succeeds",
+  "a definition%s is rejected for an expression only if the step of that expression never succeeds",
   (_, workflows) => {
     let refusalCount = 0;
     const property = fc.property(workflows, runSeeds, (workflow, seeds) => {

@@ -11,7 +11,7 @@ function runs({ job, entries }: Story) {
 }
 
 describe("`input` of a step", () => {
-  test("is what the step receives, made of the job's input and of what earlier steps gave", () => {
+  test("is the value that the step receives, made of the job's input and outputs of earlier steps", () => {
     const input = { sku: "${ input.sku }", id: "${ steps.reserve.output.id }", text: "for ${ input.sku }: $${ 1 }" };
     const story = new Story([call("reserve", "ship"), call("ship", null, { mapping: { input } })], {
       input: { sku: "A", count: 2 },
@@ -20,7 +20,7 @@ describe("`input` of a step", () => {
     expect(runs(story)[1]).toMatchObject({ input: { sku: "A", id: 7, text: "for A: ${ 1 }" } });
   });
 
-  test("may ask whether a step has run, and what a wait has consumed", () => {
+  test("can ask whether a step has run, and which events a wait has consumed", () => {
     const input = {
       hasRun: "${ has(steps.later.output) }",
       by: "${ events.approved.payload.by }",
@@ -41,7 +41,7 @@ describe("`input` of a step", () => {
     ["no payload", undefined],
     ["a payload without the property", { note: "n" }],
     ["a payload that is no object", "text"],
-  ])("reads the newest event of an id alone: of one with %s nothing of an earlier one is left", (_, second) => {
+  ])("reads only the newest event of an id: after one with %s, no data of an earlier event is left", (_, second) => {
     const by = "${ has(events.x.payload.by) ? events.x.payload.by : 'nobody' }";
     const story = new Story([wait("one", ["x"], "two"), wait("two", ["x"], "c"), transform("c", { by }, null)]);
     story.send("x", { payload: { by: "Ada" } });
@@ -49,7 +49,7 @@ describe("`input` of a step", () => {
     expect(runs(story)[2]?.output).toEqual({ by: "nobody" });
   });
 
-  test("fails its step where an expression has no value, and `onFailure` takes it", () => {
+  test("fails its step if an expression has no value, and `onFailure` can handle the failure", () => {
     const input = "${ steps.a.output.missing }";
     const told = "${ error.code } in ${ error.step }: ${ error.message }";
     const story = new Story([
@@ -65,7 +65,7 @@ describe("`input` of a step", () => {
     });
   });
 
-  test("of the first step is tried when the job is submitted", () => {
+  test("an `input` of the first step is evaluated when the job is submitted", () => {
     const steps = [transform("a", { id: "${ input.order.id }" }, null)];
     expect(() => new Story(steps, { input: { order: {} } })).toThrow("In `input`");
     expect(new Story(steps, { input: { order: { id: 3 } } }).status).toBe("SUCCEEDED");
@@ -73,7 +73,7 @@ describe("`input` of a step", () => {
 });
 
 describe("`output` of a step", () => {
-  test("is made of its raw result, and later steps see nothing else", () => {
+  test("is made of the step's raw result, and later steps see only this output", () => {
     const story = new Story([
       call("a", "b", { mapping: { output: { id: "${ result.body.id }", all: "${ result }" } } }),
       noop("b", null),
@@ -97,7 +97,7 @@ describe("a choice", () => {
     [500, ["a", "big"]],
     [50, ["a", "middle"]],
     [5, ["a"]],
-  ])("with %d leads to %j", (total, names) => {
+  ])("a choice with %d leads to %j", (total, names) => {
     const story = new Story(steps);
     story.succeed({ total });
     expect(story.status).toBe("SUCCEEDED");
@@ -106,7 +106,7 @@ describe("a choice", () => {
     expect(ended).toMatchObject({ next: names[1] ?? null });
   });
 
-  test("whose condition is neither true nor false fails its step", () => {
+  test("a choice whose condition is neither true nor false fails its step", () => {
     const story = new Story([
       call("a", null, { transitionToStep: { choose: [{ if: "output.total", then: "a" }], else: null } }),
     ]);
@@ -125,7 +125,7 @@ test("a loop counts by what its step gave before, and ends by a condition", () =
 });
 
 describe("expressions in `config`", () => {
-  test("say which events a wait waits for, and an event that came before it counts", () => {
+  test("can give the event ids of a wait, and an earlier event counts", () => {
     const eventIds = ["paid-${ input.id }", "approved"];
     const story = new Story([call("a", "gate"), wait("gate", eventIds, "b"), noop("b", null)], { input: { id: "7" } });
     expect(story.send("paid-7", { payload: { amount: 5 } })).toBe("buffered");
@@ -136,7 +136,7 @@ describe("expressions in `config`", () => {
     expect(story.status).toBe("SUCCEEDED");
   });
 
-  test("may give the whole list of events, with the payload of one that came early", () => {
+  test("can give the whole list of event ids, with the payload of an event that came early", () => {
     const decision = { type: "object", properties: { approved: { type: "boolean" } }, additionalProperties: false };
     const steps = [
       call("a", "gate"),
@@ -159,7 +159,7 @@ describe("expressions in `config`", () => {
     ],
     ["a timer is due", ["${ 'x' }"], { type: "timer.due" }],
   ])(
-    "let a wait end with the next commit where %s in the one in which it begins, and no payload was read",
+    "end a wait one commit later if %s in the commit in which the wait begins, and no payload was read",
     (_, ids, fact) => {
       const story = new Story([
         call("a", "gate"),
@@ -176,7 +176,7 @@ describe("expressions in `config`", () => {
     },
   );
 
-  test("may give a list of which a number is enough", () => {
+  test("can give a list of which only some events are needed", () => {
     const gate = wait("gate", "${ input.ids }" as never, null, { match: 2 });
     const story = new Story([gate], { input: { ids: ["a", "b", "c"] } });
     story.send("c");
@@ -187,12 +187,12 @@ describe("expressions in `config`", () => {
     expect(runs(short)[0]?.error?.message).toContain("/match asks for 2 events");
   });
 
-  test("give no id that no event can have", () => {
+  test("give no invalid event id", () => {
     const story = new Story([wait("gate", ["${ input.id }"], null)], { input: { id: "a\nb" } });
     expect(runs(story)[0]?.error?.message).toContain("In `config` of gate, /eventIds/0 ");
   });
 
-  test("let so many events in before the wait that may ask for them, and always those that it waits for", () => {
+  test("let only a limited number of events in before a wait that may ask for them, and always those that the wait lists", () => {
     const story = new Story([wait("gate", ["${ input.id }"], null)], { input: { id: "paid" }, maxEvents: 5_000 });
     for (let index = 0; index < 1_000; index += 1) expect(story.send(`other-${index}`)).toBe("buffered");
     expect(story.send("one-more")).toBe("RateLimitError");
@@ -200,7 +200,7 @@ describe("expressions in `config`", () => {
     expect(story.status).toBe("SUCCEEDED");
   });
 
-  test("that give no right config fail the step", () => {
+  test("fail the step if they give an invalid config", () => {
     const twice = new Story([wait("gate", ["${ input.id }", "a"], null)], { input: { id: "a" } });
     expect(runs(twice)[0]?.error).toMatchObject({
       code: "ExpressionFailed",
@@ -213,16 +213,16 @@ describe("expressions in `config`", () => {
   test.each<[string, JsonObject]>([
     ["/steps/0/integrationDetails/config/seconds", { seconds: "${ 1 + }" }],
     ["/steps/0/integrationDetails/config/until", { until: "at ${ input.at" }],
-  ])("that cannot be read are told when the definition is registered, at %s", (pointer, config) => {
+  ])("are rejected at registration if they cannot be parsed, at %s", (pointer, config) => {
     expect(() => new Story([delay("sleep", config, null)])).toThrow(`"pointer":"${pointer}"`);
   });
 
-  test("say how long a delay sleeps", () => {
+  test("can give the duration of a delay", () => {
     const story = new Story([delay("sleep", { seconds: "${ input.seconds * 2 }" }, null)], { input: { seconds: 30 } });
     expect(story.step).toMatchObject({ phase: "delayed", wakeAt: story.now + 60_000 });
   });
 
-  test("give every attempt of a call the same config, also after the job was resumed", () => {
+  test("give every attempt of a call the same config, also after a resume of the job", () => {
     const story = new Story(
       [
         {
@@ -265,7 +265,7 @@ describe("what a job carries for later steps", () => {
   test.each([
     ["whole outputs", (name: string) => `steps.${name}.output`, "`/steps/a/output` (6011 bytes)"],
     ["properties of outputs", (name: string) => `steps.${name}.output.text`, "`/steps/a/output/text` (6002 bytes)"],
-  ])("is bounded: %s", (_, read, listed) => {
+  ])("has a bound: %s", (_, read, listed) => {
     const story = new Story(gatherers(read), { maxCarriedBytes: 20_000 });
     for (const _name of names) story.succeed({ text: "x".repeat(6_000) });
     expect(story.job.state).toMatchObject({
@@ -275,7 +275,7 @@ describe("what a job carries for later steps", () => {
     expect(runs(story).map(({ name, error }) => [name, error])).toEqual(names.map((name) => [name, undefined]));
   });
 
-  test("counts what expressions read, and nothing else", () => {
+  test("includes only values that expressions read", () => {
     const story = new Story(
       gatherers((name) => `steps.${name}.output.id`),
       { maxCarriedBytes: 20_000 },
@@ -284,7 +284,7 @@ describe("what a job carries for later steps", () => {
     expect(story.status).toBe("SUCCEEDED");
   });
 
-  test("lets a resumed job go on where the bound is higher by then", () => {
+  test("does not stop a resumed job if the bound is higher by then", () => {
     const steps = gatherers((name) => `steps.${name}.output`);
     const story = new Story(steps, { maxCarriedBytes: 20_000 });
     for (const _name of names) story.succeed({ text: "x".repeat(6_000) });
@@ -296,21 +296,21 @@ describe("what a job carries for later steps", () => {
   });
 });
 
-describe("what a template makes", () => {
+describe("the value of a template", () => {
   const twice = "${ input.text + input.text }";
 
   test.each([
     ["`input`", transform("a", { twice }, null)],
     ["`output`", noop("a", null, { mapping: { output: { twice } } })],
     ["`config`", wait("a", [twice], null)],
-  ])("fails its step where %s makes more than an output may have", (what, step) => {
+  ])("fails its step if %s is larger than an output can be", (what, step) => {
     const input = { text: "x".repeat(jobLimits.maxOutputBytes / 2) };
     const story = new Story([noop("start", "a"), step], { input });
     expect(story.status).toBe("FAILED");
     expect(runs(story)[1]?.error).toMatchObject({ code: "OutputTooLarge", message: expect.stringContaining(what) });
   });
 
-  test("counts as work, though it is written nowhere: many such steps do not run in one commit", () => {
+  test("counts as work although it is not stored: many such steps need several commits", () => {
     const large = { input: {}, output: Array.from({ length: 12 }, () => "${ input.text }") };
     const names = Array.from({ length: 150 }, (_, index) => `s${index}`);
     const steps = names.map((name, index) => {
@@ -327,7 +327,7 @@ describe("what a template makes", () => {
   });
 
   test.each(["${ {'__proto__': 1} }", "${ {input.key: 1} }", "${ merge({'a': 1}, {input.key: 1}) }"])(
-    "holds no key that no value may have: %s",
+    "has no forbidden key: %s",
     (made) => {
       const story = new Story([noop("start", "a"), transform("a", { made }, null)], { input: { key: "__proto__" } });
       expect(runs(story)[1]?.error).toMatchObject({
@@ -337,7 +337,7 @@ describe("what a template makes", () => {
     },
   );
 
-  test("holds no `prototype` under `constructor`, from whatever source", () => {
+  test("has no `prototype` under `constructor`, from any source", () => {
     const made = { constructor: "${ {input.key: 1} }" };
     const story = new Story([noop("start", "a"), transform("a", made, null)], { input: { key: "prototype" } });
     expect(runs(story)[1]?.error).toMatchObject({ code: "ExpressionFailed" });

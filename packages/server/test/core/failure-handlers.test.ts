@@ -12,7 +12,7 @@ function problemsOf(onFailure: JsonValue) {
   ).problems.filter(({ pointer }) => pointer.startsWith("/steps/0"));
 }
 
-describe("a list in `onFailure` is refused that", () => {
+describe("a list in `onFailure` is rejected if it", () => {
   test.each<[string, JsonValue, string, string]>([
     ["is empty", [], "", "has no entry"],
     ["has a name for an entry", ["b"], "/0", 'must be {"on": [errors], "then": step}, but is a string'],
@@ -46,7 +46,7 @@ describe("a list in `onFailure` is refused that", () => {
     });
   });
 
-  test("is a number, with both forms that it may have", () => {
+  test("is a number, and the message names both valid forms", () => {
     expect(problemsOf(5)[0]?.detail).toBe(
       "must be the name of the step that a failure leads to, or a list of such steps by error, but is a number",
     );
@@ -56,12 +56,12 @@ describe("a list in `onFailure` is refused that", () => {
 describe("each entry of `onFailure` is a way through the graph", () => {
   const handlers = [{ on: ["X"], then: "b" }, { then: "c" }];
 
-  test("so the steps that it leads to can be reached", () => {
+  test("the steps behind an entry can be reached", () => {
     const steps = [call("a", any, null, { onFailure: handlers }), noop("b", any, null), noop("c", any, null)];
     expect(parse(workflow(steps)).problems).toEqual([]);
   });
 
-  test("and a loop may end through any of them", () => {
+  test("a loop can end through any entry", () => {
     const steps = [
       call("a", any, "b"),
       call("b", any, "a", {
@@ -75,7 +75,7 @@ describe("each entry of `onFailure` is a way through the graph", () => {
     expect(parse(workflow(steps)).problems).toEqual([]);
   });
 
-  test("which the data flow follows: what only the step itself gives is missing behind a failure", () => {
+  test("the data flow follows each entry, where the output of the failed step is missing", () => {
     const definitions = { none: closed({}), sku: closed({ sku: text }) };
     const steps = [
       call("a", ["none", "sku"], "b", { onFailure: [{ on: ["X"], then: "b" }, { then: "c" }] }),
@@ -91,7 +91,7 @@ describe("each entry of `onFailure` is a way through the graph", () => {
     ]);
   });
 
-  test("and two entries that lead to one step are one way", () => {
+  test("two entries with the same target are one way", () => {
     const definitions = { none: closed({}), sku: closed({ sku: text }) };
     const steps = [
       call("a", ["none", "sku"], "b", { onFailure: [{ on: ["X"], then: "b" }, { then: "b" }] }),
@@ -128,7 +128,7 @@ describe("after a failure", () => {
     expect(story.entries.find(({ type }) => type === "step.failed")).toMatchObject({ next });
   });
 
-  test("that no entry names the job fails, as it does without `onFailure`", () => {
+  test("a job fails without a matching entry, as it does without `onFailure`", () => {
     const story = failed({ code: "OutputTooLarge" });
     expect(story.job.state).toMatchObject({ status: "FAILED", error: { code: "OutputTooLarge", step: "reserve" } });
     expect(story.entries.find(({ type }) => type === "step.failed")).not.toHaveProperty("next");
@@ -145,7 +145,7 @@ describe("after a failure", () => {
   });
 });
 
-test("an entry of a definition is checked wherever it stands, and so is a wait's", () => {
+test("an entry of a definition is checked wherever it is, also in a wait", () => {
   const steps = [wait("a", any, null, { onFailure: [{ on: ["Timeout"], then: "x" }] })];
   expect(parse(workflow(steps)).problems).toEqual([
     { pointer: "/steps/0/onFailure/0/then", detail: "there is no step `x`" },

@@ -14,7 +14,7 @@ function problemOf(definition: JsonObject) {
   return problems[0];
 }
 
-describe("a word that people know from another system gets ours", () => {
+describe("a word from another workflow system gets a message with our word", () => {
   test.each([
     ["id", "`id` is `workflowName` here"],
     ["StartAt", "`StartAt` is the first of `steps` here"],
@@ -103,7 +103,7 @@ describe("a word that people know from another system gets ours", () => {
     expect(problemOf(workflow([{ ...step, integrationDetails }]))?.detail).toContain(words);
   });
 
-  test("but a type or a field that this service does not have is never named", () => {
+  test("a type or field that this service does not have is never suggested", () => {
     const type = "dynamicFork";
     expect(executorWords(type)).toBe("/service/forEach");
     const without = new Map([...catalog].filter(([known]) => known !== "/service/forEach"));
@@ -148,7 +148,7 @@ test.each<[type: string, config: JsonObject, field: string, words: string]>([
   expect(at?.detail.endsWith(words), at?.detail).toBe(true);
 });
 
-describe("a document in another workflow language is one problem, which says what it is and how its words are called here", () => {
+describe("a document in another workflow language gets one problem, which names that language and its words for ours", () => {
   test.each<[string, JsonObject, string, readonly string[]]>([
     [
       "Amazon States Language",
@@ -191,9 +191,9 @@ describe("a document in another workflow language is one problem, which says wha
 
   test.each([
     ["with `steps`", { ...workflow([noop("a", any, null)]), States: {} }],
-    ["with tasks of no known language", { tasks: [{ name: "a" }] }],
+    ["with tasks of an unknown language", { tasks: [{ name: "a" }] }],
     ["that is empty", {}],
-  ])("and one %s is judged by its fields", (_, document) => {
+  ])("a document %s is judged by its fields", (_, document) => {
     expect(
       parse(document)
         .problems.map(({ detail }) => detail)
@@ -209,13 +209,13 @@ test.each([
   ["{name: orders}", false],
   ["orders", false],
   ["\n".repeat(1_000), false],
-])("a text that is not JSON is told when it looks like YAML: %j", (text, isYaml) => {
+])("a text that is not JSON is recognized as YAML if it looks like it: %j", (text, isYaml) => {
   const [problem] = parse(text).problems;
   expect(problem?.detail).toContain("is not JSON");
   expect(problem?.detail.endsWith("; this looks like YAML, and a definition is JSON")).toBe(isYaml);
 });
 
-test("a template that holds what is an expression in another language is used as it is written, with a warning", () => {
+test("a template that contains an expression of another language is used as it is, with a warning", () => {
   const input = {
     "sku.$": "$.order.sku",
     lines: ["$.lines[0]", "{{ steps.reserve.sku }}"],

@@ -37,7 +37,7 @@ test.each<[schema: JsonValue, low: number, high: number]>([
   expect(fittingSizeOf(schemaOf(schema))).toEqual({ low, high });
 });
 
-test("a schema that no value fits has no size, and a tree no bound", () => {
+test("a schema that no value fits has no size, and a recursive schema has no bound", () => {
   expect(fittingSizeOf(schemaOf(false))).toBeUndefined();
   expect(fittingSizeOf(schemaOf(closed({ a: false }, ["a"])))).toBeUndefined();
   const tree = closed({ left: { $ref: "#/definitions/tree" }, right: { $ref: "#/definitions/tree" } }, []);

@@ -45,7 +45,7 @@ describe("a parallel step", () => {
     expect(story.outputOf("end")).toEqual({ left: { left: true }, right: { right: true } });
   });
 
-  test("without calls is over in one commit", () => {
+  test("ends in one commit if it has no calls", () => {
     const story = new Story([parallel("split", { left: "a", right: "b" }, null), noop("a", null), noop("b", null)], {
       input: { n: 1 },
     });
@@ -53,7 +53,7 @@ describe("a parallel step", () => {
     expect(story.outputOf("split")).toEqual({ left: { n: 1 }, right: { n: 1 } });
   });
 
-  test("fails when a branch fails, with the cause, and drops what the others give then", () => {
+  test("fails when a branch fails, with that failure as its cause, and drops the outputs of the other branches", () => {
     const story = new Story(both);
     const late = story.callIn("split:1[left]");
     story.fail("permanent", { type: "Boom" }, story.callIn("split:1[right]"));
@@ -71,7 +71,7 @@ describe("a parallel step", () => {
     ]);
   });
 
-  test("says in which job a step failed that is not its own", () => {
+  test("names the other job in which a step failed", () => {
     const story = new Story(both);
     const cause = {
       code: "ExecutorError",
@@ -89,7 +89,7 @@ describe("a parallel step", () => {
     });
   });
 
-  test("resumed runs again what failed or was cancelled, and nothing else", () => {
+  test("repeats after a resume only the branches that failed or were cancelled", () => {
     const story = new Story([
       parallel("split", { done: "a", left: "b", right: "c" }, null),
       ...["a", "b", "c"].map((name) => call(name, null)),
@@ -110,7 +110,7 @@ describe("a parallel step", () => {
     ]);
   });
 
-  test("leads to the step that its onFailure names, and its branches are over", () => {
+  test("continues with the step that its onFailure names, and its branches end", () => {
     const story = new Story([
       parallel("split", { left: "a", right: "b" }, null, { onFailure: [{ on: ["BranchFailed"], then: "tell" }] }),
       call("a", null),
@@ -122,7 +122,7 @@ describe("a parallel step", () => {
     expect(story.outputOf("tell")).toEqual({ why: "Boom in b", step: "split" });
   });
 
-  test("a failure that a step of the branch handles does not fail the fork", () => {
+  test("does not fail when a step of the branch handles the failure", () => {
     const story = new Story([
       parallel("split", { left: "a" }, null),
       call("a", null, { onFailure: "mend" }),
@@ -133,7 +133,7 @@ describe("a parallel step", () => {
   });
 });
 
-describe("a parallel step until any", () => {
+describe("a parallel step that waits for any branch", () => {
   const race = [
     parallel("race", { left: "a", right: "b" }, "end", { until: "any" }),
     call("a", null),
@@ -148,7 +148,7 @@ describe("a parallel step until any", () => {
     expect(runsOf(story)).toContain("race:1[left] a failure 1 Cancelled");
   });
 
-  test("outlives the failure of one branch", () => {
+  test("continues after the failure of one branch", () => {
     const story = new Story(race);
     story.fail("permanent", {}, story.callIn("race:1[left]"));
     expect(story.status).toBe("RUNNING");
@@ -156,7 +156,7 @@ describe("a parallel step until any", () => {
     expect(story.status).toBe("SUCCEEDED");
   });
 
-  test("fails only when all have failed, and then all run again after a resume", () => {
+  test("fails only when all branches have failed, and repeats all of them after a resume", () => {
     const story = new Story(race);
     story.fail("permanent", {}, story.callIn("race:1[left]"));
     story.fail("permanent", { type: "Last" }, story.callIn("race:1[right]"));
@@ -170,7 +170,7 @@ describe("a parallel step until any", () => {
 describe("a forEach step", () => {
   const each = [forEach("each", { ...items, concurrency: 2 }, "end"), call("work", null), noop("end", null)];
 
-  test("runs its body once per item, so many at once, and gives the outputs in the order of the items", () => {
+  test("runs its body once per item, with a bounded number at a time, and gives the outputs in the order of the items", () => {
     const story = new Story(each, { input: list(10, 11, 12) });
     expect(callsIn(story)).toEqual(["each:1[0] work", "each:1[1] work"]);
     story.succeed({ n: "second" }, story.callIn("each:1[1]"));
@@ -180,7 +180,7 @@ describe("a forEach step", () => {
     expect(story.outputOf("end")).toEqual([{ n: "first" }, { n: "second" }, { n: "third" }]);
   });
 
-  test("gives an item to the first step of the body, and to expressions", () => {
+  test("passes an item to the first step of the body, and to expressions", () => {
     const story = new Story(
       [
         forEach("each", items, null),
@@ -198,7 +198,7 @@ describe("a forEach step", () => {
     });
   });
 
-  test("gives a step with a closed definition properties of the item before those around it", () => {
+  test("gives a step with a closed definition the properties of the item before those from outside", () => {
     const story = new Story(
       [
         noop("first", "each"),
@@ -222,7 +222,7 @@ describe("a forEach step", () => {
     expect(story.outputOf("end")).toEqual([]);
   });
 
-  test("over a thousand items without calls takes some commits and holds few branches open", () => {
+  test("over a thousand items without calls takes several commits and keeps few branches open", () => {
     const many = Array.from({ length: 1_000 }, (_, index) => index);
     const story = new Story([forEach("each", { ...items, concurrency: 100 }, null), noop("work", null)], {
       input: { list: many },
@@ -237,7 +237,7 @@ describe("a forEach step", () => {
     expect(story.outputOf("each")).toEqual(many);
   });
 
-  test("keeps few results in its state: once they are many, each is written once, and the list is made by the commit after", () => {
+  test("keeps few results in its state: further results are written once each, and the next commit builds the list", () => {
     const story = new Story(
       [forEach("each", { ...items, concurrency: 1 }, "end"), call("work", null), noop("end", null)],
       {
@@ -256,7 +256,7 @@ describe("a forEach step", () => {
     expect(story.outputOf("end")).toEqual(Array.from({ length: 30 }, (_, index) => ({ index, text: "x".repeat(100) })));
   });
 
-  test("fails with the first item that fails, and goes on with that and the cancelled ones after a resume", () => {
+  test("fails with the first item that fails, and continues after a resume with that item and the cancelled ones", () => {
     const story = new Story(each, { input: list(10, 11, 12) });
     story.succeed({ n: 0 }, story.callIn("each:1[0]"));
     story.fail("permanent", { type: "Boom" }, story.callIn("each:1[1]"));
@@ -284,7 +284,7 @@ describe("a forEach step", () => {
     ]);
   });
 
-  test("fails with one failure more than it may collect, and runs that one again after a resume", () => {
+  test("fails at one failure above its limit of collected failures, and repeats that item after a resume", () => {
     const config = { ...items, onItemFailure: "collect", maxFailures: 1, output: "counts", concurrency: 1 };
     const story = new Story([forEach("each", config, null), call("work", null)], { input: list(1, 2, 3) });
     story.fail("permanent", {}, story.callIn("each:1[0]"));
@@ -298,7 +298,7 @@ describe("a forEach step", () => {
     expect(story.outputOf("each")).toEqual({ total: 3, succeeded: 2, failed: 1 });
   });
 
-  test("fails as soon as its list is too large, before further items begin", () => {
+  test("fails as soon as its list is too large, before more items begin", () => {
     const story = new Story([forEach("each", { ...items, concurrency: 1 }, null), call("work", null)], {
       input: list(1, 2, 3),
       maxOutputBytes: 100,
@@ -309,12 +309,12 @@ describe("a forEach step", () => {
     expect(story.types.filter((type) => type === "step.started")).toHaveLength(3);
   });
 
-  test("fails when `items` gives no list", () => {
+  test("fails if `items` gives no list", () => {
     const story = new Story(each, { input: { list: 5 } });
     expect(errorOf(story)).toMatchObject({ code: "ExpressionFailed", step: "each" });
   });
 
-  test("is entered again by a loop, with branches of its own", () => {
+  test("has new branches when a loop enters it again", () => {
     const story = new Story(
       [
         forEach("each", items, "count"),
@@ -343,7 +343,7 @@ describe("nested forks", () => {
     call("b", null),
   ];
 
-  test("name their branches by the path", () => {
+  test("name their branches by their path", () => {
     const story = new Story(nested, { input: list(10) });
     expect(callsIn(story)).toEqual([
       "outer:1[0]/split:1[left]/inner:1[0] work",
@@ -364,7 +364,7 @@ describe("nested forks", () => {
     ]);
   });
 
-  test("a failure goes outwards to the first fork whose onFailure takes it", () => {
+  test("pass a failure outwards to the first fork whose onFailure handles it", () => {
     const story = new Story([
       parallel("outer", { one: "inner", two: "c" }, null),
       parallel("inner", { left: "a", right: "b" }, null, { onFailure: "mend" }),
@@ -377,7 +377,7 @@ describe("nested forks", () => {
     expect(story.outputOf("outer")).toEqual({ one: { cause: "outer:1[one]/inner:1[left]" }, two: {} });
   });
 
-  test("a failure that nothing takes stops every branch, and a resume goes on in each", () => {
+  test("stop every branch after an unhandled failure, and a resume continues each branch", () => {
     const story = new Story(nested, { input: list(10) });
     story.succeed({}, story.callIn("outer:1[0]/split:1[left]/inner:1[1]"));
     story.fail("permanent", {}, story.callIn("outer:1[0]/split:1[left]/inner:1[0]"));
@@ -395,14 +395,14 @@ describe("nested forks", () => {
   });
 });
 
-describe("in branches", () => {
+describe("a job with branches", () => {
   const race = [
     parallel("split", { left: "a", right: "b" }, null),
     wait("a", ["x", "y"], null),
     wait("b", ["x"], null),
   ];
 
-  test("an event is for the wait that has waited longest, and the next one for the other", () => {
+  test("an event is for the wait that has waited longest, and the next event for the other", () => {
     const story = new Story(race);
     expect(story.send("x")).toBe("matched");
     expect(story.branches).toHaveLength(2);
@@ -413,7 +413,7 @@ describe("in branches", () => {
     expect(story.status).toBe("SUCCEEDED");
   });
 
-  test("an event that a wait took is for others again when its branch is over", () => {
+  test("an event that a wait consumed is free for other waits when its branch is over", () => {
     const story = new Story([
       parallel("split", { left: "a", right: "c" }, "later", { until: "any" }),
       wait("a", ["x", "y"], null),
@@ -425,7 +425,7 @@ describe("in branches", () => {
     expect(story.status).toBe("SUCCEEDED");
   });
 
-  test("an event with an address is for that branch alone", () => {
+  test("an event with an address is only for that branch", () => {
     const story = new Story(race);
     expect(story.send("x", { step: "b", branch: "split:1[right]" })).toBe("matched");
     expect(story.branches).toEqual(["split:1[left]"]);
@@ -435,7 +435,7 @@ describe("in branches", () => {
     expect(story.send("x", { branch: "split:1[right]" })).toBe("ValidationError");
   });
 
-  test("an event may be sent for an item that has not begun", () => {
+  test("an event can be sent for an item that has not begun", () => {
     const story = new Story([forEach("each", { ...items, concurrency: 1 }, null), wait("work", ["x"], null)], {
       input: list(1, 2),
     });
@@ -445,7 +445,7 @@ describe("in branches", () => {
     expect(story.status).toBe("SUCCEEDED");
   });
 
-  test("sleeps end each in its time, and a failed call is tried again in its own", () => {
+  test("each delay ends at its own time, and a failed call is retried in its own branch", () => {
     const story = new Story([
       parallel("split", { short: "s", long: "l", call: "c" }, null),
       delay("s", { seconds: 10 }, null),
@@ -461,7 +461,7 @@ describe("in branches", () => {
     expect(story.status).toBe("SUCCEEDED");
   });
 
-  test("a cancelled job goes on in every branch after a resume", () => {
+  test("a cancelled job continues in every branch after a resume", () => {
     const story = new Story([
       parallel("split", { left: "a", right: "b", nap: "d" }, null),
       call("a", null),
@@ -485,7 +485,7 @@ describe("in branches", () => {
     expect(story.status).toBe("SUCCEEDED");
   });
 
-  test("the timeout of the job ends all of them", () => {
+  test("the timeout of the job ends all branches", () => {
     const story = new Story(
       [
         parallel("split", { left: "a", right: "b" }, null, { onFailure: "end" }),
@@ -500,7 +500,7 @@ describe("in branches", () => {
     expect(runsOf(story).filter((run) => run.includes("Cancelled"))).toHaveLength(2);
   });
 
-  test("each may enter as many steps as a job without branches", () => {
+  test("each branch can enter as many steps as a job without branches", () => {
     const count = (name: string, most: number) =>
       transform(
         name,
@@ -523,7 +523,7 @@ describe("in branches", () => {
     });
   });
 
-  test("never use up the numbers that the store has for results: a job that has given so many enters no further fork", () => {
+  test("a job that has used nearly all result numbers of the store enters no further fork", () => {
     const steps = [wait("first", ["x"], "each"), forEach("each", items, null), noop("work", null)];
     const countedTo = (resultNumberCount: number) => {
       const story = new Story(steps, { input: list(1) });

@@ -34,13 +34,13 @@ test.each<[string, EarlierLife, CountedEntry[], string]>([
     "1 stepDuration at 1500 (300)",
   ],
   [
-    "a step whose start nobody knows leaves the count incomplete",
+    "a step with an unknown start leaves the count incomplete",
     fresh,
     [{ type: "step.succeeded", at: 1_500, ...step }],
     "incomplete",
   ],
   [
-    "a resumed job takes its end back at the time for which that was counted",
+    "a resumed job takes its end back at the time at which the end was counted",
     { ...fresh, end: { measure: "jobsFailed", at: 2_000 } },
     [
       { type: "job.resumed", at: 9_000 },
@@ -62,7 +62,7 @@ test.each<[string, EarlierLife, CountedEntry[], string]>([
   expect(summary(earlier, entries)).toBe(expected);
 });
 
-test("a change counts for its hour and its day, in its workflow and in all", () => {
+test("a change counts for its hour and its day, in its workflow and in the total", () => {
   const { counts } = countEntries(fresh, [{ type: "job.submitted", at: 30 * hour }]);
   const sum = new ChangeSum();
   for (const workflowId of ["w1", "w1", "w2"]) sum.add(workflowId, counts);
@@ -73,7 +73,7 @@ test("a change counts for its hour and its day, in its workflow and in all", () 
   );
 });
 
-test("counts are summed by workflow, measure, hour and class, and by nothing else", () => {
+test("counts are summed by workflow, measure, hour and class only", () => {
   const count = fc.record({
     measure: fc.constantFrom(...measures),
     at: fc.integer({ min: 0, max: 5 * hour }),

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../src/core/json/json.ts";
 import { call, delay, noop, type StepSketch, Story, someone, wait } from "./jobs.ts";
 import { noop as noopOf, parse, workflow } from "./sketches.ts";
 
-describe("a definition is refused whose", () => {
+describe("a definition is rejected if its", () => {
   const definition = (fields: JsonObject) => ({ ...workflow([noopOf("a", ["any", "any"], null)]), ...fields });
 
   test.each<[string, JsonObject, string, string]>([
@@ -17,7 +17,7 @@ describe("a definition is refused whose", () => {
     expect(parse(definition(fields)).problems).toEqual([{ pointer, detail: expect.stringContaining(words) }]);
   });
 
-  test("and both are taken where they are right", () => {
+  test("a definition is accepted if both timeouts are valid", () => {
     const { definition: parsed, problems } = parse(definition({ timeoutSeconds: 0.5, description: "For orders." }));
     expect({ problems, timeoutMs: parsed?.timeoutMs }).toEqual({ problems: [], timeoutMs: 500 });
   });
@@ -31,7 +31,7 @@ const phases: readonly (readonly [string, readonly StepSketch[], (story: Story) 
   ["delayed", [delay("a", { seconds: 60 }, null)], () => undefined],
 ];
 
-describe.each(phases)("a job that is %s when its time is up", (phase, steps, prepare) => {
+describe.each(phases)("a job that is %s at its timeout", (phase, steps, prepare) => {
   const timedOut = () => {
     const story = new Story(steps, { timeoutSeconds: 10 });
     prepare(story);
@@ -40,7 +40,7 @@ describe.each(phases)("a job that is %s when its time is up", (phase, steps, pre
     return story;
   };
 
-  test("fails with Timeout in the step that it stands in, and not before", () => {
+  test("fails with Timeout in its current step, and not earlier", () => {
     const story = timedOut();
     expect(story.later(9_999).verdict.type).toBe("ignored");
     const change = story.later(1);
@@ -51,7 +51,7 @@ describe.each(phases)("a job that is %s when its time is up", (phase, steps, pre
     expect(timeoutAtOf(story.job.state)).toBeNull();
   });
 
-  test("has all its time again when it is resumed", () => {
+  test("has its whole time again after a resume", () => {
     const story = timedOut();
     story.later(10_000);
     story.now += 5_000;
@@ -66,20 +66,20 @@ describe.each(phases)("a job that is %s when its time is up", (phase, steps, pre
 });
 
 describe("a job with a timeout", () => {
-  test("drops the outcome of the call that was given up", () => {
+  test("drops the outcome of the call that it gave up", () => {
     const story = new Story([call("a", null)], { timeoutSeconds: 10 });
     story.later(10_000);
     expect(story.succeed({}).verdict.type).toBe("ignored");
     expect(story.status).toBe("FAILED");
   });
 
-  test("is taken by no `onFailure`", () => {
+  test("does not use `onFailure` when it times out", () => {
     const story = new Story([call("a", null, { onFailure: "b" }), noop("b", null)], { timeoutSeconds: 10 });
     story.later(10_000);
     expect(story.job.state).toMatchObject({ status: "FAILED", error: { step: "a" } });
   });
 
-  test("keeps its end while it goes from step to step", () => {
+  test("keeps its deadline across steps", () => {
     const story = new Story([call("a", "b"), wait("b", ["x", "y"], "c"), call("c", null)], { timeoutSeconds: 10 });
     const endsAt = story.now + 10_000;
     story.now += 4_000;
@@ -92,7 +92,7 @@ describe("a job with a timeout", () => {
     expect(story.job.state).toMatchObject({ status: "FAILED", error: { step: "c" } });
   });
 
-  test("may wait for room as long as it must: its time begins when it runs", () => {
+  test("can wait for room without a limit, because its time begins when it runs", () => {
     const story = new Story([call("a", null)], { timeoutSeconds: 10, hasRoom: false });
     expect(timeoutAtOf(story.job.state)).toBeNull();
     story.later(60_000);
@@ -100,7 +100,7 @@ describe("a job with a timeout", () => {
     expect(timeoutAtOf(story.job.state)).toBe(story.now + 10_000);
   });
 
-  test("fails between two steps as well, as in a chain that needs many commits", () => {
+  test("can fail between two steps, as in a chain that needs many commits", () => {
     const steps = Array.from({ length: 450 }, (_, index) => noop(`s${index}`, index === 449 ? null : `s${index + 1}`));
     const story = new Story(steps, { timeoutSeconds: 10, maxStepRuns: 1_000 });
     expect(story.step.phase).toBe("next");
@@ -112,7 +112,7 @@ describe("a job with a timeout", () => {
     expect(foldSteps(story.job.input, story.entries).at(-1)).toMatchObject({ name: "s199", status: "success" });
   });
 
-  test("has a state without a word of it where the definition has none", () => {
+  test("has no timeout in its state if the definition has none", () => {
     expect(JSON.stringify(new Story([call("a", null)]).job.state)).not.toContain("timeout");
   });
 });

@@ -15,7 +15,7 @@ const order = {
   additionalProperties: false,
 };
 
-describe("a job of steps that need no outside call", () => {
+describe("a job whose steps have no calls", () => {
   test("runs to its end in the commit that accepts it", () => {
     const story = new Story([noop("a", "b"), noop("b", "c"), noop("c", null)], { input: { sku: "A" } });
     expect(story.status).toBe("SUCCEEDED");
@@ -40,7 +40,7 @@ describe("a job of steps that need no outside call", () => {
     ]);
   });
 
-  test("writes its input once, also where every step takes just what it declares", () => {
+  test("writes its input once, even if every step takes only its declared properties", () => {
     const text = "a value long enough to be found again";
     const closed = { type: "object", properties: { sku: {}, count: {} }, additionalProperties: false };
     const taking = { input: "closed", output: "closed" };
@@ -52,7 +52,7 @@ describe("a job of steps that need no outside call", () => {
     expect(foldSteps(story.job.input, story.entries).map((run) => run.output)).toEqual(Array(3).fill({ sku: text }));
   });
 
-  test("goes on in another commit when it has written much", () => {
+  test("continues in another commit after it has written much", () => {
     const closed = (...names: string[]) => ({
       type: "object",
       properties: Object.fromEntries(names.map((name) => [name, {}])),
@@ -73,7 +73,7 @@ describe("a job of steps that need no outside call", () => {
     expect(foldSteps(story.job.input, story.entries).map((run) => run.status)).toEqual(Array(20).fill("success"));
   });
 
-  test("goes on in another commit after 200 steps", () => {
+  test("continues in another commit after 200 steps", () => {
     const steps = Array.from({ length: 450 }, (_, index) => noop(`s${index}`, index === 449 ? null : `s${index + 1}`));
     const plan = planOf(steps);
     const limits = { ...jobLimits, maxStepRuns: 1_000 };
@@ -82,7 +82,7 @@ describe("a job of steps that need no outside call", () => {
     expect(standsOf(change.job.state)).toMatchObject([{ phase: "next", name: "s200", wakeAt: 5 }]);
   });
 
-  test("fails when it enters more steps than one job may", () => {
+  test("fails when it enters more steps than a job may enter", () => {
     const steps = [noop("a", "b"), noop("b", "a", { onFailure: "end", output: "never" }), noop("end", null)];
     // `b` cannot fail here, so the loop has a way out only on paper.
     const story = new Story(steps, { definitions: { never: {} } });
@@ -91,7 +91,7 @@ describe("a job of steps that need no outside call", () => {
   });
 });
 
-test("a node whose reading of the clock is behind writes nothing before what was written already, and plans by its own reading", () => {
+test("a node whose clock reading is behind writes no time earlier than a stored one, and plans by its own reading", () => {
   const story = new Story([wait("w", ["x"], "f"), call("f", null, { retry: { maxAttempts: 2, jitter: false } })]);
   const submittedAt = story.now;
   story.now -= 30;
@@ -109,7 +109,7 @@ test("a node whose reading of the clock is behind writes nothing before what was
 });
 
 describe("the input of a job", () => {
-  test("that does not fit the first step is refused with pointers, and there is no job", () => {
+  test("is rejected with pointers, without a job, if it does not fit the first step", () => {
     const plan = planOf([noop("a", null, { input: "order" })], { order });
     const change = submitJob(
       plan,
@@ -123,8 +123,8 @@ describe("the input of a job", () => {
   });
 });
 
-describe("what a step receives", () => {
-  test("with a closed input: each declared property from the nearest earlier output that has it, else from the job's input", () => {
+describe("the value that a step receives", () => {
+  test("is, with a closed input definition, each property from the nearest earlier output that has it, or else from the job's input", () => {
     const closed = (...names: string[]) => ({
       type: "object",
       properties: Object.fromEntries(names.map((name) => [name, {}])),
@@ -139,13 +139,13 @@ describe("what a step receives", () => {
     expect(change.effects[0]?.input).toEqual({ a: "first", b: "second", c: "job" });
   });
 
-  test("with an open input: the previous output whole", () => {
+  test("is, with an open input definition, the whole previous output", () => {
     const story = new Story([call("first", "second"), call("second", null)], { input: { a: "job" } });
     expect(story.changes[0]?.effects[0]?.input).toEqual({ a: "job" });
     expect(story.succeed({ z: [1, 2] }).effects[0]?.input).toEqual({ z: [1, 2] });
   });
 
-  test("after a failure, with an open input: the last output there is", () => {
+  test("is, after a failure and with an open input definition, the last existing output", () => {
     const story = new Story(
       [call("first", "second"), call("second", null, { onFailure: "undo" }), call("undo", null)],
       {
@@ -156,7 +156,7 @@ describe("what a step receives", () => {
     expect(story.fail().effects[0]).toMatchObject({ step: "undo", input: { reserved: true } });
   });
 
-  test("takes null for the value that it is", () => {
+  test("can be null", () => {
     const closed = { type: "object", properties: { a: {} }, additionalProperties: false };
     const story = new Story(
       [call("first", "second"), call("second", "third", { input: "closed" }), call("third", null)],
@@ -169,7 +169,7 @@ describe("what a step receives", () => {
     expect(story.succeed(null).effects[0]?.input).toBe(null);
   });
 
-  test("is kept in the job's state only while a later step may still read it", () => {
+  test("stays in the job's state only while a later step may read it", () => {
     const sku = { type: "object", properties: { sku: {} }, additionalProperties: false };
     const story = new Story(
       [
@@ -187,7 +187,7 @@ describe("what a step receives", () => {
     expect(story.job.state).toMatchObject({ cursors: [{ carried: { properties: {} } }] });
   });
 
-  test("may be named like a member of every object", () => {
+  test("can have a property with the name of an object's inherited member", () => {
     const odd = { type: "object", properties: { constructor: {}, toString: {} }, additionalProperties: false };
     const story = new Story([call("first", "toString"), call("toString", null, { input: "odd" })], {
       definitions: { odd },
@@ -197,7 +197,7 @@ describe("what a step receives", () => {
 });
 
 describe("a step whose value does not fit its definition", () => {
-  test("fails with OutputMismatch, pointer and type, and is not tried again", () => {
+  test("fails with OutputMismatch, pointer and type, and is not retried", () => {
     const retry = { maxAttempts: 5 };
     const story = new Story([call("a", null, { output: "order", retry })], { definitions: { order } });
     story.succeed({ sku: "A", count: "three" });
@@ -208,7 +208,7 @@ describe("a step whose value does not fit its definition", () => {
     expect(story.job.state).toMatchObject({ error: { message: expect.stringMatching(/\/count .*string/) } });
   });
 
-  test("fails with InputMismatch before its executor is called, and onFailure may take it", () => {
+  test("fails with InputMismatch before the call, and onFailure can handle it", () => {
     const story = new Story(
       [call("a", "b"), call("b", null, { input: "order", onFailure: "tell" }), noop("tell", null)],
       { definitions: { order } },
@@ -221,7 +221,7 @@ describe("a step whose value does not fit its definition", () => {
 });
 
 describe("a wait step", () => {
-  test("advances if and only if all of its events are here, in whatever order, early, late and twice", () => {
+  test("continues if and only if all of its events are present, in any order, early, late and twice", () => {
     fc.assert(
       fc.property(
         fc.shuffledSubarray(["e1", "e2", "e3", "e4"]),
@@ -257,7 +257,7 @@ describe("a wait step", () => {
     expect(endings[0]).toEqual(endings[1]);
   });
 
-  test("says which events are here and which are missing", () => {
+  test("shows the received and the missing events", () => {
     const story = new Story([wait("w", ["x", "y", "z"], null)]);
     story.send("y");
     expect(story.step).toMatchObject({ phase: "waiting", missingEventIds: ["x", "z"] });
@@ -277,7 +277,7 @@ describe("a wait step", () => {
   test.each([
     ["any", ["y"]],
     [2, ["z", "x"]],
-  ])("with match %s goes on after as many events", (match, eventIds) => {
+  ])("with match %s continues after that number of events", (match, eventIds) => {
     const story = new Story([wait("w", ["x", "y", "z"], null, { match })]);
     for (const eventId of eventIds) {
       expect(story.status).toBe("RUNNING");
@@ -286,7 +286,7 @@ describe("a wait step", () => {
     expect(story.status).toBe("SUCCEEDED");
   });
 
-  test("that times out fails with Timeout, and resumed waits again with what it has", () => {
+  test("fails with Timeout at its timeout, and waits again after a resume, with the events that it has", () => {
     const story = new Story([wait("w", ["x", "y"], null, { timeoutSeconds: 60 })]);
     story.send("x");
     expect(story.later(59_999).verdict.type).toBe("ignored");
@@ -301,13 +301,13 @@ describe("a wait step", () => {
 });
 
 describe("an event", () => {
-  test("whose id no step lists is kept, counted, and called unmatched", () => {
+  test("is kept, counted, and called unmatched if no step lists its id", () => {
     const story = new Story([wait("w", ["x"], null)]);
     expect(story.send("X")).toBe("unmatched");
     expect(story.step).toMatchObject({ missingEventIds: ["x"] });
   });
 
-  test("for a finished job is refused, and beyond the limit of one job too", () => {
+  test("is rejected if the job has ended, or if the job has too many events", () => {
     const finished = new Story([noop("a", null)]);
     expect(
       finished.apply({ type: "event.received", eventId: "x", sentBy: someone, keptAs: null }).verdict,
@@ -323,7 +323,7 @@ describe("an event", () => {
     });
   });
 
-  test("that a step lists is taken however many unmatched ones the job holds, up to a limit of its own", () => {
+  test("an event that a step lists is accepted however many unmatched events the job has, up to a limit of its own", () => {
     const ids = Array.from({ length: jobLimits.maxEvents + 1 }, (_, index) => `x ${index}`);
     const story = new Story([wait("w", ids, null)]);
     for (let count = 0; count < jobLimits.maxEvents; count += 1) story.send(`other ${count}`);
@@ -333,7 +333,7 @@ describe("an event", () => {
     ).toMatchObject({ type: "rejected", code: "RateLimitError", detail: expect.stringContaining("that steps") });
   });
 
-  test("may be named like a member of every object", () => {
+  test("can have the name of an object's inherited member", () => {
     const story = new Story([wait("w", ["__proto__", "constructor"], null)]);
     expect(story.send("constructor")).toBe("matched");
     expect(story.send("constructor")).toBe("duplicate");
@@ -342,8 +342,8 @@ describe("an event", () => {
   });
 });
 
-describe("a call", () => {
-  test("that fails is tried again as the policy says, and then fails the job", () => {
+describe("the calls of a job", () => {
+  test("a failed call is retried as the policy says, and then fails the job", () => {
     const retry = { maxAttempts: 3, initialIntervalSeconds: 2, backoffRate: 3, maxIntervalSeconds: 5, jitter: false };
     const story = new Story([call("a", null, { retry })]);
     story.fail();
@@ -363,7 +363,7 @@ describe("a call", () => {
     ["ordinary", "FAILED"],
     ["permanent", "FAILED"],
     ["transient", "RUNNING"],
-  ] as const)("without a policy: a failure of kind %s leaves the job %s", (kind, status) => {
+  ] as const)("a call without a policy that fails as %s leaves the job %s", (kind, status) => {
     const story = new Story([call("a", null)]);
     story.fail(kind);
     expect(story.status).toBe(status);
@@ -374,14 +374,14 @@ describe("a call", () => {
     ["failure", (call) => ({ type: "step.failed", ...call, failure: permanent, random: 1 })],
     ["interruption", (call) => ({ type: "step.interrupted", ...call, isNodeDead: true })],
     ["handing back", (call) => ({ type: "call.handedBack", ...call, begun: true })],
-  ])("whose %s is told", (_name, outcome) => {
+  ])("a call of which a %s arrives", (_name, outcome) => {
     test.each<[name: string, other: Partial<CallName>]>([
       ["an earlier epoch", { epoch: 1 }],
       ["a later epoch", { epoch: 3 }],
       ["another branch", { branch: "fan-out:1[0]" }],
       ["another step", { step: "b" }],
       ["another visit", { visit: 2 }],
-    ])("under %s does nothing", (_what, other) => {
+    ])("does not change if the report has %s", (_what, other) => {
       const story = new Story([call("a", "b"), call("b", null)]);
       story.interrupt();
       const before = story.job;
@@ -397,13 +397,13 @@ describe("a call", () => {
     });
   });
 
-  test("that takes its node down again and again ends FAILED", () => {
+  test("a call that crashes its node again and again fails its job", () => {
     const story = new Story([call("a", null)]);
     for (let count = 0; count < 6; count += 1) story.interrupt();
     expect(story.job.state).toMatchObject({ status: "FAILED", error: { code: "Interrupted" } });
   });
 
-  test("is a suspect from its second lost node on, and no lost call of a living node counts", () => {
+  test("a call is a suspect from its second lost node on, and a lost call of a living node does not count", () => {
     const story = new Story([call("a", null)]);
     const lose = (isNodeDead: boolean) => story.interrupt(isNodeDead).effects[0]?.isSuspect;
     expect([lose(true), lose(false), lose(false), lose(true)]).toEqual([false, false, false, true]);
@@ -413,7 +413,7 @@ describe("a call", () => {
     expect(story.job.state).toMatchObject({ status: "FAILED", error: { code: "Interrupted" } });
   });
 
-  test("that is handed back before it began keeps its number", () => {
+  test("a call keeps its number if it is handed back before it began", () => {
     const story = new Story([call("a", null)]);
     story.handBack(false);
     expect(story.later(0).effects[0]).toMatchObject({ attempt: 1 });
@@ -421,7 +421,7 @@ describe("a call", () => {
     expect(story.later(0).effects[0]).toMatchObject({ attempt: 2 });
   });
 
-  test("waits in the store while no node has room for it", () => {
+  test("a call waits in the store while no node has room for it", () => {
     const story = new Story([call("a", null)], { hasRoom: false });
     expect(story.status).toBe("PENDING");
     expect(story.send("early")).toBe("unmatched");
@@ -431,7 +431,7 @@ describe("a call", () => {
 });
 
 describe("cancel and resume", () => {
-  test("a cancelled job is final for everything but resume, which goes on in the same visit with a new attempt", () => {
+  test("a cancelled job is final except for a resume, which continues the visit with a new attempt", () => {
     const story = new Story([call("a", "b"), call("b", null)], { input: { n: 1 } });
     story.succeed({ from: "a" });
     story.apply({ type: "job.cancelled", by: someone });
@@ -447,7 +447,7 @@ describe("cancel and resume", () => {
     ]);
   });
 
-  test("a wait that a cancelled job gave up has not failed, and a call that it gave up has", () => {
+  test("a wait of a cancelled job is not a failure, but a call that the job gave up is one", () => {
     const last = (story: Story) => foldSteps(story.job.input, story.entries).at(-1);
     const waiting = new Story([wait("w", ["x"], null)]);
     waiting.apply({ type: "job.cancelled", by: someone });
@@ -464,14 +464,14 @@ describe("cancel and resume", () => {
     expect(last(calling)).toMatchObject({ status: "failure", error: { code: "Cancelled" } });
   });
 
-  test("a job that ended well can be neither cancelled nor resumed", () => {
+  test("a job that succeeded can be neither cancelled nor resumed", () => {
     const story = new Story([noop("a", null)]);
     for (const type of ["job.cancelled", "job.resumed"] as const) {
       expect(story.apply({ type, by: someone }).verdict).toMatchObject({ type: "rejected", code: "ConflictError" });
     }
   });
 
-  test("a resumed job gets the whole number of attempts again", () => {
+  test("a resumed job has all of its attempts again", () => {
     const retry = { maxAttempts: 2, initialIntervalSeconds: 1, jitter: false };
     const story = new Story([call("a", null, { retry })]);
     story.fail();
@@ -484,7 +484,7 @@ describe("cancel and resume", () => {
   });
 });
 
-test("whatever happens, histories are gapless, finished jobs stay finished, and each call that begins has one effect, under an epoch that no call had before", () => {
+test("after any facts, histories have no gaps, finished jobs stay finished, and each call that begins has one effect, under a new epoch", () => {
   const fact = fc.oneof(
     fc.constantFrom("x", "y", "z").map((eventId) => (story: Story) => void story.send(eventId)),
     fc.constant((story: Story) => void story.succeed({ ok: true })),

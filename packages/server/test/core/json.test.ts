@@ -11,14 +11,14 @@ function nested(depth: number): string {
   return "[".repeat(depth) + "]".repeat(depth);
 }
 
-describe("JSON is taken as JSON.parse takes it", () => {
+describe("the service accepts the JSON that JSON.parse accepts", () => {
   test.each([
     ["a usual body", '{"name":"a","tags":["b",1,-0.5,true,false,null],"empty":{},"none":[]}'],
     ["white space everywhere", ' \t\r\n{ "a" : [ 1 , 2 ] } '],
     ["the largest safe whole number", "[9007199254740991,-9007199254740991]"],
     ["sixteen digits in a text", '{"card":"1234567890123456"}'],
     ["an exponent that stays safe", "[1e3,1.5E+2,2e-3]"],
-    ["a decimal fraction that no double hits", "0.1000000000000000055"],
+    ["a decimal fraction that no double equals", "0.1000000000000000055"],
     ["the smallest double", "5e-324"],
     ["zero in unusual forms", "[-0,0.000,0e999]"],
     ["sixty-four levels", nested(64)],
@@ -38,7 +38,7 @@ describe("JSON is taken as JSON.parse takes it", () => {
   });
 });
 
-describe("JSON is refused, with the place and what to do, when it", () => {
+describe("JSON is rejected, with the place and what to do, when it", () => {
   test.each([
     ["is nested too deeply", nested(65), "/0".repeat(64), "more than 64 levels"],
     ["is nested a million times", "[".repeat(1_000_000), "/0".repeat(64), "more than 64 levels"],
@@ -57,7 +57,7 @@ describe("JSON is refused, with the place and what to do, when it", () => {
     ["has a half pair in a key", String.raw`{"a":{"\udfff":1}}`, "/a", "surrogate"],
     ["has the key __proto__", '{"a":{"__proto__":{}}}', "/a", "`__proto__`"],
     ["has the key __proto__ in escapes", String.raw`{"\u005f_proto__":1}`, "", "`__proto__`"],
-    ["reaches for a constructor's prototype", '{"constructor":{"prototype":{}}}', "/constructor", "`prototype`"],
+    ["has a key for a constructor's prototype", '{"constructor":{"prototype":{}}}', "/constructor", "`prototype`"],
     ["begins with a byte order mark", "\ufeff{}", "", "byte order mark"],
   ])("%s", (_, text, pointer, words) => {
     const parsed = parseJson(text, limits);
@@ -79,7 +79,7 @@ describe("JSON is refused, with the place and what to do, when it", () => {
     ["tru", 0, "line 1, column 1"],
     ["{1:2}", 1, "line 1, column 2"],
     ['{"a" 1}', 5, "line 1, column 6"],
-  ])("is no JSON: %j", (text, textOffset, place) => {
+  ])("is not JSON: %j", (text, textOffset, place) => {
     expect(parseJson(text, limits)).toMatchObject({
       problem: { pointer: "", textOffset, detail: expect.stringContaining(place) },
     });
@@ -118,7 +118,7 @@ const texts = fc
     changes.reduce((text, { at, put, over }) => text.slice(0, at) + put + text.slice(at + over), json),
   );
 
-test("the walk finds an error of syntax exactly where JSON.parse does", () => {
+test("the exact walk finds a syntax error exactly where JSON.parse finds it", () => {
   const property = fc.property(texts, (text) => {
     const problem = findJsonProblem(text, 64);
     const isSyntaxError = problem?.detail.includes("is not JSON") || problem?.detail.includes("byte order mark");
@@ -129,7 +129,7 @@ test("the walk finds an error of syntax exactly where JSON.parse does", () => {
   fc.assert(property, { numRuns: 5_000 });
 });
 
-test("the quick way lets nothing through that the exact walk refuses, and refuses nothing else", () => {
+test("the quick check accepts exactly the texts that the exact walk accepts", () => {
   const property = fc.property(texts, (text) => {
     const parsed = parseJson(text, limits);
     const problem = findJsonProblem(text, limits.maxDepth);
@@ -138,7 +138,7 @@ test("the quick way lets nothing through that the exact walk refuses, and refuse
   fc.assert(property, { numRuns: 5_000 });
 });
 
-test("a megabyte of anything is walked in well under a second", () => {
+test("a megabyte of any JSON is walked in well under a second", () => {
   const bodies = [
     "[".repeat(1 << 20),
     `[${"[],".repeat(300_000)}1]`,
@@ -150,7 +150,7 @@ test("a megabyte of anything is walked in well under a second", () => {
   expect(performance.now() - startedAt).toBeLessThan(timeLimit(2_000));
 });
 
-test("values are equal when their JSON means the same", () => {
+test("values are equal if their JSON has the same meaning", () => {
   expect(jsonEquals({ a: [1, { b: null }], c: "x" }, { c: "x", a: [1, { b: null }] })).toBe(true);
   const different: [JsonValue, JsonValue][] = [
     [{}, []],
@@ -170,7 +170,7 @@ test("values are equal when their JSON means the same", () => {
   for (const [a, b] of different) expect(jsonEquals(a, b), JSON.stringify([a, b])).toBe(false);
 });
 
-test("a value has one of the six types of JSON", () => {
+test("each value has one of the six types of JSON", () => {
   const values: JsonValue[] = [{}, [], "", 1, 1.5, true, null];
   expect(values.map(jsonTypeOf)).toEqual(["object", "array", "string", "number", "number", "boolean", "null"]);
   expect(values.filter(isJsonObject)).toEqual([{}]);
@@ -185,7 +185,7 @@ describe("the size of a value", () => {
     expect(sizeOf(Array.from({ length: 1_200 }, () => null))).toBe(1 + 1_200 + 10 + 90 * 2 + 900 * 3 + 200 * 4);
   });
 
-  test("is that of the object with the same indexes, and stops soon after a limit", () => {
+  test("is that of the object with the same indexes, and the count stops soon after a limit", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.nat(40), (value, limit) => {
         const list = [value, value, value] as JsonValue[];

@@ -7,7 +7,7 @@ const workOf = (concurrency: number) => [
 ];
 const list = (length: number) => ({ list: Array.from({ length }, (_, index) => index) });
 
-test("two changes of one state know nothing of each other", () => {
+test("two changes of one state do not see each other", () => {
   const story = new Story(workOf(20), { input: list(20) });
   story.succeed(0, story.callIn("each:1[0]"));
   const before = story.job;
@@ -19,7 +19,7 @@ test("two changes of one state know nothing of each other", () => {
   expect(story.branches).toEqual(["each:1[1]", ...Array.from({ length: 17 }, (_, index) => `each:1[${index + 3}]`)]);
 });
 
-test("a change that is dropped leaves nothing behind", () => {
+test("a change that is dropped has no effect", () => {
   const story = new Story(workOf(20), { input: list(20) });
   story.succeed(0, story.callIn("each:1[0]"));
   const before = story.job;
@@ -31,7 +31,7 @@ test("a change that is dropped leaves nothing behind", () => {
   expect(story.outputOf("each")).toEqual(list(20).list);
 });
 
-test("branches inside of others end with them, however many are open beside", () => {
+test("inner branches end with their outer branch, however many other branches are open", () => {
   const inner = forEach("inner", { items: "${ input.list }", step: "work", concurrency: 10 }, null);
   const outer = forEach(
     "outer",

@@ -41,7 +41,7 @@ test.each([
   else expect(problems[0]).toContain(expected);
 });
 
-test("payloads can be defined only for ids that are written out, since those that expressions give are known only when a job runs", () => {
+test("payloads can be defined only for ids that are literal, since ids from expressions are known only when a job runs", () => {
   const open = "paid-${ input.id }";
   const approval = { $ref: "#/definitions/approval" };
   expect(problemsOf({ approved: approval }, ["approved", open])).toEqual([]);
@@ -50,7 +50,7 @@ test("payloads can be defined only for ids that are written out, since those tha
   ]);
 });
 
-test("a payload is defined under the id that an escaped `$${` stands for, also beside an id that an expression gives", () => {
+test("a payload definition for an id with an escaped `$${` works, also beside an id from an expression", () => {
   const approval = { $ref: "#/definitions/approval" };
   const eventIds = ["worth $${5}", "paid-${ input.id }"];
   expect(problemsOf({ "worth ${5}": approval }, eventIds)).toEqual([]);

@@ -33,9 +33,9 @@ describe("a JSON pointer leads to the place of", () => {
     ["an item behind brackets in a string", "/definitions/c~0d/3", "true"],
     ["an item of an inner list", "/definitions/c~0d/1/1", '"}"'],
     ["a missing field, at the object that lacks it", "/steps/0/transitionToStep", '{ "name": "first"'],
-    ["what is missing in something missing", "/steps/0/integrationDetails/config/eventIds", '{ "name": "first"'],
+    ["a missing value in a missing value", "/steps/0/integrationDetails/config/eventIds", '{ "name": "first"'],
     ["an item behind the last one, at the list", "/steps/7", "[\n"],
-    ["something inside of a text, at the key of the text", "/workflowName", '"workflowName"'],
+    ["a place inside of a text, at the key of the text", "/workflowName", '"workflowName"'],
   ])("%s", (_, pointer, at) => {
     const [offset = -1] = offsetsOf(definition, [{ pointer }]);
     expect(definition.slice(offset, offset + at.length)).toBe(at);
@@ -62,7 +62,7 @@ test("a mistake inside a string has the line and the column of its own character
   ]);
 });
 
-test("where a key stands twice, the last one counts, and what only the first one has is missing", () => {
+test("if a key occurs twice, the last one counts, and members of the first value are missing", () => {
   const text = '{"a": {"x": 1}, "b": 0, "a": {"y": 2}}';
   const found = offsetsOf(text, [{ pointer: "/a" }, { pointer: "/a/y" }, { pointer: "/a/x" }]);
   const last = text.lastIndexOf('"a"');
@@ -133,7 +133,7 @@ describe("a problem of a definition says its line, column and offset", () => {
     return "problems" in parsed ? parsed.problems : [];
   };
 
-  test("of its syntax", () => {
+  test("a problem of syntax has its place", () => {
     const text = '{\n  "workflowName": "a",\n  "steps": [,]\n}';
     expect(placesOf(text)).toMatchObject([{ pointer: "", line: 3, column: 13, offset: text.indexOf(",]") }]);
     expect(placesOf("")).toMatchObject([{ line: 1, column: 1, offset: 0 }]);
@@ -144,7 +144,7 @@ describe("a problem of a definition says its line, column and offset", () => {
     expect(placesOf(`${" ".repeat(600_000)}`)).toMatchObject([{ line: 1 }]);
   });
 
-  test("of its content", () => {
+  test("a problem of content has its place", () => {
     const text = JSON.stringify(workflow([noop("a", ["any", "any"], "nowhere", { retries: 3 })]), undefined, 2);
     const offset = text.indexOf('"transitionToStep"');
     const line = text.slice(0, offset).split("\n").length;
@@ -156,7 +156,7 @@ describe("a problem of a definition says its line, column and offset", () => {
     );
   });
 
-  test("of every repeated key in an object, with all other problems", () => {
+  test("every repeated key in an object is reported with its place, together with all other problems", () => {
     const text = `{"workflowName": "a", "steps": [], "steps": [],\n "definitions": {"x": {"type": "string", "t\\u0079pe": "null"}}}`;
     expect(placesOf(text)).toMatchObject([
       { pointer: "/steps", detail: expect.stringContaining("occurs twice"), offset: text.lastIndexOf('"steps"') },
@@ -165,7 +165,7 @@ describe("a problem of a definition says its line, column and offset", () => {
     ]);
   });
 
-  test("but a version that is registered is read with its key that stands twice, as when it was taken", () => {
+  test("a registered version with a repeated key is still read in the same way", () => {
     const sound = JSON.stringify(workflow([noop("a", ["any", "any"], null)]));
     const text = sound.replace("{", '{"workflowName": "before",');
     expect(parseDefinition(text, catalog, limits)).toHaveProperty("problems");
@@ -175,7 +175,7 @@ describe("a problem of a definition says its line, column and offset", () => {
   });
 });
 
-test("a thousand problems at the end of half a megabyte are placed in the time of a few readings", () => {
+test("a thousand problems at the end of half a megabyte are located in the time of a few parses", () => {
   const filler = `"${"\\u0041\\n".repeat(20_000)}"`;
   const items = Array.from({ length: 20_000 }, (_, index) => `{"k": ${index}}`).join(",\n");
   const text = `{"filler": ${filler}, "items": [${items}], "long": ${filler}}`;

@@ -21,7 +21,7 @@ const sku = {
   count: closed({ count: number }),
 };
 
-test("a plan starts with the first step and knows each by its name", () => {
+test("a plan starts with the first step and finds each step by its name", () => {
   const plan = planOf([call("a", ["sku", "count"], "b", { onFailure: "b" }), noop("b", ["any", "any"], null)], sku);
   expect(plan.workflowName).toBe("order-approval");
   expect(plan.firstStep).toBe(stepOf(plan, "a"));
@@ -40,7 +40,7 @@ test("a plan starts with the first step and knows each by its name", () => {
   });
 });
 
-test("a step receives declared properties also when its definition is closed through a $ref", () => {
+test("a step receives declared properties also if its definition is closed through a $ref", () => {
   const plan = planOf([call("a", ["alias", "any"], null)], { ...sku, alias: { $ref: "#/definitions/both" } });
   expect(plan.firstStep.inputRule).toEqual({ kind: "carried", properties: ["sku", "count"] });
 });
@@ -51,13 +51,13 @@ describe("a wait step", () => {
     return planOf([{ ...step, integrationDetails: { ...(integrationDetails as JsonObject), config } }], {});
   };
 
-  test("waits for what its executor says, and the plan lists its event ids", () => {
+  test("waits for the events of its config, and the plan lists their ids", () => {
     const plan = waiting({ eventIds: ["x", "y"], match: "any" });
     expect(plan.firstStep.work).toMatchObject({ kind: "wait", rule: { eventIds: ["x", "y"], requiredCount: 1 } });
     expect([...plan.listedEventIds]).toEqual(["x", "y"]);
   });
 
-  test("has its timeout from its config or from the step, and in one place", () => {
+  test("has its timeout from its config or from the step, in one field", () => {
     for (const plan of [
       waiting({ eventIds: ["x"], timeoutSeconds: 1.5 }),
       waiting({ eventIds: ["x"] }, { timeoutSeconds: 1.5 }),
@@ -71,14 +71,14 @@ describe("a wait step", () => {
   });
 });
 
-test("a call's timeout is its own, and never rounds to none", () => {
+test("a call keeps its own timeout, and a short timeout is never rounded to none", () => {
   const workOf = (timeoutSeconds: number) =>
     planOf([call("a", ["any", "any"], null, { timeoutSeconds })], {}).firstStep.work;
   expect(workOf(30)).toMatchObject({ timeoutMs: 30_000 });
   expect(workOf(0.0001)).toMatchObject({ timeoutMs: 1 });
 });
 
-describe("after a step the state carries on a property", () => {
+describe("the properties in the state after a step", () => {
   const liveAfter = (steps: readonly JsonValue[], name: string) =>
     [
       ...stepOf(
@@ -92,7 +92,7 @@ describe("after a step the state carries on a property", () => {
       ).livePropertiesAfter,
     ].sort();
 
-  test("that a later step takes, and no other", () => {
+  test("are only those that a later step takes", () => {
     const steps = [
       call("a", ["both", "both"], "b"),
       call("b", ["any", "empty"], "c"),
@@ -103,7 +103,7 @@ describe("after a step the state carries on a property", () => {
     expect(liveAfter(steps, "c")).toEqual([]);
   });
 
-  test("unless an output certainly overwrites it before", () => {
+  test("do not include one that an output certainly overwrites first", () => {
     const steps = (output: string) => [
       call("a", ["sku", "sku"], "b"),
       call("b", ["any", output], "c"),
@@ -117,7 +117,7 @@ describe("after a step the state carries on a property", () => {
     expect(liveAfter(steps("untyped"), "a")).toEqual(["sku"]);
   });
 
-  test("that a handler takes, because a step that failed has overwritten nothing", () => {
+  test("include one that a handler takes, because a failed step has overwritten nothing", () => {
     const steps = [
       call("a", ["sku", "sku"], "b"),
       call("b", ["any", "sku"], null, { onFailure: "c" }),
@@ -127,7 +127,7 @@ describe("after a step the state carries on a property", () => {
     expect(liveAfter(steps, "b")).toEqual(["sku"]);
   });
 
-  test("that a loop leads back to", () => {
+  test("include one that an earlier step takes again in a loop", () => {
     const steps = [
       call("a", ["sku", "count"], "b"),
       call("b", ["count", "sku"], "a", { onFailure: "c" }),
@@ -138,7 +138,7 @@ describe("after a step the state carries on a property", () => {
     expect(liveAfter(steps, "c")).toEqual([]);
   });
 
-  test("and sets of names are shared, since hundreds of steps may have the same", () => {
+  test("are sets that steps share, since hundreds of steps may have the same set", () => {
     const chain = Array.from({ length: 500 }, (_, index) =>
       call(`s${index}`, ["both", "both"], index < 499 ? `s${index + 1}` : null),
     );
@@ -147,7 +147,7 @@ describe("after a step the state carries on a property", () => {
     expect(new Set([...plan.steps.values()].map((step) => step.inputRule)).size).toBe(1);
   });
 
-  test("in a tangle of loops as well", () => {
+  test("are the same analysis in nested loops", () => {
     const stepCount = 400;
     const tangle = Array.from({ length: stepCount }, (_, index) => {
       const target = (index * 173 + 7) % stepCount;
@@ -159,13 +159,13 @@ describe("after a step the state carries on a property", () => {
   });
 });
 
-describe("the latest output is kept while a step runs", () => {
+describe("the latest output before a step that is running", () => {
   const keepers = (steps: readonly JsonValue[]) =>
     [...planOf(steps, { sku: closed({ sku: text }, []) }).steps.values()]
       .filter((step) => step.failureReadsLastOutput)
       .map(({ name }) => name);
 
-  test("when its failure leads to a step that receives it whole", () => {
+  test("is kept if its failure leads to a step that receives the whole output", () => {
     const steps = [
       call("a", ["sku", "sku"], "b"),
       call("b", ["sku", "sku"], null, { onFailure: "c" }),
@@ -174,7 +174,7 @@ describe("the latest output is kept while a step runs", () => {
     expect(keepers(steps)).toEqual(["b"]);
   });
 
-  test("when only a second failure leads there", () => {
+  test("is kept if only a second failure leads to such a step", () => {
     const steps = [
       call("a", ["sku", "sku"], null, { onFailure: "b" }),
       call("b", ["sku", "sku"], null, { onFailure: "c" }),
@@ -183,12 +183,12 @@ describe("the latest output is kept while a step runs", () => {
     expect(keepers(steps)).toEqual(["a", "b"]);
   });
 
-  test("and not when the handler takes properties, or there is none", () => {
+  test("is not kept if the handler takes properties, or there is no handler", () => {
     expect(keepers([call("a", ["any", "any"], null, { onFailure: "b" }), call("b", ["sku", "sku"], null)])).toEqual([]);
     expect(keepers([call("a", ["any", "any"], "b"), call("b", ["any", "any"], null)])).toEqual([]);
   });
 
-  test("in a circle of handlers as well", () => {
+  test("is kept in a circle of handlers", () => {
     const steps = [
       call("a", ["sku", "sku"], null, { onFailure: "b" }),
       call("b", ["sku", "sku"], null, { onFailure: "a" }),
@@ -203,13 +203,13 @@ describe("the latest output is kept while a step runs", () => {
   });
 });
 
-describe("for expressions of later steps a job remembers", () => {
+describe("the values that a job keeps for expressions of later steps", () => {
   const remembered = (steps: readonly JsonValue[], name: string) => [
     ...(stepOf(planOf(steps, sku), name).remembering?.slots ?? []),
   ];
   const making = (name: string, input: JsonValue, next: JsonValue) => noop(name, ["any", "any"], next, { input });
 
-  test("a property from the step that gives it to the last that reads it", () => {
+  test("include a property from the step that gives it to the last step that reads it", () => {
     const steps = [
       call("a", ["any", "sku"], "b"),
       noop("b", ["any", "any"], "c"),
@@ -224,7 +224,7 @@ describe("for expressions of later steps a job remembers", () => {
     ]);
   });
 
-  test("nothing of a step that cannot have run", () => {
+  test("include no property of a step that cannot have run", () => {
     const asking = (next: JsonValue) => [
       noop("a", ["any", "any"], "b"),
       making("b", { hasRun: "${ has(steps.c.output) }" }, "c"),
@@ -240,7 +240,7 @@ describe("for expressions of later steps a job remembers", () => {
     ]);
   });
 
-  test("an event that an earlier step waits for, and the error that led to a step", () => {
+  test("include an event of an earlier wait, and the error that led to a step", () => {
     const steps = [
       wait("a", ["any", "any"], "b"),
       noop("b", ["any", "any"], "c"),

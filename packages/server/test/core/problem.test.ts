@@ -2,21 +2,21 @@ import { expect, test } from "vitest";
 import { closestName, didYouMean } from "../../src/core/closest-name.ts";
 import { ProblemList, pointerOf, pointerTo, quoted } from "../../src/core/problem.ts";
 
-test("a pointer escapes what RFC 6901 says, and nothing else", () => {
+test("a pointer escapes the characters of RFC 6901, and no others", () => {
   expect(pointerTo("", "a/b~c")).toBe("/a~1b~0c");
   expect(pointerTo("/steps", 0)).toBe("/steps/0");
   expect(pointerTo("", "")).toBe("/");
   expect(pointerOf(["a", 0, "~"])).toBe("/a/0/~0");
 });
 
-test("a quoted name is never longer than a line, nor cut through a character", () => {
+test("a quoted name is never longer than a line, and never cut within a character", () => {
   expect(quoted("approve")).toBe("`approve`");
   const long = quoted("😀".repeat(100));
   expect(long.length).toBeLessThan(90);
   expect(quoted(`x${"😀".repeat(100)}`).isWellFormed()).toBe(true);
 });
 
-test("a list of problems is bounded, and says when there were more", () => {
+test("a list of problems is bounded, and says if there were more", () => {
   const list = new ProblemList(2);
   list.addAll("/a", [{ pointer: "/b", detail: "one" }]);
   expect(list.isFull).toBe(false);
@@ -31,14 +31,14 @@ test("a list of problems is bounded, and says when there were more", () => {
   ]);
 });
 
-test("a list of problems is bounded in characters too: each pointer may be as long as the document", () => {
+test("a list of problems is also bounded in characters, because each pointer can be as long as the document", () => {
   const list = new ProblemList(1_000);
   for (let index = 0; index < 1_000; index++) list.add(`/${"k".repeat(400_000)}/${index}`, "is unknown");
   expect(list.count).toBe(3);
   expect(list.toArray().at(-1)).toEqual({ pointer: "", detail: "these are the first 3; there may be more" });
 });
 
-test("hints are given for the first hundred names only", () => {
+test("only the first hundred names get hints", () => {
   const list = new ProblemList(1_000);
   const hints = Array.from({ length: 101 }, () => list.hint("aprove", ["approve"]));
   expect(hints.filter((hint) => hint !== "")).toHaveLength(100);
@@ -58,11 +58,11 @@ test.each([
   ["", ["a"], undefined],
   ["name", ["name"], undefined],
   ["x".repeat(100), [`${"x".repeat(99)}y`], undefined],
-])("for %j of %j the name that was meant is %j", (name, candidates, meant) => {
+])("for %j of %j the suggested name is %j", (name, candidates, meant) => {
   expect(closestName(name, candidates)).toBe(meant);
 });
 
-test("a hint ends the sentence, or is nothing", () => {
+test("a hint ends the sentence, or is empty", () => {
   expect(didYouMean("aprove", ["approve"])).toBe("; did you mean `approve`?");
   expect(didYouMean("aprove", [])).toBe("");
 });

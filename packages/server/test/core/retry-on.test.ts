@@ -9,7 +9,7 @@ function problemsOf(on: JsonValue) {
   return parse(workflow([call("a", any, null, { retry: { on } })])).problems;
 }
 
-describe("a retry policy is refused whose `on`", () => {
+describe("a retry policy is rejected whose `on`", () => {
   test.each<[string, JsonValue, string, string]>([
     ["is one name", "Timeout", "", "must be a list of error codes or types, but is a string; leave `on` out"],
     ["has a number", ["Timeout", 5], "", "must be a list of error codes or types, but has something else than texts"],
@@ -21,7 +21,7 @@ describe("a retry policy is refused whose `on`", () => {
     ["has a wildcard", ["*"], "/0", "leave `on` out to mean every error"],
     ["has the wildcard of another language", ["States.ALL"], "/0", "leave `on` out to mean every error"],
     ["has another language's timeout", ["States.Timeout"], "/0", "is `Timeout` here"],
-    ["has another name of that language", ["States.Permissions"], "/0", "is the name of no error here"],
+    ["has another error name of that language", ["States.Permissions"], "/0", "is the name of no error here"],
     ["names an error that is never tried again", ["InputMismatch"], "/0", "would fail again"],
     ["names the error of an expression, which is never tried again", ["ExpressionFailed"], "/0", "would fail again"],
   ])("%s", (_, on, pointer, words) => {
@@ -31,7 +31,7 @@ describe("a retry policy is refused whose `on`", () => {
   });
 });
 
-test("a retry policy may name codes of the service and types of the called side", () => {
+test("a retry policy can name codes of the service and types of the called side", () => {
   expect(problemsOf(["Timeout", "ExecutorError", "OutOfStock", "com.example.BusyException"])).toEqual([]);
 });
 
@@ -42,25 +42,25 @@ describe("a retry policy with `on`", () => {
   test.each([
     ["a code", { code: "Timeout" as const }],
     ["a type", { type: "Busy" }],
-  ])("tries again after an error that it names by %s", (_, named) => {
+  ])("retries after an error that it names by %s", (_, named) => {
     const job = story();
     job.fail("ordinary", named);
     expect(job.step).toMatchObject({ phase: "retrying", wakeAt: job.now + 1_000 });
   });
 
-  test("leaves an error that it does not name final", () => {
+  test("does not retry after an error that it does not name", () => {
     const job = story();
     job.fail("ordinary", { type: "OutOfStock" });
     expect(job.job.state).toMatchObject({ status: "FAILED", error: { type: "OutOfStock", attempt: 1 } });
   });
 
-  test("does not try again what would fail again, though it names the error", () => {
+  test("does not retry after a final error, although it names the error", () => {
     const job = story();
     job.fail("permanent", { type: "Busy" });
     expect(job.status).toBe("FAILED");
   });
 
-  test("leaves a call that was not carried out to the policy of steps without one", () => {
+  test("does not change the retries of a call that never began", () => {
     const job = story();
     job.fail("transient", { type: "Unreachable" });
     expect(job.step).toMatchObject({ phase: "retrying", wakeAt: job.now + 1_000 });

@@ -9,11 +9,11 @@ test.each([
   [2, 2_000],
   [3, 3_000],
   [4, undefined],
-])("after failed attempt %i the next comes in %s ms", (failedAttempts, expected) => {
+])("after failed attempt %i the next attempt comes in %s ms", (failedAttempts, expected) => {
   expect(nextAttemptInMs(policy, failedAttempts, 0)).toBe(expected);
 });
 
-test("jitter takes between half of the interval and the whole", () => {
+test("jitter gives between half of the interval and the whole interval", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 99 }),
@@ -34,10 +34,10 @@ test.each([
   ["which is shorter than the policy's interval", 10, 1_000],
   ["which is longer than a day", 1e23, 24 * 60 * 60 * 1000],
   ["which is no wait", 0, 1_000],
-])("the next attempt is not made before the wait that the called side asked for, %s", (_, retryAfterMs, expected) => {
+])("the next attempt waits at least as long as the called side asked, %s", (_, retryAfterMs, expected) => {
   expect(nextAttemptInMs(policy, 1, 0, retryAfterMs)).toBe(expected);
 });
 
-test("a wait that the called side asked for gives no attempt more", () => {
+test("a wait that the called side asked for adds no attempts", () => {
   expect(nextAttemptInMs(policy, 4, 0, 60_000)).toBeUndefined();
 });

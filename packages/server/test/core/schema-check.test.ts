@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from "../../src/core/json/json.ts";
 import { checkValue } from "../../src/core/schema/schema.ts";
 import { jsonValues, type RawDefinitions, rawDefinitions, schemaOf, tryParse } from "./schema-arbitraries.ts";
 
-describe("a value that does not fit is told where and why", () => {
+describe("a value that does not fit is reported with its place and the reason", () => {
   test.each<[JsonValue, JsonValue, string, string]>([
     [{ type: "string" }, 1, "", "must be a string, but is a number"],
     [{ type: "integer" }, 1.5, "", "must be an integer, but is a number with a fraction"],
@@ -89,11 +89,11 @@ describe("a value that does not fit is told where and why", () => {
     ],
     [{ dependentRequired: { a: ["b"] } }, { a: 1 }, "/b", "is required, since `a` is there"],
     [{ format: "duration" }, "1 day", "", "must be a duration as in P1DT12H or PT30M (ISO 8601)"],
-  ])("%j does not take %j", (raw, value, pointer, detail) => {
+  ])("%j does not accept %j", (raw, value, pointer, detail) => {
     expect(checkValue(schemaOf(raw), value)).toEqual([{ pointer, detail }]);
   });
 
-  test("all problems at once, up to a bound", () => {
+  test("all problems are reported at once, up to a bound", () => {
     const raw = { required: ["a"], properties: { a: {}, b: { type: "null" } }, additionalProperties: false };
     expect(checkValue(schemaOf(raw), { b: 1, c: 2 }).map(({ pointer }) => pointer)).toEqual(["/a", "/b", "/c"]);
     const items = schemaOf({ items: { type: "null" } });
@@ -101,7 +101,7 @@ describe("a value that does not fit is told where and why", () => {
   });
 });
 
-describe("a value fits", () => {
+describe("the check of a value", () => {
   test.each<[JsonValue, JsonValue]>([
     [true, { any: ["thing"] }],
     [{}, null],
@@ -134,16 +134,16 @@ describe("a value fits", () => {
       { n: null, m: "a" },
     ],
     [{ propertyNames: false }, {}],
-  ])("%j takes %j", (raw, value) => {
+  ])("accepts for %j the value %j", (raw, value) => {
     expect(checkValue(schemaOf(raw, { other: { type: "string" } }), value)).toEqual([]);
   });
 
-  test("only if it has the properties itself: what every object inherits does not count", () => {
+  test("requires that the value itself has the properties: inherited properties of an object do not count", () => {
     expect(checkValue(schemaOf({ required: ["toString", "hasOwnProperty"] }), {})).toHaveLength(2);
     expect(checkValue(schemaOf({ properties: {}, additionalProperties: false }), { constructor: 1 })).toHaveLength(1);
   });
 
-  test("only if it satisfies what stands beside a $ref as well", () => {
+  test("also applies the keywords beside a $ref", () => {
     const schema = schemaOf({ $ref: "#/definitions/other", minLength: 2 }, { other: { maxLength: 3 } });
     expect(["a", "ab", "abcd"].map((text) => checkValue(schema, text).length)).toEqual([1, 0, 1]);
   });
@@ -219,14 +219,14 @@ function documentOf(definitions: RawDefinitions): SchemaDocument {
   return { $ref: "#/definitions/first", definitions: Object.fromEntries(placed) };
 }
 
-test("a pattern that takes other engines hours takes no time", () => {
+test("a pattern that costs other engines hours is checked quickly", () => {
   const schema = schemaOf({ pattern: "^(a|a)*$" });
   const startedAt = performance.now();
   expect(checkValue(schema, `${"a".repeat(100_000)}b`)).toHaveLength(1);
   expect(performance.now() - startedAt).toBeLessThan(500);
 });
 
-describe("a check that would take too long gives up, and the value does not fit", () => {
+describe("a check that would take too long is aborted, and the value does not fit", () => {
   const schemas: [string, JsonValue, JsonObject, JsonValue][] = [
     [
       "alternatives that double at every level",
@@ -289,7 +289,7 @@ describe("a check that would take too long gives up, and the value does not fit"
   });
 });
 
-test("a megabyte of data is checked without giving up", () => {
+test("a megabyte of data is checked to the end", () => {
   const raw = { items: { $ref: "#/definitions/digit" } };
   const schema = schemaOf(raw, { digit: { type: "integer", minimum: 0, maximum: 9 } });
   expect(checkValue(schema, new Array(500_000).fill(7))).toEqual([]);

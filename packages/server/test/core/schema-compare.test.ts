@@ -271,7 +271,7 @@ describe("values of the first schema fit the second", () => {
   });
 });
 
-test("the result for a schema that excludes itself one level deeper does not depend on an assumption", () => {
+test("a schema that excludes itself one level deeper is compared correctly, without an assumption", () => {
   // {} fits `even`, {next: {}} does not, {next: {next: {}}} does again.
   const definitions: JsonObject = {
     chain: { type: "object", properties: { next: { $ref: "#/definitions/chain" } } },
@@ -359,7 +359,7 @@ describe("a comparison says where a value may not fit, and why", () => {
   });
 });
 
-describe("a schema that is reported to fit always fits, and one that is reported never to fit never fits", () => {
+describe("a schema reported as always fitting always fits, and one reported as never fitting never fits", () => {
   test.each([
     ["for one schema", ["first"]],
     ["for two that a value fits both", ["first", "second"]],
@@ -395,7 +395,7 @@ test("a schema always fits itself", () => {
   fc.assert(property, { numRuns: 500 });
 });
 
-test("a decision on a wrong assumption is made again", () => {
+test("a result that depends on a wrong assumption is computed again", () => {
   const schemas = schemasOf({
     a: { type: "object", properties: { other: { $ref: "#/definitions/b" }, value: { type: "string" } } },
     b: { type: "object", properties: { back: { $ref: "#/definitions/a" } } },

@@ -104,7 +104,7 @@ const wrong = {
   ],
 } as const;
 
-test.each(formatNames())("%s takes what its standard takes, and nothing else", (format) => {
+test.each(formatNames())("%s accepts what its standard accepts, and nothing else", (format) => {
   for (const text of right[format]) expect(hasFormat(text, format), text).toBe(true);
   for (const text of wrong[format]) expect(hasFormat(text, format), text).toBe(false);
   expect(describeFormat(format)).not.toBe("");

@@ -16,7 +16,12 @@ describe("a schema is refused, with the keyword's place, when it", () => {
     ["is null", null, "", "must be a schema"],
     ["has an unknown keyword", { minLenght: 1 }, "/minLenght", "did you mean `minLength`?"],
     ["has a keyword of JSON Schema that is not checked", { contains: {} }, "/contains", "`contains` is not a keyword"],
-    ["has an unknown keyword: told what is allowed", { foo: 1 }, "/foo", "(type, enum, const, minimum,"],
+    [
+      "has an unknown keyword, and the message lists the allowed ones",
+      { foo: 1 },
+      "/foo",
+      "(type, enum, const, minimum,",
+    ],
     ["has the keyword of an older version", { definitions: {} }, "/definitions", "belong in `$defs`"],
     ["has the keyword of another dialect", { nullable: true }, "/nullable", 'add "null" to `type`'],
     [
@@ -31,11 +36,11 @@ describe("a schema is refused, with the keyword's place, when it", () => {
     ["lists a type twice", { type: ["null", "null"] }, "/type", "must name a type"],
     ["has properties that are no object", { properties: [] }, "/properties", "but is an array"],
     ["has a property that is no schema", { properties: { "a/b": 1 } }, "/properties/a~1b", "must be a schema"],
-    ["requires what is no list", { required: true }, "/required", "a list of different strings"],
+    ["has a `required` that is no list", { required: true }, "/required", "a list of different strings"],
     ["requires a number", { required: [1] }, "/required", "a list of different strings"],
     ["requires a name twice", { required: ["a", "a"] }, "/required", "a list of different strings"],
     [
-      "requires what is not allowed",
+      "requires a forbidden property",
       { properties: { sku: {} }, required: ["skus"], additionalProperties: false },
       "/required/0",
       "did you mean `sku`?",
@@ -65,14 +70,14 @@ describe("a schema is refused, with the keyword's place, when it", () => {
     ["has a broken schema in $defs", { $defs: { a: { type: "int" } } }, "/$defs/a/type", "`int` is not a type"],
     ["has examples that are no list", { examples: "a" }, "/examples", "a list of values"],
     ["has a comment that is no text", { $comment: 1 }, "/$comment", "must be a string"],
-    ["is deprecated in words", { deprecated: "yes" }, "/deprecated", "true or false"],
+    ["has a `deprecated` that is no boolean", { deprecated: "yes" }, "/deprecated", "true or false"],
     ["has an enum that is no list", { enum: "a" }, "/enum", "must be a list"],
     ["has an empty enum", { enum: [] }, "/enum", "one value or more"],
     ["has a const outside of its enum", { enum: ["a"], const: "b" }, "/const", "is not among"],
-    ["has a minimum in words", { minimum: "1" }, "/minimum", "must be a number"],
+    ["has a minimum that is no number", { minimum: "1" }, "/minimum", "must be a number"],
     ["has a minimum over its maximum", { minimum: 2, maximum: 1 }, "/minimum", "is more than `maximum`"],
     [
-      "has exclusive bounds with nothing between",
+      "has exclusive bounds without a value between them",
       { exclusiveMinimum: 1, exclusiveMaximum: 1 },
       "/exclusiveMinimum",
       "leaves no number",
@@ -111,7 +116,7 @@ describe("a schema is refused, with the keyword's place, when it", () => {
     expect(problems).toEqual([{ pointer: `/definitions/subject${pointer}`, detail: expect.stringContaining(words) }]);
   });
 
-  test("has several mistakes: all are told", () => {
+  test("has several mistakes, which are all reported", () => {
     const raw = { type: "int", minLenght: 1, properties: { a: { maximum: "x" }, b: { $ref: "#/definitions/nope" } } };
     expect(problemsOf({ subject: raw }).map(({ pointer }) => pointer.replace("/definitions/subject", ""))).toEqual([
       "/minLenght",
@@ -148,18 +153,18 @@ describe("a $ref", () => {
     ["with a space, written as it is", "my order", "#/definitions/my order"],
     ["with a percent sign", "100%", "#/definitions/100%"],
     ["like a method", "toString", "#/definitions/toString"],
-  ])("leads to the definition with this name: %s", (_, name, target) => {
+  ])("refers to the definition with this name: %s", (_, name, target) => {
     const subject = schemaOf({ $ref: target }, { [name]: { type: "null" } });
     expect(checkValue(subject, 1)).toHaveLength(1);
     expect(checkValue(subject, null)).toHaveLength(0);
   });
 
-  test("in a schema that stands alone leads to its own `$defs` and nowhere else", () => {
+  test("in a schema that stands alone refers only to its own `$defs`", () => {
     expect(parseSchema({ $ref: "#/definitions/a" })).toMatchObject({ problems: [{ pointer: "/$ref" }] });
     expect(parseSchema({ $ref: "#/$defs/a", $defs: { a: {} } })).toHaveProperty("schema");
   });
 
-  test("to `#/$defs` leads to those of the definition that it stands in", () => {
+  test("to `#/$defs` refers to those of its own definition", () => {
     const local = (type: string) => ({ $ref: "#/$defs/local", $defs: { local: { type } } });
     const subject = schemaOf(
       { prefixItems: [{ $ref: "#/definitions/other" }, { $ref: "#/$defs/local" }], ...defs },
@@ -186,7 +191,7 @@ describe("a $ref", () => {
     ["back through a condition", { a: { if: { $ref: "#" }, then: {} } }],
     ["back through a branch", { a: { if: {}, else: { $ref: "#/$defs/b" }, $defs: { b: { $ref: "#" } } } }],
     ["to itself from inside", { a: { anyOf: [{ anyOf: [{ $ref: "#/definitions/a" }] }] } }],
-  ])("that leads %s without going into a value is refused", (_, definitions) => {
+  ])("that leads %s without an inner value is rejected", (_, definitions) => {
     const problems = problemsOf(definitions);
     expect(problems.length).toBeGreaterThan(0);
     for (const { detail } of problems) expect(detail).toContain("circle");
@@ -204,7 +209,7 @@ describe("a $ref", () => {
     expect(problemsOf(definitions)).toEqual([]);
   });
 
-  test("may follow another for sixteen times, and no more", () => {
+  test("can follow another sixteen times at most", () => {
     const chain = (length: number): JsonObject =>
       Object.fromEntries(
         Array.from({ length: length + 1 }, (_, index) => [
@@ -233,7 +238,7 @@ describe("a pattern", () => {
     expect(problemsOf({ subject: { pattern } })).toEqual([]);
   });
 
-  test("of which there are too many is refused", () => {
+  test("is rejected if there are too many", () => {
     const definitions = Object.fromEntries(
       Array.from({ length: 200 }, (_, index) => [`d${index}`, { pattern: `^[a-z]{${200 + index}}$` }]),
     );
@@ -242,7 +247,7 @@ describe("a pattern", () => {
     expect(problems[0]?.detail).toContain("too large together");
   });
 
-  test("that stands in many places counts once", () => {
+  test("counts once, even if it is in many places", () => {
     const definitions = Object.fromEntries(
       Array.from({ length: 1_000 }, (_, index) => [`d${index}`, { pattern: "^[a-z]{1,200}$" }]),
     );
@@ -250,7 +255,7 @@ describe("a pattern", () => {
   });
 });
 
-test("a schema that a tool exported as a document of its own can be pasted whole", () => {
+test("a schema that a tool exported as a document can be pasted unchanged", () => {
   const exported: JsonObject = {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     $id: "https://example.org/order.json",
@@ -274,13 +279,13 @@ test("a schema that a tool exported as a document of its own can be pasted whole
   ]);
 });
 
-test("only the first unknown keyword is answered with the list of those that are known", () => {
+test("only the first unknown keyword gets the list of known keywords", () => {
   const [first, second] = problemsOf({ one: { foo: 1 }, two: { bar: 1 } });
   expect(first?.detail).toContain("x-sensitive, title");
   expect(second?.detail).toBe("`bar` is not a keyword that schemas may use here");
 });
 
-test("too many patterns beside too many declared properties are refused in a new definition only", () => {
+test("too many patterns beside too many declared properties are rejected in a new definition only", () => {
   const properties = Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`property${index}`, {}]));
   const patternProperties = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`^x${index}`, {}]));
   const definitions = { subject: { properties, patternProperties } };
@@ -294,7 +299,7 @@ test("too many patterns beside too many declared properties are refused in a new
 
 const defs: JsonObject = { $defs: { local: { type: "number" } } };
 
-test("annotations are taken and change nothing", () => {
+test("annotations are accepted and change nothing", () => {
   const raw = {
     title: "t",
     description: "d",

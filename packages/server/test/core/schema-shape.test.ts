@@ -18,20 +18,36 @@ const others: JsonObject = {
   open: { properties: { a: {}, d: {} } },
 };
 
-describe("a schema is closed, with the properties that it lets through, when it", () => {
+describe("a schema is closed, with the properties that it allows, when it", () => {
   test.each<[string, JsonValue, string[]]>([
     ["forbids additional properties", closed, ["a", "b"]],
     ["forbids all properties", { additionalProperties: false }, []],
-    ["refers to one that does", { $ref: "#/definitions/closed" }, ["a", "b"]],
-    ["refers to one that does, and names more", { $ref: "#/definitions/closed", properties: { x: {} } }, ["a", "b"]],
+    ["refers to a schema that does", { $ref: "#/definitions/closed" }, ["a", "b"]],
+    [
+      "refers to a schema that does, and names more",
+      { $ref: "#/definitions/closed", properties: { x: {} } },
+      ["a", "b"],
+    ],
     [
       "forbids them beside a reference: then only its own get through",
       { $ref: "#/definitions/open", ...closed },
       ["a", "b"],
     ],
-    ["takes one over by `allOf`", { allOf: [{ $ref: "#/definitions/closed" }, { required: ["a"] }] }, ["a", "b"]],
-    ["takes two over by `allOf`: what both declare", { allOf: [closed, { $ref: "#/definitions/alsoClosed" }] }, ["b"]],
-    ["refers to one, and is one: what both declare", { $ref: "#/definitions/alsoClosed", ...closed }, ["b"]],
+    [
+      "includes a closed one by `allOf`",
+      { allOf: [{ $ref: "#/definitions/closed" }, { required: ["a"] }] },
+      ["a", "b"],
+    ],
+    [
+      "includes two closed ones by `allOf`: the properties that both declare",
+      { allOf: [closed, { $ref: "#/definitions/alsoClosed" }] },
+      ["b"],
+    ],
+    [
+      "is closed and refers to a closed one: the properties that both declare",
+      { $ref: "#/definitions/alsoClosed", ...closed },
+      ["b"],
+    ],
     [
       "has alternatives and forbids them itself",
       { ...closed, anyOf: [{ required: ["a"] }, { required: ["b"] }] },
@@ -69,7 +85,7 @@ describe("a schema is open when it", () => {
   });
 });
 
-test("narrowing keeps what a closed schema declares, through references", () => {
+test("narrowing keeps the properties that a closed schema declares, also through references", () => {
   const schema = schemaOf({ $ref: "#/definitions/closed" }, others);
   expect(narrowValue(schema, { x: 1, b: 2, toString: 3 })).toEqual({ b: 2 });
   expect(narrowValue(schemaOf({ $ref: "#/definitions/alsoClosed", ...closed }, others), { a: 1, b: 2, c: 3 })).toEqual({
@@ -77,7 +93,7 @@ test("narrowing keeps what a closed schema declares, through references", () => 
   });
 });
 
-test("narrowing gives back the very value when there is nothing to drop", () => {
+test("narrowing returns the same value if there is nothing to drop", () => {
   const schema = schemaOf(closed);
   const values: JsonValue[] = [{ a: 1 }, {}, ["a"], "text", null];
   for (const value of values) expect(narrowValue(schema, value)).toBe(value);
@@ -98,7 +114,7 @@ test("a narrowed value has no property that the schema forbids", () => {
   fc.assert(property, { numRuns: 1_000 });
 });
 
-test("required properties are those that every value which fits has", () => {
+test("required properties are those of every value that fits", () => {
   const property = fc.property(rawDefinitions, fc.array(jsonValues, { maxLength: 20 }), (definitions, values) => {
     const schema = tryParse(definitions)?.get("first");
     fc.pre(schema !== undefined);
@@ -113,7 +129,7 @@ test("required properties are those that every value which fits has", () => {
   expect([...requiredProperties(schemaOf({ required: ["a"] }))]).toEqual([]);
 });
 
-test("without some required properties a schema takes each object that fitted with them, once they are taken away", () => {
+test("a schema without some of its required properties accepts each object that fitted, minus those properties", () => {
   const names = new Set(["a", "b"]);
   let count = 0;
   const property = fc.property(rawDefinitions, fc.array(jsonValues, { maxLength: 20 }), (definitions, values) => {

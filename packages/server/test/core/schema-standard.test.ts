@@ -14,7 +14,7 @@ describe.each(Object.entries(casesByKeyword))("%s", (_, cases) => {
   });
 });
 
-test("the cases say what an independent implementation of the standard says", () => {
+test("the cases agree with an independent implementation of the standard", () => {
   for (const { fact, schema, fit, misfit } of Object.values(casesByKeyword).flat()) {
     const reference = new Validator(schema as SchemaDocument | boolean, "2020-12");
     for (const value of [...fit, ...misfit]) {
@@ -28,7 +28,7 @@ test("every keyword that is checked has cases", () => {
   expect(assertions.filter((keyword) => !(keyword in casesByKeyword))).toEqual([]);
 });
 
-test.each(annotations)("%s says nothing about a value", (keyword) => {
+test.each(annotations)("%s does not affect whether a value fits", (keyword) => {
   const isFlag = ["deprecated", "readOnly", "writeOnly"].includes(keyword);
   const schema = schemaOf({ [keyword]: isFlag ? true : keyword === "examples" ? ["never"] : "never" });
   for (const value of [null, 1, "a", [], {}]) expect(checkValue(schema, value)).toEqual([]);
@@ -51,7 +51,7 @@ const refused: readonly (readonly [string, JsonValue])[] = [
   ["$vocabulary", {}],
 ];
 
-test.each(refused)("%s is refused by name, wherever it stands", (keyword, value) => {
+test.each(refused)("%s is rejected by name in every place", (keyword, value) => {
   for (const schema of [
     { [keyword]: value },
     { properties: { a: { [keyword]: value } } },
@@ -63,8 +63,8 @@ test.each(refused)("%s is refused by name, wherever it stands", (keyword, value)
   }
 });
 
-describe("where we differ from the standard, on purpose", () => {
-  test("a pattern is RE2: look-ahead and back-references are refused, since matching them has no bound", () => {
+describe("intended differences from the standard", () => {
+  test("a pattern is RE2: look-ahead and back-references are rejected, since matching them has no bound", () => {
     expect(parseSchema({ pattern: "^(?!a)" })).toHaveProperty("problems");
     expect(parseSchema({ patternProperties: { "(a)\\1": {} } })).toHaveProperty("problems");
   });
@@ -74,16 +74,16 @@ describe("where we differ from the standard, on purpose", () => {
     expect(checkValue(schemaOf({ pattern: "^\\d$" }), "߀")).toHaveLength(1);
   });
 
-  test("a format is checked and not only noted, and one that is not known is refused", () => {
+  test("a format is checked, and an unknown format is rejected", () => {
     expect(checkValue(schemaOf({ format: "date" }), "today")).toHaveLength(1);
     expect(parseSchema({ format: "idn-hostname" })).toHaveProperty("problems");
   });
 
-  test("a host name of Punycode is checked for its characters only", () => {
+  test("a host name in Punycode is checked only for its characters", () => {
     expect(checkValue(schemaOf({ format: "hostname" }), "xn--x")).toEqual([]);
   });
 
-  test("a duration may leave out a unit between two others, as ISO 8601 lets it", () => {
+  test("a duration can omit a unit between two others, as ISO 8601 allows", () => {
     expect(checkValue(schemaOf({ format: "duration" }), "PT1H5S")).toEqual([]);
   });
 
@@ -93,16 +93,16 @@ describe("where we differ from the standard, on purpose", () => {
     ).toHaveProperty("problems");
   });
 
-  test("`$ref` leads to names only, and `$defs` stand at the top only", () => {
+  test("`$ref` refers to names only, and `$defs` are at the top only", () => {
     expect(parseSchema({ properties: { a: {}, b: { $ref: "#/properties/a" } } })).toHaveProperty("problems");
     expect(parseSchema({ properties: { a: { $defs: {} } } })).toHaveProperty("problems");
   });
 
-  test("`$schema` may name any version: what the version had else is refused by name", () => {
+  test("`$schema` can name any version, and keywords that only that version has are rejected by name", () => {
     expect(parseSchema({ $schema: "http://json-schema.org/draft-07/schema#" })).toHaveProperty("schema");
   });
 
-  test("a schema that no value can fit is refused where it is plain to see", () => {
+  test("a schema that obviously no value can fit is rejected", () => {
     for (const schema of [
       { minimum: 2, maximum: 1 },
       { minProperties: 2, maxProperties: 1 },
@@ -111,11 +111,11 @@ describe("where we differ from the standard, on purpose", () => {
       expect(parseSchema(schema)).toHaveProperty("problems");
   });
 
-  test("an unknown keyword is refused and not ignored", () => {
+  test("an unknown keyword is rejected and not ignored", () => {
     expect(parseSchema({ minLenght: 1 })).toHaveProperty("problems");
   });
 
-  test("a reference that leads back to itself without going into a value is refused", () => {
+  test("a reference that leads back to itself without an inner value is rejected", () => {
     expect(parseSchema({ allOf: [{ $ref: "#" }] })).toHaveProperty("problems");
   });
 });

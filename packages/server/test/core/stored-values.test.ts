@@ -87,7 +87,7 @@ const anyMove: fc.Arbitrary<Move> = fc.oneof(
 
 const moves = fc.array(anyMove, { minLength: 5, maxLength: 25 });
 
-test("a job goes the same way and shows the same values, whichever of them are stored apart and read again", () => {
+test("a job behaves the same and shows the same values, whichever of them are stored separately and read again", () => {
   let rowCount = 0;
   fc.assert(
     fc.property(anySteps, someObject, fc.nat(3), moves, (steps, input, earlierCount, moves) => {
@@ -115,7 +115,7 @@ test("a job goes the same way and shows the same values, whichever of them are s
   expect(rowCount).toBeGreaterThan(100);
 });
 
-test("a value that was not read throws as soon as anything looks into it", () => {
+test("a value that was not read throws as soon as its content is used", () => {
   const story = new StoredStory([wait("w", ["x", "y"], null)], { input: { text: text(5_000) } });
   story.send("x");
   const { step } = story;
@@ -129,7 +129,7 @@ test("a value that was not read throws as soon as anything looks into it", () =>
   expect(story.status).toBe("SUCCEEDED");
 });
 
-test("a few properties of a large output are stored once more, many are named as parts of it", () => {
+test("a few properties of a large output are stored once more, and many are named as parts of it", () => {
   const steps = (input: string) => [
     call("c", "w"),
     { ...wait("w", ["x"], "n"), input: "bc" },
@@ -152,7 +152,7 @@ test("a few properties of a large output are stored once more, many are named as
   }
 });
 
-test("a stored value is stored again when less than a quarter of it is left, so that little more is read than the job carries", () => {
+test("a stored value is stored again when less than a quarter of it is left, so that few unneeded bytes are read", () => {
   const names = Array.from({ length: 6 }, (_, index) => `s${index}`);
   const reader = (name: string, next: string | null) =>
     transform(`after-${name}`, { length: `\${ size(steps.${name}.output.b) }` }, next);
@@ -177,7 +177,7 @@ test("a stored value is stored again when less than a quarter of it is left, so 
   expect(story.status).toBe("SUCCEEDED");
 });
 
-test("an event that a job only notes needs none of its values, though an expression is to read a whole one later", () => {
+test("an event that a job only records needs no stored values, even if an expression will read a whole one later", () => {
   const story = new StoredStory(
     [call("a", "w"), wait("w", ["x", "y"], "b"), transform("b", { size: "${ size(steps.a.output) }" }, null)],
     {},
@@ -188,7 +188,7 @@ test("an event that a job only notes needs none of its values, though an express
   expect(story.status).toBe("SUCCEEDED");
 });
 
-test("a task that a worker gives back is in the queue that what it receives says, however large that is", () => {
+test("a task that a worker gives back is in the queue that its input names, however large the input is", () => {
   const config = { queue: "${ input.queue }" };
   const story = new StoredStory([task("work", null, { config })], { input: { queue: "a", text: text(5_000) } });
   const change = story.apply({ type: "call.handedBack", by: "worker", ...story.call, begun: true });

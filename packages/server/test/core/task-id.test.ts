@@ -3,7 +3,7 @@ import { readTaskId, taskIdOf } from "../../src/core/job/task-id.ts";
 
 const task = { jobId: "0190b1f0-0000-7000-8000-000000000001", branch: "", step: "work", visit: 1, epoch: 1 };
 
-test("the id of a task names its call, and nothing else does", () => {
+test("the id of a task names exactly one call", () => {
   const name = {
     jobId: "01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90",
     branch: "fan-out:1[2]",
@@ -39,11 +39,11 @@ test.each([
   ["a branch with a line break", { branch: "a\nb" }],
   ["a branch with half a character", { branch: "each:1[\ud800]" }],
   ["a step with half a character", { step: "\udc00" }],
-])("an id with %s names no task, since the store cannot hold such a text", (_name, part) => {
+])("an id with %s names no task, since the store cannot hold such text", (_name, part) => {
   expect(readTaskId(taskIdOf({ ...task, ...part }))).toBeUndefined();
 });
 
-test("an id with names of every kind that a definition may have names its task", () => {
+test("an id with any valid step and branch names its task", () => {
   const named = { ...task, step: "Prüfen 注文 🙂", branch: "für alle:1[0]/zweig%2F:2[ä]" };
   expect(readTaskId(taskIdOf(named))).toEqual(named);
 });

@@ -5,7 +5,7 @@ import { parse, workflow } from "./sketches.ts";
 
 const ref = { $ref: "#/definitions/any" };
 
-describe("a task is refused", () => {
+describe("a task is rejected", () => {
   test.each<[string, JsonObject, string]>([
     ["without a queue", {}, "/queue"],
     ["with a queue that no path can name", { queue: "a/b" }, "/queue"],
@@ -25,7 +25,7 @@ test("a job whose first step is a task needs no room on a node", () => {
   expect(story.step).toMatchObject({ phase: "calling", name: "work" });
 });
 
-test("a task says how it is handed out, with the values of its expressions", () => {
+test("a task's delivery settings contain the values of its expressions", () => {
   const config = { queue: "${ input.queue }", priority: "${ input.vip ? 9 : 0 }", heartbeatSeconds: 5 };
   const story = new Story([task("work", null, { config, timeoutSeconds: 10 })], { input: { queue: "a", vip: true } });
   expect(story.changes[0]?.effects).toMatchObject([
@@ -33,13 +33,13 @@ test("a task says how it is handed out, with the values of its expressions", () 
   ]);
 });
 
-test("a task has the defaults of what its config leaves out", () => {
+test("a task has the defaults for fields that its config omits", () => {
   expect(new Story([task("work", null)]).changes[0]?.effects).toMatchObject([
     { task: { queue: "q", priority: 0, heartbeatMs: 60_000, timeoutAt: null } },
   ]);
 });
 
-test("a worker that comes too late learns it, and a node does not", () => {
+test("a late answer of a worker is rejected, and a late answer of a node is ignored", () => {
   const story = new Story([task("work", null)]);
   const late = story.call;
   story.interrupt();
@@ -58,7 +58,7 @@ test("a worker cannot end the call of a node", () => {
   expect(story.status).toBe("RUNNING");
 });
 
-test("a lost worker uses up no attempt of the policy, but one that loses its workers again and again fails", () => {
+test("a lost worker uses up no attempt of the policy, but a task that loses its workers again and again fails", () => {
   const story = new Story([task("work", null)]);
   for (let count = 0; count < 5; count += 1) story.interrupt();
   expect(story.step).toMatchObject({ phase: "calling", attempt: 6, interruptions: 5 });

@@ -40,12 +40,12 @@ function outputOf(told: Story): JsonValue | undefined {
 
 describe("the output of a wait step", () => {
   test.each<[string, JsonObject | undefined, JsonObject]>([
-    ["what the output definition declares, out of the payload", { approved: false }, { sku: "S", approved: false }],
-    ["all of it that is declared", { approved: true, comment: "ok" }, { sku: "S", approved: true, comment: "ok" }],
-    ["nothing that is not declared", { approved: true, boss: "me" }, { sku: "S", approved: true }],
-    ["what it was before, without a payload", undefined, { sku: "S" }],
+    ["the declared properties of the payload", { approved: false }, { sku: "S", approved: false }],
+    ["all declared properties", { approved: true, comment: "ok" }, { sku: "S", approved: true, comment: "ok" }],
+    ["no undeclared property", { approved: true, boss: "me" }, { sku: "S", approved: true }],
+    ["its former value, without a payload", undefined, { sku: "S" }],
     [
-      "nothing out of the payload in place of the input",
+      "no property of the payload in place of the input",
       { sku: "other", approved: true },
       { sku: "S", approved: true },
     ],
@@ -60,13 +60,13 @@ describe("the output of a wait step", () => {
     ["a text", "yes"],
     ["a list", [{ approved: true }]],
     ["null", null],
-  ])("has nothing of a payload that is %s", (_name, payload) => {
+  ])("has no property of a payload that is %s", (_name, payload) => {
     const told = story([gate("g", null, "decided")]);
     expect(told.send("manager", { payload })).toBe("matched");
     expect(outputOf(told)).toEqual({ sku: "S" });
   });
 
-  test("has what `payloadDefinitions` declare and an open output definition lets in, from that event alone", () => {
+  test("has the properties that `payloadDefinitions` declare and an open output definition allows, from that event alone", () => {
     const config = { payloadDefinitions: { manager: { $ref: "#/definitions/decision" } } };
     const step = { ...wait("g", ["manager", "auditor"], null, config), input: "order" };
     const told = story([step]);
@@ -85,7 +85,7 @@ describe("the output of a wait step", () => {
   });
 
   test.each([["manager", "auditor"] as const, ["auditor", "manager"] as const])(
-    "has the property of the first event in the order of `eventIds`, though %s came first",
+    "has the property of the first event in the order of `eventIds`, although %s came first",
     (...arrivals) => {
       const told = story([gate("g", null, "decided", { config: { eventIds: ["manager", "auditor"] } })]);
       for (const eventId of arrivals)
@@ -94,7 +94,7 @@ describe("the output of a wait step", () => {
     },
   );
 
-  test("is the input itself, written once, where events brought nothing", () => {
+  test("is the input itself, written once, if the events had no payloads", () => {
     const told = story([{ ...gate("g", null, "order"), input: "order" }]);
     told.send("manager");
     const [output] = told.entries.flatMap((entry) => (entry.type === "step.succeeded" ? [entry.output] : []));
@@ -103,21 +103,21 @@ describe("the output of a wait step", () => {
     expect(output.value).toBe(told.job.input);
   });
 
-  test("is what the events brought, where the input is no object", () => {
+  test("is the payloads' properties if the input is no object", () => {
     const told = story([call("c", "g"), { ...wait("g", ["manager"], null), output: "approval" }]);
     told.succeed(null);
     told.send("manager", { payload: { approved: true } });
     expect(outputOf(told)).toEqual({ approved: true });
   });
 
-  test("has of an open input nothing that only events bring", () => {
+  test("has no property of an open input that only events can provide", () => {
     const told = story([call("c", "g"), { ...wait("g", ["manager"], null), output: "commented" }]);
     told.succeed({ approved: true, comment: "of the call" });
     told.send("manager", { payload: { comment: "of the event" } });
     expect(outputOf(told)).toEqual({ comment: "of the event" });
   });
 
-  test("that is larger than the limit fails the step, and a smaller answer lets the resumed job go on", () => {
+  test("fails the step if it is larger than the limit, and a smaller answer lets the resumed job continue", () => {
     const told = story([gate("g", null, "decided")]);
     told.send("manager", { payload: { comment: "x".repeat(2_000) } });
     expect(told.job.state).toMatchObject({ status: "FAILED", error: { code: "OutputTooLarge" } });
@@ -128,7 +128,7 @@ describe("the output of a wait step", () => {
   });
 });
 
-describe("payloads are asked of the store", () => {
+describe("payloads are loaded from the store", () => {
   const ids = Array.from({ length: 20 }, (_, number) => `event ${number}`);
   const late = {
     type: "event.received",
@@ -137,7 +137,7 @@ describe("payloads are asked of the store", () => {
     sentBy: { type: "user", id: "u" },
   } as const;
 
-  test("once each, however many steps list their events", () => {
+  test("only once, however many steps list their events", () => {
     const gates = Array.from({ length: 200 }, (_, number) =>
       gate(`g${number}`, number === 199 ? null : `g${number + 1}`, "decided", { config: { eventIds: ids } }),
     );
@@ -146,7 +146,7 @@ describe("payloads are asked of the store", () => {
     expect(payloadsToRead(told.plan, told.job, [late])).toHaveLength(19);
   });
 
-  test("for one wait at a time: a job whose next wait has payloads to read enters it with the commit after", () => {
+  test("for one wait at a time: a job whose next wait has payloads to read enters it in the next commit", () => {
     const config = { eventIds: ["manager"] };
     const told = story([
       call("c", "first"),
@@ -165,10 +165,10 @@ describe("payloads are asked of the store", () => {
   });
 });
 
-describe("a property that nobody brought, though the output requires it,", () => {
+describe("a property that the output requires and no event provided", () => {
   const steps = [gate("g", null, "surelyDecided")];
 
-  test("is simply missing when no event had a payload", () => {
+  test("is missing without an error if no event had a payload", () => {
     const told = story(steps);
     told.send("manager");
     expect(told.status).toBe("SUCCEEDED");
@@ -176,7 +176,7 @@ describe("a property that nobody brought, though the output requires it,", () =>
   });
 
   test.each<JsonValue>([{}, { comment: "none" }, "yes", null])(
-    "fails the step when the payload is %j; a better event lets the resumed job go on",
+    "fails the step if the payload is %j, and a better event lets the resumed job continue",
     (payload) => {
       const told = story(steps);
       told.send("manager", { payload });
@@ -190,17 +190,17 @@ describe("a property that nobody brought, though the output requires it,", () =>
   );
 });
 
-describe("later steps do not look behind a wait for what only its events bring:", () => {
+describe("a property that only a wait's events provide is not read from before the wait", () => {
   const ship = (input: string) => noop("ship", null, { input, output: "anything" });
 
-  test("an earlier gate's answer does not pass for this one's", () => {
+  test("even if an earlier gate's answer has it", () => {
     const told = story([gate("first", "second", "decided"), gate("second", "ship", "decided"), ship("commented")]);
     told.send("manager", { payload: { approved: true, comment: "first" } });
     told.send("manager", { payload: { comment: "second" } });
     expect(outputOf(told)).toEqual({ comment: "second" });
   });
 
-  test("the job's input does not pass for it", () => {
+  test("even if the job's input has it", () => {
     const told = story(
       [
         noop("in", "g"),
@@ -214,7 +214,7 @@ describe("later steps do not look behind a wait for what only its events bring:"
     expect(outputOf(told)).toEqual({});
   });
 
-  test("until a later step gives it", () => {
+  test("but a later step can provide it", () => {
     const told = story(
       [noop("in", "g"), gate("g", "c", "decided"), call("c", "ship", { input: "nothing" }), ship("approval")],
       {
@@ -228,7 +228,7 @@ describe("later steps do not look behind a wait for what only its events bring:"
     expect(outputOf(told)).toEqual({ approved: false });
   });
 
-  test("each visit of a loop brings its own", () => {
+  test("so that each visit of a loop provides its own", () => {
     const told = story([
       gate("g", "work", "decided", { config: { eventIds: ["manager"] } }),
       call("work", "ship", { input: "approval", onFailure: "g" }),
@@ -254,7 +254,7 @@ describe("later steps do not look behind a wait for what only its events bring:"
     expect(outputOf(told)).toEqual({ approved: false });
   });
 
-  test("a wait that failed hides nothing from the step that takes over", () => {
+  test("a failed wait hides no property from the step that handles the failure", () => {
     const told = story([
       gate("first", "second", "decided"),
       { ...gate("second", "ship", "decided"), timeoutSeconds: 1, onFailure: "ship" },
@@ -265,7 +265,7 @@ describe("later steps do not look behind a wait for what only its events bring:"
     expect(outputOf(told)).toEqual({ approved: true });
   });
 
-  test("the state keeps no event that was sent for a visit which has failed, unless the job may come back to that visit", () => {
+  test("the state keeps no event that was sent for a failed visit, unless the job may come back to that visit", () => {
     const config = { eventIds: ["manager", "auditor"] };
     const steps = [
       { ...gate("g", "end", "decided", { config }), timeoutSeconds: 1, onFailure: "c" },
@@ -288,7 +288,7 @@ describe("later steps do not look behind a wait for what only its events bring:"
     expect(failing.job.state).toMatchObject({ status: "FAILED", progress: { addressedEvents: [{ visit: 1 }] } });
   });
 
-  test("the state holds nothing of it once no step can ask", () => {
+  test("the state keeps no payload once no step can read it", () => {
     const told = story([noop("in", "g"), gate("g", "c", "decided"), call("c", null, { input: "nothing" })], {
       ...order,
       approved: true,
@@ -299,7 +299,7 @@ describe("later steps do not look behind a wait for what only its events bring:"
   });
 });
 
-test("thousands of absent properties cost a step no time that anybody notices", () => {
+test("thousands of absent properties cost a step no noticeable time", () => {
   const names = Array.from({ length: 20_000 }, (_, number) => `property ${number}`);
   const many = closed(Object.fromEntries(names.map((name) => [name, {}])), []);
   const steps = [
@@ -325,7 +325,7 @@ test.each<[string, JsonObject]>([
   ["a property by a condition", { if: { required: ["sku"] }, then: { required: ["approved"] } }],
   ["that a property is not left out", { not: { properties: { approved: false } } }],
 ])(
-  "when no event had a payload, a wait ends without what only events bring, although its output definition asks for %s",
+  "if no event had a payload, a wait ends without properties that only events provide, even if its output definition requires %s",
   (_, rules) => {
     const decided = { ...definitions.decided, ...rules };
     const told = new Story([gate("g", null, "decided")], { input: order, definitions: { ...definitions, decided } });
@@ -335,7 +335,7 @@ test.each<[string, JsonObject]>([
   },
 );
 
-test("an output definition with alternatives of alternatives is compiled in a moment, however many ways lead to one of them", () => {
+test("an output definition with nested alternatives compiles quickly, however many ways lead to one of them", () => {
   const alternatives = (level: number) => ({
     anyOf: Array.from({ length: 8 }, () => ({ $ref: `#/definitions/level ${level}` })),
   });
@@ -352,7 +352,7 @@ test("an output definition with alternatives of alternatives is compiled in a mo
   expect(outputOf(told)).toEqual({ sku: "S" });
 });
 
-describe("sending an event is refused", () => {
+describe("sending an event is rejected", () => {
   test.each<[string, JsonObject, string]>([
     ["whose property does not fit the output definition", { approved: "yes" }, "/payload/approved"],
     ["whose property does not fit that of a later step with the same id", { count: "1" }, "/payload/count"],
@@ -380,7 +380,7 @@ describe("sending an event is refused", () => {
     }
   });
 
-  test("without a payload where its payload is defined, and only there", () => {
+  test("without a payload if its payload is defined, and only then", () => {
     const config = { payloadDefinitions: { manager: { $ref: "#/definitions/decision" } } };
     const told = story([{ ...wait("g", ["manager", "auditor"], null, config), input: "order" }]);
     expect(told.send("manager")).toBe("ValidationError");
@@ -404,7 +404,7 @@ test.each<[JsonValue, JsonObject[]]>([
     ],
   ],
   ["yes", [{ pointer: "/payload", detail: expect.stringContaining("is not an object") as unknown as string }]],
-])("the answer to a payload of %j warns of what reaches no step", (payload, warnings) => {
+])("the answer to a payload of %j warns of properties that reach no step", (payload, warnings) => {
   const told = story([gate("g", null, "decided")]);
   told.send("manager", { payload });
   expect(told.changes.at(-1)?.verdict).toMatchObject({ type: "event", warnings });
@@ -418,7 +418,7 @@ const payload = fc.option(
 );
 const free = { order: open({}, []), decided: { type: "object", properties: { approved: {}, comment: {} } } };
 
-test("events with different ids that all must come end the same in every order, early and late", () => {
+test("required events with different ids end with the same result in every order, early and late", () => {
   const property = fc.property(
     fc.tuple(payload, payload, payload),
     fc.shuffledSubarray(events, { minLength: 3 }),
@@ -443,7 +443,7 @@ test("events with different ids that all must come end the same in every order, 
   fc.assert(property, { numRuns: 300 });
 });
 
-test("with fewer than all of its events a wait gives what they bring in the order that was committed, and a replay of it the same", () => {
+test("a wait for some of its events gives their payloads in the committed order, and a replay gives the same", () => {
   const property = fc.property(
     fc.array(fc.tuple(fc.constantFrom(...events), payload), { maxLength: 12 }),
     fc.integer({ min: 1, max: 3 }),
@@ -489,7 +489,7 @@ const otherFact = fc.constantFrom<("succeed" | "fail" | UntimedFact)[]>(
   { type: "job.resumed", by: someone },
 );
 
-test("every commit has the payloads that its facts need, however they come together, and no job stands still on its way to a wait", () => {
+test("every commit has the payloads that its facts need, in any combination, and every job reaches its waits", () => {
   const property = fc.property(
     fc.array(fc.array(fc.oneof({ weight: 4, arbitrary: eventFact }, otherFact), { maxLength: 5 }), { maxLength: 12 }),
     fc.integer({ min: 1, max: 3 }),

@@ -52,7 +52,7 @@ onEveryStore((home) => {
     expect(Math.max(...seals.map((seal) => seal.entry_count))).toBeLessThanOrEqual(1_000);
   });
 
-  describe("a row whose column was changed is named", () => {
+  describe("a row with a changed column is reported", () => {
     test.each([
       ["recorded_at", "recorded_at + interval '1 microsecond'"],
       ["actor", `replace(actor::text, 'tester', 'nobody')::json`],
@@ -76,7 +76,7 @@ onEveryStore((home) => {
     });
   });
 
-  test("a row that was removed is named, whether it was sealed or waited for its seal", async () => {
+  test("a removed row is reported, whether it was sealed or waited for its seal", async () => {
     const { organizationId, entryIds } = await sealedTrail(5);
     const { database } = service.running;
     await ask(database, "DELETE FROM audit_entry WHERE entry_id = $1", entryIds[2]);
@@ -92,7 +92,7 @@ onEveryStore((home) => {
     expect((await verified(organizationId)).unsealedEntries).toBe(0);
   });
 
-  test("a row that was inserted is named, also when it is listed as sealed", async () => {
+  test("an inserted row is reported, also if it is listed as sealed", async () => {
     const { organizationId, entryIds } = await sealedTrail(5);
     const { database } = service.running;
     const copy = `INSERT INTO audit_entry
@@ -111,7 +111,7 @@ onEveryStore((home) => {
     expect(kinds).toEqual(["seal-changed", "entry-changed"]);
   });
 
-  test("two rows that were swapped are both named", async () => {
+  test("two swapped rows are both reported", async () => {
     const { organizationId, entryIds } = await sealedTrail(5);
     const { database } = service.running;
     const [one = "", other = ""] = entryIds;
@@ -127,7 +127,7 @@ onEveryStore((home) => {
     expect(findings.map((finding) => "entryId" in finding && finding.entryId).sort()).toEqual([one, other].sort());
   });
 
-  test("a row that was moved to another organization is missing here and inserted there", async () => {
+  test("a row that was moved to another organization is reported as missing in the first and inserted in the second", async () => {
     const { organizationId, entryIds } = await sealedTrail(5);
     const other = await service.newOrganization();
     const entryId = entryIds[1];
@@ -137,14 +137,14 @@ onEveryStore((home) => {
     expect((await verified(other.organizationId)).findings).toEqual([{ kind: "entry-inserted", entryId }]);
   });
 
-  describe("a seal that was tampered with is named", () => {
+  describe("a changed seal is reported", () => {
     test.each([
       ["its time", "UPDATE audit_seal SET sealed_at = sealed_at + interval '1 microsecond'", ["seal-changed"]],
       ["its count", "UPDATE audit_seal SET entry_count = entry_count - 1", ["seal-changed"]],
       ["its hash", "UPDATE audit_seal SET hash = previous_hash", ["seal-changed", "seal-unlinked"]],
       ["its predecessor", "UPDATE audit_seal SET previous_hash = hash", ["seal-unlinked", "seal-changed"]],
       ["the hash of an entry", "UPDATE audit_sealed SET entry_hash = '\\x00'", ["seal-changed", "entry-changed"]],
-      ["that it was ever there", "DELETE FROM audit_seal", ["seal-missing"]],
+      ["its existence", "DELETE FROM audit_seal", ["seal-missing"]],
     ])("%s", async (_what, change, expected) => {
       const { organizationId } = await sealedTrail(1, 1, 1);
       const { database } = service.running;
@@ -162,7 +162,7 @@ onEveryStore((home) => {
     });
   });
 
-  test("a chain whose end was cut off is known by its entries, or by a seal that was seen before", async () => {
+  test("a chain whose end was cut off is detected by its entries, or by a seal that was seen before", async () => {
     const { organizationId } = await sealedTrail(3, 3);
     const { database } = service.running;
     const { newestSeal } = await verified(organizationId);
@@ -206,7 +206,7 @@ onEveryStore((home) => {
     expect(stolen.isIntact).toBe(false);
   });
 
-  test("no more than a hundred findings are told, however much is wrong", async () => {
+  test("at most a hundred findings are reported", async () => {
     const { organizationId } = await sealedTrail(300);
     await ask(
       service.running.database,
@@ -222,7 +222,7 @@ onEveryStore((home) => {
 describe("with two nodes", () => {
   const cluster = useCluster(2);
 
-  test("both may seal at once: each entry is sealed once, and the chain has no gap", async () => {
+  test("both can seal at the same time: each entry is sealed once, and the chain has no gap", async () => {
     const { organizationId } = await cluster.node(0).newOrganization();
     const duties = [0, 1, 0, 1].map((index) => sealingDuty(cluster.node(index)));
     for (let round = 0; round < 10; round += 1) {

@@ -43,7 +43,7 @@ test.each(standInWorkers.map(({ host }) => host))(
   },
 );
 
-test("while one worker is down, the timers of the other one's organizations go on", async () => {
+test("while one Citus worker is down, the timers of organizations on the other worker continue", async () => {
   const [first, second] = standInWorkers;
   const { api } = organizationOn(first.host);
   const { workflowId } = await deploy(api, pause);

@@ -26,17 +26,20 @@ function clockSetBy(database: number): DatabaseClock {
   return clock;
 }
 
-test.each([1 * hourMs, -1 * hourMs, 25 * hourMs])("a step of the machine's clock by %d ms moves nothing", (stepMs) => {
-  const clock = clockSetBy(databaseNow);
+test.each([1 * hourMs, -1 * hourMs, 25 * hourMs])(
+  "a change of the machine's clock by %d ms changes no time of the service",
+  (stepMs) => {
+    const clock = clockSetBy(databaseNow);
 
-  vi.setSystemTime(Date.now() + stepMs);
-  expect(clock.now()).toBe(databaseNow);
+    vi.setSystemTime(Date.now() + stepMs);
+    expect(clock.now()).toBe(databaseNow);
 
-  pass(1_500);
-  expect(clock.now()).toBe(databaseNow + 1_500);
-});
+    pass(1_500);
+    expect(clock.now()).toBe(databaseNow + 1_500);
+  },
+);
 
-test("before the first heartbeat the machine's clock at the start counts, and no later step of it", () => {
+test("before the first heartbeat the machine's clock at the start counts, and later changes of it do not", () => {
   vi.setSystemTime(databaseNow);
   const clock = new DatabaseClock(() => monotonicMs);
 
@@ -46,7 +49,7 @@ test("before the first heartbeat the machine's clock at the start counts, and no
   expect(clock.now()).toBe(databaseNow + 250);
 });
 
-test("each heartbeat sets it by the database's clock, whichever way that went", () => {
+test("each heartbeat sets the clock by the database's clock, forward or back", () => {
   const clock = clockSetBy(databaseNow);
   pass(1_000);
 
@@ -57,7 +60,7 @@ test("each heartbeat sets it by the database's clock, whichever way that went", 
   expect(clock.now()).toBe(databaseNow + 1_400);
 });
 
-test("the database's time was read in the middle of the way there and back", () => {
+test("the database's time counts as read in the middle of the round trip", () => {
   const clock = new DatabaseClock(() => monotonicMs);
   const before = monotonicMs;
   pass(400);

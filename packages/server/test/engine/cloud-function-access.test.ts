@@ -42,7 +42,7 @@ function signerOf(request: ReceivedRequest | undefined): string | undefined {
   return /Credential=([^/]+)/.exec(request?.headers.authorization ?? "")?.[1];
 }
 
-test("AWS is asked for the function by its full name, account included, with the service's credentials", async () => {
+test("AWS is called with the full name of the function, including the account, and with the service's credentials", async () => {
   giveTheServiceCredentials();
   await using lambda = await startAws("AWS_ENDPOINT_URL_LAMBDA", answer("1"));
   expect(await callOnce({}, { config: configOf("reserve", { qualifier: "live" }) })).toMatchObject({ output: 1 });
@@ -51,7 +51,7 @@ test("AWS is asked for the function by its full name, account included, with the
   expect(signerOf(request)).toBe("AKIASERVICE");
 });
 
-test("regions of other partitions have names of their own", async () => {
+test("regions of other AWS partitions have other addresses", async () => {
   giveTheServiceCredentials();
   await using lambda = await startAws("AWS_ENDPOINT_URL_LAMBDA", answer("1"));
   await callOnce({}, { config: configOf("reserve", { region: "cn-north-1" }) });
@@ -62,7 +62,7 @@ test("regions of other partitions have names of their own", async () => {
   ]);
 });
 
-test("without credentials the failure says so, and what to do", async () => {
+test("a call without credentials fails with a message that says what to do", async () => {
   expect(await callOnce({})).toMatchObject({
     kind: "ordinary",
     error: {
@@ -72,7 +72,7 @@ test("without credentials the failure says so, and what to do", async () => {
   });
 });
 
-test("an emulator is asked by the plain name, needs no credentials and gets none of the service's", async () => {
+test("an emulator is called with the plain function name, needs no credentials and gets none of the service's", async () => {
   giveTheServiceCredentials();
   await using emulator = await ScriptedServer.start(answer("1"));
   await callOnce(
@@ -86,7 +86,7 @@ test("an emulator is asked by the plain name, needs no credentials and gets none
   expect(request?.headers).not.toHaveProperty("x-amz-security-token");
 });
 
-test("an endpoint in the definition goes before the service's own where the operator allows it", async () => {
+test("an endpoint in the definition has priority over the service's own if the operator allows it", async () => {
   await using emulator = await ScriptedServer.start(answer("1"));
   const config = configOf("reserve", { endpoint: emulator.endpoint.href });
   const cloudFunctionEndpoint = new URL("http://127.0.0.1:9");
@@ -94,7 +94,7 @@ test("an endpoint in the definition goes before the service's own where the oper
   expect(result).toMatchObject({ output: 1 });
 });
 
-test("a version that names an endpoint is not called any more once the operator allows it no longer", async () => {
+test("a version that names an endpoint is not called any more after the operator forbids endpoints", async () => {
   await using emulator = await ScriptedServer.start(answer("1"));
   const result = await callOnce({}, { config: configOf("reserve", { endpoint: emulator.endpoint.href }) });
   expect(result).toMatchObject({ kind: "permanent", error: { message: expect.stringContaining("/endpoint") } });
@@ -126,7 +126,7 @@ test("a role of the function's account is assumed for the organization and signs
   expect(signerOf(lambda.requests[0])).toBe(`ASIA-${organizationA}`);
 });
 
-test("a role in the definition goes before the service's own where the operator allows it", async () => {
+test("a role in the definition has priority over the service's own if the operator allows it", async () => {
   giveTheServiceCredentials();
   await using _lambda = await startAws("AWS_ENDPOINT_URL_LAMBDA", answer("1"));
   await using sts = await startAws("AWS_ENDPOINT_URL_STS", grantRole);
@@ -143,14 +143,14 @@ test.each([
     "ordinary",
     /refused .* \(ExpiredToken\)/,
   ],
-])("when STS %s, the failure says what to do", async (_, script, kind, message) => {
+])("if STS %s, the failure says what to do", async (_, script, kind, message) => {
   giveTheServiceCredentials();
   await using _sts = await startAws("AWS_ENDPOINT_URL_STS", script);
   const result = await callOnce({ cloudFunctionRoleName: "stepwell-invoke" });
   expect(result).toMatchObject({ kind, error: { code: "ExecutorError", message: expect.stringMatching(message) } });
 });
 
-test("without credentials no role can be assumed, and the failure names the former", async () => {
+test("no role can be assumed without credentials, and the failure says that credentials are missing", async () => {
   expect(await callOnce({ cloudFunctionRoleName: "stepwell-invoke" })).toMatchObject({
     error: { message: expect.stringMatching(/^No AWS credentials were found/) },
   });
@@ -170,7 +170,7 @@ function awsStsError(status: number, code: string): Script {
 const input = { FunctionName: "reserve", Payload: Buffer.from("{}") };
 const optionsOf = () => ({ abortSignal: new AbortController().signal, requestTimeout: 5_000 });
 
-test("a client keeps its credentials for the next call, and no organization uses another's", async () => {
+test("a client keeps its credentials for the next call, and no other organization uses them", async () => {
   giveTheServiceCredentials();
   await using lambda = await startAws("AWS_ENDPOINT_URL_LAMBDA", answer("1"));
   await using sts = await startAws("AWS_ENDPOINT_URL_STS", grantRole);
@@ -186,7 +186,7 @@ test("a client keeps its credentials for the next call, and no organization uses
   );
 });
 
-test("a client that is pushed out while a call is under way lets it end", async () => {
+test("a client that is removed from the cache during a call completes the call", async () => {
   const held = Promise.withResolvers<() => void>();
   await using server = await ScriptedServer.start((response, request) => {
     if (functionNameOf(request) === "held") held.resolve(() => response.end('"late"'));

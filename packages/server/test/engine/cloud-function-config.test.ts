@@ -31,7 +31,7 @@ test.each([
   [configOf("reserve", { endpoint: "http://localhost:3002" })],
   [configOf("reserve", { timeoutMs: 31_536_000_000 })],
   [configOf("reserve", { endpoint: "https://[::1]:3002/base" })],
-])("%j is a config", (config) => {
+])("%j is a valid config", (config) => {
   expect(problemsOf(config)).toEqual([]);
 });
 
@@ -60,7 +60,7 @@ test.each([
 test.each([
   ["/endpoint", "STEPWELL_ALLOW_FUNCTION_ENDPOINTS", { endpoint: "http://localhost:3002" }],
   ["/roleArn", "STEPWELL_ALLOW_FUNCTION_ROLES", { roleArn: ownRole }],
-])("%s needs the operator's word, %s", (pointer, variable, config) => {
+])("%s requires the operator's permission, %s", (pointer, variable, config) => {
   expect(problemsOf({ ...configOf("reserve"), ...config }, {})).toEqual([
     { pointer, detail: expect.stringContaining(variable) },
   ]);
@@ -91,7 +91,7 @@ test("`timeoutMs` of the config is the timeout of each attempt", () => {
   expect(compilePlan(definition).firstStep.work).toMatchObject({ timeoutMs: 2_500 });
 });
 
-test("a step with `timeoutMs` and `timeoutSeconds` is refused, with a pointer", () => {
+test("a step with both `timeoutMs` and `timeoutSeconds` is rejected, with a pointer", () => {
   const { problems } = parsed(configOf("reserve", { timeoutMs: 2_500 }), { timeoutSeconds: 2.5 });
   expect(problems).toMatchObject([
     { pointer: "/steps/0/timeoutSeconds", detail: expect.stringContaining("one of the two") },

@@ -23,7 +23,7 @@ function callFunction(functionName: string, call: Call = {}, own: Partial<CloudF
   return callOnce({ cloudFunctionEndpoint: offline.endpoint, ...own }, { config: configOf(functionName), ...call });
 }
 
-test("a function receives the step's input, and its answer is the output", async () => {
+test("a function receives the step's input, and its answer is the step's output", async () => {
   const result = await callFunction("echo", { input: { sku: "Größe 42 🙂", counts: [1, 2.5, null] } });
   expect(result).toMatchObject({
     type: "succeeded",
@@ -31,7 +31,7 @@ test("a function receives the step's input, and its answer is the output", async
   });
 });
 
-test("the client context tells the function which job and attempt calls it, and the idempotency key stays", async () => {
+test("the client context contains the job and the attempt of a call, and all attempts have the same idempotency key", async () => {
   const contexts = [];
   for (const attempt of [1, 2]) {
     const result = await callFunction("echo", { attempt });
@@ -46,17 +46,17 @@ test("the client context tells the function which job and attempt calls it, and 
   expect(contexts).toEqual([{ custom: { ...custom, attempt: 1 } }, { custom: { ...custom, attempt: 2 } }]);
 });
 
-test("a step whose name does not fit into a client context fails for good and says so", async () => {
+test("a step whose name does not fit into a client context fails for good with a clear message", async () => {
   const stepName = "\u0001".repeat(256);
   const result = await callFunction("echo", { stepName, idempotencyKey: `job:${stepName}:1` });
   expect(result).toMatchObject({ kind: "permanent", error: { message: expect.stringContaining("name is too long") } });
 });
 
-test("a function that answers nothing has null as its output", async () => {
+test("a function with an empty answer has null as its output", async () => {
   expect(await callFunction("nothing")).toEqual({ type: "succeeded", output: null });
 });
 
-test("a function is found under its qualifier", async () => {
+test("a function is called with its qualifier", async () => {
   expect(await callFunction("nothing", { config: configOf("nothing", { qualifier: "live" }) })).toMatchObject({
     type: "succeeded",
   });
@@ -65,7 +65,7 @@ test("a function is found under its qualifier", async () => {
 test.each([
   ["throws", "out of stock"],
   ["rejects", "the card was declined"],
-])("a function that %s fails the step with its own words and no stack", async (functionName, message) => {
+])("a function that %s fails the step with its own message and no stack", async (functionName, message) => {
   expect(await callFunction(functionName)).toEqual({
     type: "failed",
     kind: "ordinary",
@@ -73,22 +73,22 @@ test.each([
   });
 });
 
-test("a function that does not exist is named", async () => {
+test("a function that does not exist is named in the error", async () => {
   const result = await callFunction("reserv");
   expect(result).toMatchObject({ kind: "ordinary", error: { type: "ResourceNotFoundException" } });
   expect(result).toHaveProperty("error.message", expect.stringContaining(`eu-west-1:${accountId}:function:reserv.`));
 });
 
-test("a function that runs out of its own time fails with Timeout", async () => {
+test("a function that exceeds its own timeout fails with Timeout", async () => {
   expect(await callFunction("runsOut")).toMatchObject({ kind: "ordinary", error: { code: "Timeout" } });
 });
 
-test("the signal ends a call at the attempt's timeout", async () => {
+test("the abort signal ends a call at the attempt's timeout", async () => {
   const result = await callFunction("lasts", { input: { milliseconds: 5_000 }, signal: AbortSignal.timeout(50) });
   expect(result).toMatchObject({ kind: "ordinary", error: { code: "Timeout" } });
 });
 
-test("a call ends by itself a little after its timeout when no signal ends it", async () => {
+test("a call ends a little after its timeout even without an abort signal", async () => {
   const result = await callFunction("lasts", { input: { milliseconds: 5_000 }, timeoutMs: 20 });
   expect(result).toMatchObject({
     kind: "ordinary",
@@ -96,7 +96,7 @@ test("a call ends by itself a little after its timeout when no signal ends it", 
   });
 });
 
-test("an answer as large as allowed is taken, and a larger one fails for good", async () => {
+test("an answer of the maximum size is accepted, and a larger one fails for good", async () => {
   const maxOutputBytes = 1024 * 1024;
   const envelope = '{"text":""}'.length;
   const call = (bytes: number) => callFunction("answersLarge", { input: { bytes } }, { maxOutputBytes });
@@ -107,7 +107,7 @@ test("an answer as large as allowed is taken, and a larger one fails for good", 
   });
 });
 
-test("an answer that is no JSON fails for good", async () => {
+test("an answer that is not JSON fails for good", async () => {
   expect(await callFunction("answersBrokenJson")).toMatchObject({
     kind: "permanent",
     error: { code: "ExecutorError", message: expect.stringContaining("cannot be taken as JSON") },
@@ -127,7 +127,7 @@ test.each([
   ["a number that JavaScript would change", "9007199254740993"],
   ["deeper nesting than allowed", `${"[".repeat(65)}${"]".repeat(65)}`],
   ["bytes that are not UTF-8", Buffer.from([0x22, 0xff, 0x22])],
-])("an answer with %s is refused as it would be in an input", async (_, body) => {
+])("an answer with %s is rejected, as in an input", async (_, body) => {
   expect(await callScripted(answer(body))).toMatchObject({ kind: "permanent", error: { code: "ExecutorError" } });
 });
 
@@ -140,7 +140,7 @@ test("a function's error keeps the name of its class", async () => {
   });
 });
 
-test("a function's words are cut to a length and cleaned of what cannot be stored", async () => {
+test("a function's error message is shortened, and unstorable characters are removed", async () => {
   const error = { errorType: "E".repeat(300), errorMessage: `a\0b\ud800${"c".repeat(2_000)}` };
   const result = await callScripted(functionError(error));
   expect(result).toHaveProperty("error.type", `${"E".repeat(256)}…`);
@@ -150,8 +150,8 @@ test("a function's words are cut to a length and cleaned of what cannot be store
 test.each([
   ["no object", "null"],
   ["no JSON", "Runtime exited"],
-  ["an object without words", { code: 1 }],
-])("a function's error that is %s says at least where to look", async (_, error) => {
+  ["an object without a message", { code: 1 }],
+])("a function's error that is %s still says where to look", async (_, error) => {
   expect(await callScripted(functionError(error))).toMatchObject({
     kind: "ordinary",
     error: { code: "ExecutorError", message: "The function failed without a message. Look at its log." },
@@ -161,11 +161,11 @@ test.each([
 test.each([
   [{ errorType: "Sandbox.Timedout", errorMessage: "RequestId: 1 Error: Task timed out after 3.00 seconds" }],
   [{ errorMessage: "2026-01-01T00:00:00.000Z 1 Task timed out after 3.00 seconds" }],
-])("Lambda's word that a function ran out of time is a Timeout: %j", async (error) => {
+])("an error of Lambda for a function's exceeded timeout is a Timeout: %j", async (error) => {
   expect(await callScripted(functionError(error))).toMatchObject({ kind: "ordinary", error: { code: "Timeout" } });
 });
 
-test("a large function error under a small limit of outputs is still reported as itself", async () => {
+test("a large function error is reported as itself even under a small limit of outputs", async () => {
   const error = { errorType: "E", errorMessage: "m", trace: ["x".repeat(100_000)] };
   const result = await callScripted(functionError(error), { maxOutputBytes: 1024 });
   expect(result).toMatchObject({ error: { code: "ExecutorError", type: "E", message: "m" } });
@@ -180,24 +180,24 @@ test.each([
   [400, "InvalidParameterValueException", "ordinary"],
   [403, "AccessDeniedException", "ordinary"],
   [413, "RequestTooLargeException", "permanent"],
-])("AWS's refusal %i %s counts as %s", async (status, type, kind) => {
+])("AWS's error %i %s counts as %s", async (status, type, kind) => {
   const result = await callScripted(awsError(status, type, "the reason"));
   expect(result).toMatchObject({ type: "failed", kind, error: { code: "ExecutorError", type } });
 });
 
-test("a failure that comes as HTML, as from a proxy, is told by its status", async () => {
+test("a failure that comes as HTML, as from a proxy, is reported by its status", async () => {
   const result = await callScripted((response) => response.writeHead(502).end("<html>Bad gateway</html>"));
   expect(result).toMatchObject({ kind: "transient", error: { message: expect.stringContaining("status 502") } });
 });
 
-test("AWS's words about a wrong signature are not passed on, since they hold the session token", async () => {
+test("AWS's message about a wrong signature is not passed on, since it contains the session token", async () => {
   const refuse = awsError(403, "InvalidSignatureException", "should have been 'x-amz-security-token:SECRET'");
   const result = await callScripted(refuse);
   expect(result).toMatchObject({ kind: "ordinary", error: { type: "InvalidSignatureException" } });
   expect(JSON.stringify(result)).not.toContain("SECRET");
 });
 
-test("a connection that breaks before or within the answer is a transient failure", async () => {
+test("a connection that breaks before or during the answer is a transient failure", async () => {
   const before = await callScripted((response) => response.destroy());
   const within = await callScripted((response) => {
     response.writeHead(200, { "content-length": 100 });
@@ -225,7 +225,7 @@ test("an endpoint whose name does not resolve is a transient failure", async () 
   });
 });
 
-test("an answer without an end is not read further than its limit", async () => {
+test("an endless answer is not read beyond its limit", async () => {
   const endless: Script = (response) => {
     // Node.js 26 reports a lost connection only by the error, before the response counts as destroyed.
     const write = (error?: Error | null) =>
@@ -236,13 +236,13 @@ test("an answer without an end is not read further than its limit", async () => 
   expect(await callScripted(endless)).toMatchObject({ kind: "permanent", error: { code: "OutputTooLarge" } });
 });
 
-test("the signal ends a call whose answer drips", async () => {
+test("the abort signal ends a call whose answer arrives very slowly", async () => {
   const drip: Script = (response) => void response.writeHead(200).write("[");
   const result = await callScripted(drip, {}, { signal: AbortSignal.timeout(50) });
   expect(result).toMatchObject({ error: { code: "Timeout" } });
 });
 
-test("200 calls go out side by side", async () => {
+test("200 calls run side by side", async () => {
   const waiting: (() => void)[] = [];
   const answerWhenAllAreHere: Script = (response) => {
     waiting.push(() => response.end("1"));

@@ -17,7 +17,7 @@ function checks(options: Partial<DefinitionCheckOptions> = {}): { checks: Defini
   return { checks: made, failures };
 }
 
-test("the thread finds what the parser finds", async () => {
+test("the checking thread finds the same problems as the parser", async () => {
   const text = '{"workflowName":"","steps":[{"name":"a"}],"definitions":{"x":{"typ":1}}}';
   const parsed = parseDefinition(text, executorCatalog(config), definitionLimits(config));
   const found = await checks().checks.check("one", { text });
@@ -25,7 +25,7 @@ test("the thread finds what the parser finds", async () => {
   expect(found.problems.length).toBe(3);
 });
 
-test("organizations take turns: many definitions of one delay those of another by one", async () => {
+test("organizations take turns: many definitions of one organization delay those of another by only one", async () => {
   const ends: string[] = [];
   const one = checks().checks;
   const check = (organizationId: string, text: string) =>
@@ -34,7 +34,7 @@ test("organizations take turns: many definitions of one delay those of another b
   expect(ends).toEqual(["busy", "busy", "quiet", "busy", "busy", "busy"]);
 });
 
-test("an organization that has ten definitions checked at once is told to wait, and others are not", async () => {
+test("an organization with ten simultaneous checks of definitions is told to wait, and others are not", async () => {
   const one = checks().checks;
   const ten = Array.from({ length: 10 }, () => one.check("busy", { text: straightDefinition }));
   await expect(one.check("busy", { text: straightDefinition })).rejects.toMatchObject({ code: "RateLimitError" });
@@ -43,12 +43,12 @@ test("an organization that has ten definitions checked at once is told to wait, 
   await one.check("busy", { text: straightDefinition });
 });
 
-test("a check that is not over in time answers 503, and says nothing about the definition", async () => {
+test("a check that does not end in time answers 503, and does not judge the definition", async () => {
   const refused = checks({ deadlineMs: 1 }).checks.check("one", { text: straightDefinition });
   await expect(refused).rejects.toMatchObject({ code: "UnavailableError", retryAfterSeconds: 2 });
 });
 
-test("a thread that runs out of memory answers 503 and is replaced", async () => {
+test("a checking thread that runs out of memory answers 503 and is replaced", async () => {
   // The thread itself and the small definition take 10 MB, the larger one more than 24 MB.
   const { checks: one, failures } = checks({ maxMemoryMb: 17 });
   const larger = JSON.stringify(costlyDefinitions().get("five hundred steps with nine thousand properties"));
@@ -57,7 +57,7 @@ test("a thread that runs out of memory answers 503 and is replaced", async () =>
   expect(await one.check("one", { text: straightDefinition })).toEqual({ problems: [], warnings: [] });
 });
 
-test("checks that wait when the node stops are answered, and no new ones are accepted", async () => {
+test("waiting checks are answered when the node stops, and no new ones are accepted", async () => {
   const one = checks().checks;
   const waiting = ["a", "b", "c"].map((name) => one.check(name, { text: large }));
   const answers = Promise.allSettled(waiting);

@@ -63,7 +63,7 @@ onEveryStore((home) => {
   // The poll is too rare here: the service handles a timer in time only if it is told when the timer is set.
   const service = useService(home, { ...functions.environment, STEPWELL_POLL_MS: "30000" });
 
-  test("a job sleeps in a delay, and goes on when its time has come", async () => {
+  test("a job sleeps in a delay, and continues at the end of the delay", async () => {
     const { api } = await service.newOrganization();
     const { workflowId } = await deploy(
       api,
@@ -83,14 +83,14 @@ onEveryStore((home) => {
     expect(lateMs).toBeLessThan(timeLimit(slackMs));
   });
 
-  test("a delay until a time that has passed holds up nothing", async () => {
+  test("a delay until a past time causes no wait", async () => {
     const { api } = await service.newOrganization();
     const until = "2020-02-29T12:00:00+02:00";
     const { workflowId } = await deploy(api, definitionOf(delayStep("pause", { until }, null)));
     expect(await submitAndWait(api, workflowId)).toMatchObject({ status: "SUCCEEDED" });
   });
 
-  test("a cancelled delay goes on where it was when the job is resumed", async () => {
+  test("a cancelled delay continues where it was when the job is resumed", async () => {
     const { api } = await service.newOrganization();
     const { workflowId } = await deploy(api, definitionOf(delayStep("pause", { seconds: 1.5 }, null)));
     const jobId = await submit(api, workflowId);
@@ -106,7 +106,7 @@ onEveryStore((home) => {
     expect(new Set(ends.map(({ delayEndsAt }) => delayEndsAt)).size).toBe(1);
   });
 
-  test("an explanation says until when a job sleeps and until when it may run", async () => {
+  test("an explanation says until when a job sleeps, and until when it can run", async () => {
     const { api } = await service.newOrganization();
     const { workflowId } = await deploy(api, timed(60, delayStep("pause", { seconds: 3_600 }, null)));
     const jobId = await submit(api, workflowId);
@@ -122,41 +122,38 @@ onEveryStore((home) => {
     ["sleeps", delayStep("a", { seconds: 3_600 }, null)],
     ["has its call under way", functionStep("a", "held", null)],
     ["pauses between two attempts", functionStep("a", "held", null, { retry: { initialIntervalSeconds: 3_600 } })],
-  ])(
-    "a job that %s when its time is up fails with Timeout, in time, and goes on when it is resumed",
-    async (_, step) => {
-      const { api } = await service.newOrganization();
-      const { workflowId } = await deploy(api, timed(1, step));
-      const jobId = await submit(api, workflowId);
-      const { timeoutAt } = await shown(api, jobId);
-      if ("retry" in step) (await functions.nextCall(jobId)).fail();
+  ])("a job that %s at its timeout fails with Timeout, in time, and continues when it is resumed", async (_, step) => {
+    const { api } = await service.newOrganization();
+    const { workflowId } = await deploy(api, timed(1, step));
+    const jobId = await submit(api, workflowId);
+    const { timeoutAt } = await shown(api, jobId);
+    if ("retry" in step) (await functions.nextCall(jobId)).fail();
 
-      const ended = await finished(api, jobId);
-      expect(ended).toMatchObject({
-        status: "FAILED",
-        error: { code: "Timeout", type: "JobTimeout", step: "a" },
-        steps: [{ status: "failure", error: { code: "Timeout" } }],
-      });
-      expect(ended).not.toHaveProperty("timeoutAt");
-      const entries = await historyOf(api, jobId);
-      expect(msBetween(entryOf(entries, "job.started")?.at, timeoutAt)).toBe(1_000);
-      const lateMs = msBetween(timeoutAt, entryOf(entries, "job.failed")?.at);
-      expect(lateMs).toBeGreaterThanOrEqual(0);
-      expect(lateMs).toBeLessThan(timeLimit(slackMs));
+    const ended = await finished(api, jobId);
+    expect(ended).toMatchObject({
+      status: "FAILED",
+      error: { code: "Timeout", type: "JobTimeout", step: "a" },
+      steps: [{ status: "failure", error: { code: "Timeout" } }],
+    });
+    expect(ended).not.toHaveProperty("timeoutAt");
+    const entries = await historyOf(api, jobId);
+    expect(msBetween(entryOf(entries, "job.started")?.at, timeoutAt)).toBe(1_000);
+    const lateMs = msBetween(timeoutAt, entryOf(entries, "job.failed")?.at);
+    expect(lateMs).toBeGreaterThanOrEqual(0);
+    expect(lateMs).toBeLessThan(timeLimit(slackMs));
 
-      await api.call("ResumeJob", { params: { jobId } });
-      const again = await vi.waitFor(async () => {
-        const resumed = await shown(api, jobId);
-        expect(resumed).toMatchObject({ currentStep: { name: "a", attempts: 2 } });
-        return resumed;
-      }, patience);
-      expect(msBetween(timeoutAt, again.timeoutAt)).toBeGreaterThan(0);
-      await api.call("CancelJob", { params: { jobId } });
-      expect(await shown(api, jobId)).not.toHaveProperty("timeoutAt");
-    },
-  );
+    await api.call("ResumeJob", { params: { jobId } });
+    const again = await vi.waitFor(async () => {
+      const resumed = await shown(api, jobId);
+      expect(resumed).toMatchObject({ currentStep: { name: "a", attempts: 2 } });
+      return resumed;
+    }, patience);
+    expect(msBetween(timeoutAt, again.timeoutAt)).toBeGreaterThan(0);
+    await api.call("CancelJob", { params: { jobId } });
+    expect(await shown(api, jobId)).not.toHaveProperty("timeoutAt");
+  });
 
-  test("the outcome of a call that the job's timeout gave up changes nothing", async () => {
+  test("the outcome of a call that the job's timeout aborted has no effect", async () => {
     const { api } = await service.newOrganization();
     const { workflowId } = await deploy(api, timed(0.5, functionStep("a", "held", null)));
     const jobId = await submit(api, workflowId);
@@ -193,7 +190,7 @@ onEveryStore((home) => {
 });
 
 onEveryStore((home) => {
-  test("a job that slept, or whose time or whose wait ran out, while its node was dead goes on or fails on another", async () => {
+  test("a delay, timeout or wait that ends while the job's node is dead takes effect on another node", async () => {
     const store: PreparedStore = await home.prepare();
     const dying = await startNodeProcess({ ...store.environment, STEPWELL_SECRET_KEY: testSecretKey });
     const organization = firstOrganization(dying);
@@ -229,7 +226,7 @@ onOneStore((home) => {
     STEPWELL_MAX_QUEUED_CALLS: "1",
   });
 
-  test("a job's timeout comes in time also while its call waits in line and no other finds room", async () => {
+  test("a job's timeout comes in time even while its call waits and no other call finds room", async () => {
     const { api } = await service.newOrganization();
     const { workflowId } = await deploy(api, definitionOf(functionStep("a", "held", null)));
     const { workflowId: hasty } = await deploy(api, timed(0.5, functionStep("a", "held", null)));

@@ -26,7 +26,7 @@ const answering: Executor = {
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
 
-test("the resources of a call are free when the call ends, and not only after its timeout", async () => {
+test("the resources of a call are released when the call ends, and not only after its timeout", async () => {
   let reportCount = 0;
   const dispatcher = new Dispatcher({
     executors: executorMap([answering]),
@@ -119,7 +119,7 @@ test("calls that were lost with two nodes run one at a time, and all other calls
   await vi.waitFor(() => expect(begun.slice(3)).toEqual(["suspect 3"]), waitOptions);
 });
 
-test("a call that waited begins once the store has noted it, and never when another node holds it", async () => {
+test("a call that waited begins once the store has recorded its begin, and never if another node holds it", async () => {
   const noted: string[] = [];
   const { dispatcher, begun } = heldDispatcher({
     noteBegun: async ({ jobId }) => {
@@ -138,7 +138,7 @@ test("a call that waited begins once the store has noted it, and never when anot
   expect(dispatcher.owes(mainOf("lost"))).toBe(false);
 });
 
-test("two calls of one job in different branches are carried out side by side, each under its own key and name", async () => {
+test("two calls of one job in different branches run side by side, each under its own key and name", async () => {
   const told: UntimedFact[] = [];
   const both = Promise.withResolvers<void>();
   let begunCount = 0;
@@ -171,7 +171,7 @@ test("two calls of one job in different branches are carried out side by side, e
   ]);
 });
 
-test("the calls of one commit are counted against the free places, of all and of their organization", () => {
+test("the calls of one commit are counted against the free places, both in total and for their organization", () => {
   const { dispatcher } = heldDispatcher({ maxCalls: 3, maxCallsPerOrganization: 2 });
   const beginsAtOnce = dispatcher.beginsAtOnce();
   expect(["a", "a", "a", "b", "b"].map(beginsAtOnce)).toEqual([true, true, false, true, false]);

@@ -67,7 +67,7 @@ onEveryStore((home) => {
     return { organizationId, versionId, jobIds };
   }
 
-  test("organizations take turns, however many jobs of one are due for longer", async () => {
+  test("organizations take turns, however many overdue jobs one of them has", async () => {
     await due(manyCount);
     const others = await Promise.all([due(3, { ageMs: 1_000 }), due(3, { ageMs: 1_000, isWait: true })]);
     const { timers, woken } = duty();
@@ -81,7 +81,7 @@ onEveryStore((home) => {
     expect(new Set(woken).size).toBe(woken.length);
   });
 
-  test("a round ends in its time, and the next ones wake the jobs of others while those of one organization take long", async () => {
+  test("a round ends in its time, and later rounds wake the jobs of other organizations while those of one take long", async () => {
     const many = await due(100);
     const gate = Promise.withResolvers<void>();
     const isSlow = ({ organizationId }: JobKey) => organizationId === many.organizationId;
@@ -99,7 +99,7 @@ onEveryStore((home) => {
     expect(woken.toSorted()).toEqual([...many.jobIds, ...late.jobIds].toSorted());
   });
 
-  test("if there are more organizations than one round handles, the others follow in a later round, and no job is woken twice", async () => {
+  test("organizations that do not fit into one round follow in later rounds, and no job is woken twice", async () => {
     const all = await Promise.all(Array.from({ length: 70 }, () => due(1)));
     const gate = Promise.withResolvers<void>();
     const { timers, woken } = duty({ maxRoundMs: 0 }, () => gate.promise);
@@ -115,7 +115,7 @@ onEveryStore((home) => {
     expect(woken.toSorted()).toEqual(all.flatMap(({ jobIds }) => jobIds).toSorted());
   });
 
-  test("a job that cannot be woken for a failure of the store fails its round, and is woken by another", async () => {
+  test("a job that cannot be woken because of a store failure fails its round, and a later round wakes it", async () => {
     const { jobIds } = await due(1);
     const failures = [new Error("The store is away.")];
     const { timers, woken } = duty({}, async () => {
@@ -127,7 +127,7 @@ onEveryStore((home) => {
     expect(woken).toEqual([...jobIds, ...jobIds]);
   });
 
-  test("each version has its turn, also when there are more of them than one round asks", async () => {
+  test("each version has its turn, also if there are more versions than one round queries", async () => {
     const organizationId = randomUUID();
     const many = await due(manyCount, { organizationId });
     for (let count = 0; count < 510; count += 1) await due(0, { organizationId });
@@ -159,7 +159,7 @@ onEveryStore((home) => {
     expect(woken).toHaveLength(others.length);
   });
 
-  test("while calls find no place, waits end, each organization without a backlog has one call more, and the duty rests", async () => {
+  test("while no call finds a place, waits still end, each organization without a backlog gets one more call, and the duty rests", async () => {
     const many = await due(manyCount);
     const waits = await due(2, { organizationId: many.organizationId, isWait: true, ageMs: 1_000 });
     const other = await due(2, { ageMs: 1_000 });
@@ -174,7 +174,7 @@ onEveryStore((home) => {
     expect(woken).toHaveLength(3);
   });
 
-  test("calls that begin at once need no place among those that wait", async () => {
+  test("calls that begin at once take no waiting place", async () => {
     const { jobIds, organizationId } = await due(5);
     let free = 4;
     const { timers, woken } = duty({
@@ -189,7 +189,7 @@ onEveryStore((home) => {
     expect(jobIds).toEqual(expect.arrayContaining(woken));
   });
 
-  test("jobs that are found and do not change are no reason to come back at once", async () => {
+  test("jobs that are found and do not change do not cause an immediate new round", async () => {
     await due(manyCount);
     const { timers } = duty({ wake: async () => false });
     expect(await timers.runOnce()).toBeUndefined();

@@ -19,20 +19,20 @@ describe.each([...catalog.values()])("$type", (executor) => {
   const { type, title, summary, configSchema } = executor;
   const fields = Object.entries(propertiesOf(configSchema));
 
-  test("says in a sentence what it does, and what each field of its config is for", () => {
+  test("has a sentence that says what it does, and a description of each config field", () => {
     expect(title).toMatch(/^[A-Z]/);
     for (const text of [summary, ...fields.map(([, { description }]) => description)])
       expect(text).toMatch(/^[A-Z].*\.$/);
   });
 
-  test("has a section of docs/executors.md, with each field of its config and whether a step must give it", () => {
+  test("has a section in docs/executors.md, with each config field and whether it is required", () => {
     const documented = [...sectionOf(`${title}: \`${type}\``).matchAll(/^\| `(\w+)` \| (yes)? ?\|/gm)];
     expect(Object.fromEntries(documented.map(([, field, yes]) => [field, yes === "yes"]))).toEqual(
       Object.fromEntries(fields.map(([field]) => [field, requiredOf(configSchema).includes(field)])),
     );
   });
 
-  test("has the setting that allows a field beside the field in docs/executors.md", () => {
+  test("has, in docs/executors.md, the setting that allows a field beside that field", () => {
     for (const [field, setting] of executor.disallowedConfigFields ?? []) {
       expect(docs).toMatch(new RegExp(`^\\| \`${field}\` \\|.*\`${setting}=true\``, "m"));
     }
@@ -42,7 +42,7 @@ describe.each([...catalog.values()])("$type", (executor) => {
     ["default settings", catalog],
     ["settings that allow all", permissive],
   ])(
-    "under %s a config is registered exactly when its schema takes it and no rule beyond the schema forbids it",
+    "under %s a config is registered exactly if its schema accepts it and no other rule forbids it",
     (_, executors) => {
       const kind = executors.get(type);
       if (kind === undefined) throw new Error("unreachable");

@@ -63,7 +63,7 @@ test("a node that beats is never dead, however old its heartbeat is by the datab
   }
 });
 
-test("a heartbeat that the database's clock sets back is a heartbeat", async () => {
+test("a heartbeat that the database's clock sets back still counts", async () => {
   const watch = new Watch();
   expect(await watch.untilDead(leaseMs - heartbeatMs)).toBeUndefined();
   watch.heartbeatAt -= 3_600_000;
@@ -71,7 +71,7 @@ test("a heartbeat that the database's clock sets back is a heartbeat", async () 
 });
 
 test.each([500, 3_000, 60_000])(
-  "the time in which the store was away, here %d ms, counts for nothing, nor does what was before",
+  "the time of a store outage, here %d ms, does not count, and neither does the time before it",
   async (awayMs) => {
     const watch = new Watch();
     expect(await watch.untilDead(leaseMs - heartbeatMs)).toBeUndefined();
@@ -88,7 +88,7 @@ test.each([500, 3_000, 60_000])(
 test.each([
   ["was stopped", (watch: Watch) => watch.pass(60_000)],
   ["slept with its machine", (watch: Watch) => watch.sleep(3_600_000)],
-])("a node that %s has not watched meanwhile, and begins anew", async (_what, happen) => {
+])("a node that %s has not observed others meanwhile, and starts its observation again", async (_what, happen) => {
   const watch = new Watch();
   expect(await watch.untilDead(leaseMs - heartbeatMs)).toBeUndefined();
   happen(watch);

@@ -12,7 +12,7 @@ describe("a fair queue", () => {
   test.each([
     { name: "gives owners their turns", add: "A1 A2 A3 B1 C1 C2", bounds: [9, 9], gives: "A1 B1 C1 A2 C2 A3" },
     { name: "keeps the order of one owner", add: "A1 A2 A3", bounds: [9, 9], gives: "A1 A2 A3" },
-    { name: "lets nobody take more than a share", add: "A1 A2 A3 B1", bounds: [9, 2], gives: "A1 B1 A2" },
+    { name: "gives no owner more than a share", add: "A1 A2 A3 B1", bounds: [9, 2], gives: "A1 B1 A2" },
     { name: "runs no more than it may", add: "A1 A2 B1 C1", bounds: [2, 2], gives: "A1 B1" },
   ])("$name", ({ add, bounds: [maxRunning = 0, maxRunningPerOwner = 0], gives }) => {
     const queue = new FairQueue<string>({ maxRunning, maxRunningPerOwner });
@@ -21,7 +21,7 @@ describe("a fair queue", () => {
     expect([...allThatMayRun(queue)].join(" ")).toBe(gives);
   });
 
-  test("an owner that had its turn comes after all who wait for theirs", () => {
+  test("an owner that had its turn comes after all owners that wait", () => {
     const queue = new FairQueue<string>({ maxRunning: 2, maxRunningPerOwner: 1 });
     for (const item of ["A1", "A2", "B1", "C1"]) queue.add(ownerOf(item), item);
     expect([...allThatMayRun(queue)]).toEqual(["A1", "B1"]);
@@ -33,7 +33,7 @@ describe("a fair queue", () => {
     expect([...allThatMayRun(queue)]).toEqual(["A2"]);
   });
 
-  test("whatever comes and goes, the bounds hold, nothing is lost, and nobody who may run is passed over twice by the same owner", () => {
+  test("under any load the bounds hold, nothing is lost, and no owner that may run is passed over twice by the same other owner", () => {
     const steps = fc.array(
       fc.oneof(
         { weight: 3, arbitrary: fc.record({ add: fc.constantFrom("A", "B", "C", "D") }) },
@@ -113,7 +113,7 @@ async function timeOneJob(api: Client, workflowId: string, status: string): Prom
 describe("within the usual bounds", () => {
   const cluster = useCluster(1, { ...functions.environment, STEPWELL_DRAIN_SECONDS: "0" });
 
-  test("300 slow calls of one organization delay nobody else's", async () => {
+  test("300 slow calls of one organization do not delay another organization's calls", async () => {
     const [slow, quick] = [await cluster.node(0).newOrganization(), await cluster.node(0).newOrganization()];
     const holding = await deploy(slow.api, callingDefinition("held"));
     const echoing = await deploy(quick.api, callingDefinition("echo"));
@@ -123,7 +123,7 @@ describe("within the usual bounds", () => {
   });
 });
 
-describe("beyond what a node holds", () => {
+describe("beyond the capacity of a node", () => {
   const cluster = useCluster(1, {
     ...functions.environment,
     STEPWELL_DRAIN_SECONDS: "0",
@@ -131,7 +131,7 @@ describe("beyond what a node holds", () => {
     STEPWELL_MAX_QUEUED_CALLS: "3",
   });
 
-  test("an organization with more jobs than a node holds delays none of another's calls, retries and timeouts", async () => {
+  test("an organization with more jobs than a node can hold does not delay another's calls, retries and timeouts", async () => {
     const [slow, quick] = [await cluster.node(0).newOrganization(), await cluster.node(0).newOrganization()];
     const holding = await deploy(slow.api, callingDefinition("held"));
     const echoing = await deploy(quick.api, callingDefinition("echo"));

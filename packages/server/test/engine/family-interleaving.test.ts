@@ -49,7 +49,7 @@ onEveryStore((home) => {
     expect(await family.leftovers()).toBe(0);
   }
 
-  test("any tree of jobs over nodes that die starts each child once, learns of its end once, and leaves nothing running", async () => {
+  test("any tree of jobs over nodes that die starts each child once, reports each end once, and leaves nothing running", async () => {
     const met = new Map<string, number>();
     const note = (what: string) => met.set(what, (met.get(what) ?? 0) + 1);
     await fc.assert(

@@ -82,7 +82,7 @@ onEveryStore((home) => {
     return whole?.job.state.status;
   }
 
-  test("commands that come together share a transaction, up to the bound of a batch", async () => {
+  test("commands that arrive together share a transaction, up to the bound of a batch", async () => {
     const { commit, commits } = groupCommit({ maxBatchSize: 50 });
     const commands = Array.from({ length: 200 }, () => submission(engine, straight));
 
@@ -101,7 +101,7 @@ onEveryStore((home) => {
     expect(commits.map((stats) => stats.commandCount)).toEqual([2, 1, 1, 2]);
   });
 
-  test("payloads are asked for only where a wait may read some", async () => {
+  test("payloads are loaded only if a wait may read some", async () => {
     const statements: string[] = [];
     const { database } = service.running;
     const listening: Database = {
@@ -177,7 +177,7 @@ onEveryStore((home) => {
     expect(await statusOf(job.jobId)).toBe("SUCCEEDED");
   });
 
-  test("a command that the store cannot apply fails alone, and the others of its batch land", async () => {
+  test("a command that the store cannot apply fails alone, and the others of its batch are committed", async () => {
     const { commit, defects } = groupCommit();
     const taken = await waitingJob();
     const commands = Array.from({ length: 9 }, () => submission(engine, straight));
@@ -196,7 +196,7 @@ onEveryStore((home) => {
     expect(await statusOf(taken.jobId)).toBe("RUNNING");
   });
 
-  test("a command that is refused leaves the others of its batch alone, and its idempotency key free", async () => {
+  test("a rejected command does not affect the others of its batch, and its idempotency key stays free", async () => {
     const { commit, commits } = groupCommit();
     const lost = { ...straight, workflowId: engine.newId() };
     const neighbour = submission(engine, straight);
@@ -216,7 +216,7 @@ onEveryStore((home) => {
   test.each([
     ["an event, then its cancellation", [eventReceived("approved"), cancelled], "SUCCEEDED"],
     ["its cancellation, then an event", [cancelled, eventReceived("approved")], "CANCELLED"],
-  ])("what happens to one job in one batch happens in its order: %s", async (_name, facts, end) => {
+  ])("the commands for one job in one batch take effect in their order: %s", async (_name, facts, end) => {
     const { commit, commits } = groupCommit();
     const job = await waitingJob();
 
@@ -242,7 +242,7 @@ onEveryStore((home) => {
   });
 
   test.each(["one batch", "batches of their own"])(
-    "an event that a wait for events found by expressions has consumed is no duplicate afterwards, in %s",
+    "an event that a wait with expressions has consumed is not a duplicate afterwards, in %s",
     async (how) => {
       const { commit } = groupCommit();
       const steps = [waitStep("early", ["${ 'early' }"], "last"), waitStep("last", ["last"], null)];
@@ -262,7 +262,7 @@ onEveryStore((home) => {
     },
   );
 
-  test("two commands with the same idempotency key that come together make one job and get the same answer", async () => {
+  test("two simultaneous commands with the same idempotency key create one job and get the same answer", async () => {
     const { commit } = groupCommit();
     const key = keyed(engine.newId());
     const commands = [submission(engine, straight, key), submission(engine, straight, key)];
@@ -287,7 +287,7 @@ onEveryStore((home) => {
     expect(second).toMatchObject({ status: "rejected", reason: { code: "ConflictError" } });
   });
 
-  test("a commit whose answer came only after the lease had run out is told of as of its own term", async () => {
+  test("a commit whose answer came only after the lease had ended is reported under its own term", async () => {
     const { database } = service.running;
     let term = 1;
     const losing: Database = {
@@ -307,7 +307,7 @@ onEveryStore((home) => {
     expect(commits).toMatchObject([{ leaseTerm: 1 }]);
   });
 
-  test("beyond the bound of queued facts callers are sent away with a time to come back, and the engine's own facts are not", async () => {
+  test("callers are told to retry later when the queue of facts is full, and the engine's own facts are still accepted", async () => {
     const { commit } = groupCommit({ maxQueuedFacts: 3 });
     const job = await waitingJob();
     const accepted = [1, 2, 3].map(() => commit.commit(submission(engine, straight)));
@@ -324,7 +324,7 @@ onEveryStore((home) => {
     expect(commit.queuedCount).toBe(0);
   });
 
-  test("an organization that fills its share of the queue is sent away, while another's commands are still taken", async () => {
+  test("an organization that fills its share of the queue is told to retry later, while another's commands are accepted", async () => {
     const { commit } = groupCommit({ maxQueuedFacts: 4, maxQueuedFactsPerOrganization: 2 });
     const other = await service.newOrganization();
     const { workflowId } = await deploy(other.api, straightDefinition);

@@ -70,7 +70,7 @@ async function statusOf(jobId: string): Promise<string> {
   return (await own.api.call<JobBody>("GetJob", { params: { jobId } })).body.status;
 }
 
-test("a job whose row another session holds keeps nobody else waiting, and goes on when it is let go", async () => {
+test("a job whose row another session holds delays no other job, and continues when the row is released", async () => {
   const { jobId } = await submitAndWait(own.api, waiting.workflowId);
   const letGo = await holdJob(jobId);
 
@@ -85,11 +85,11 @@ test("a job whose row another session holds keeps nobody else waiting, and goes 
   expect(await statusOf(jobId)).toBe("SUCCEEDED");
 });
 
-test("a job that does not exist is not taken for one that is held", async () => {
+test("a job that does not exist is not mistaken for one whose row is held", async () => {
   await expect(send(own.api, cluster.node(0).running.engine.newId(), "approved")).rejects.toThrow("404");
 });
 
-test("a timer of a job whose row is held keeps nobody else's timer waiting, and ends its wait when it is let go", async () => {
+test("a timer of a job whose row is held delays no other timer, and ends its wait when the row is released", async () => {
   const impatient = definitionOf({ ...waitStep("approve", ["approved"], null), timeoutSeconds: 1 });
   const [ofOwn, ofOther] = [await deploy(own.api, impatient), await deploy(other.api, impatient)];
   const held = await submitAndWait(own.api, ofOwn.workflowId);
@@ -104,7 +104,7 @@ test("a timer of a job whose row is held keeps nobody else's timer waiting, and 
   await expect.poll(() => statusOf(held.jobId), { timeout: 20_000 }).toBe("FAILED");
 });
 
-test("an idempotency key that another transaction claims keeps nobody else waiting", async () => {
+test("an idempotency key that another transaction claims delays no other command", async () => {
   const key = "claimed-elsewhere";
   const letGo = await hold([
     `INSERT INTO idempotency_key (organization_id, idempotency_key, request_hash, claim_id, created_at)
@@ -126,7 +126,7 @@ test("an idempotency key that another transaction claims keeps nobody else waiti
   expect((await inTime).body.status).toBe("PENDING");
 });
 
-test("an organization whose row is held begins no job meanwhile, and keeps nobody else waiting", async () => {
+test("an organization whose row is held starts no job meanwhile, and delays no other organization", async () => {
   const letGo = await hold(["SELECT FROM organization WHERE organization_id = $1 FOR UPDATE", [own.organizationId]]);
 
   const late = answerOf(submitAndWait(own.api, waiting.workflowId));
@@ -138,7 +138,7 @@ test("an organization whose row is held begins no job meanwhile, and keeps nobod
   expect(await inTime).toMatchObject({ status: "RUNNING" });
 });
 
-test("a call whose row is held keeps no other call from its begin", { timeout: 20_000 }, async () => {
+test("a call whose row is held delays the start of no other call", { timeout: 20_000 }, async () => {
   const { database, engine } = cluster.node(0).running;
   const { organizationId } = own;
   const jobs = await Promise.all([1, 2, 3].map(() => submitAndWait(own.api, waiting.workflowId)));
@@ -159,7 +159,7 @@ test("a call whose row is held keeps no other call from its begin", { timeout: 2
   expect(noted.map((one) => (one.status === "fulfilled" ? one.value : "failed"))).toEqual([true, "failed", true]);
 });
 
-test("a call whose row is held keeps nobody else waiting, and its outcome counts when the row is let go", async () => {
+test("a call whose row is held delays no other call, and its outcome counts when the row is released", async () => {
   const { workflowId } = await deploy(own.api, callingDefinition("held"));
   const { body } = await own.api.call<{ jobId: string }>("SubmitJob", { body: { workflowId } });
   const call = await functions.nextCall(body.jobId);
@@ -174,7 +174,7 @@ test("a call whose row is held keeps nobody else waiting, and its outcome counts
   expect(functions.callsOf(body.jobId)).toHaveLength(1);
 });
 
-test("events that come to two nodes for one job at the same time are all kept", async () => {
+test("simultaneous events for one job on two nodes are all kept", async () => {
   const { jobId } = await submitAndWait(own.api, waiting.workflowId);
   const [here, there] = [cluster.node(0), cluster.node(1)].map((node) => byWayOf(node, own));
   if (here === undefined || there === undefined) throw new Error("There are two nodes.");

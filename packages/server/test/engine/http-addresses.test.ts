@@ -35,17 +35,17 @@ test.each([
   ["Teredo", "2001::1", "2001:0:7f00:1::1"],
   ["translated addresses, and addresses that are not assigned yet", "::ffff:0:7f00:1", "4000::1", "5f00::1", "100::1"],
   ["texts that are not addresses", "", "localhost", "1.2.3", "8.8.8.8.8"],
-])("steps may not call %s", (_, ...addresses) => {
+])("steps cannot call %s", (_, ...addresses) => {
   expect(addresses.filter((address) => publicOnly.allowsAddress(address))).toEqual([]);
 });
 
-test("steps may call public addresses, mapped and through NAT64 too", () => {
+test("steps can call public addresses, also mapped and through NAT64", () => {
   const addresses = ["1.1.1.1", "172.32.0.1", "100.128.0.1", "223.255.255.255", "2606:4700::1111", "2a00::1"];
   const embedded = ["::ffff:8.8.8.8", "64:ff9b::8.8.8.8", "64:ff9b::800:0"];
   expect([...addresses, ...embedded].filter((address) => !publicOnly.allowsAddress(address))).toEqual([]);
 });
 
-test("the operator lists addresses, networks and names that steps may call besides, in whatever form they are met", () => {
+test("the operator lists additional addresses, networks and names that steps can call, in any spelling", () => {
   const { httpStepAllowedAddresses } = readConfig({
     STEPWELL_HTTP_STEP_ALLOWED_ADDRESSES: "10.20.0.0/16, 192.168.1.7, fd12::/16, Billing.Internal.",
   });
@@ -67,13 +67,13 @@ test.each([
   "a b",
   "-a",
   "fd00::/129",
-])("%s is nothing that the setting takes, and a start says so", (item) => {
+])("%s is an invalid value of the setting, and the start reports it", (item) => {
   expect(() => readConfig({ STEPWELL_HTTP_STEP_ALLOWED_ADDRESSES: `10.0.0.1,${item}` })).toThrow(
     /STEPWELL_HTTP_STEP_ALLOWED_ADDRESSES must be IP addresses, networks/,
   );
 });
 
-describe("this machine, where the operator does not allow it,", () => {
+describe("this machine, if the operator does not allow it,", () => {
   let listener: RawServer;
   beforeAll(async () => {
     listener = await RawServer.start(() => {}, "::");
@@ -86,7 +86,7 @@ describe("this machine, where the operator does not allow it,", () => {
     ...["localhost", "LOCALHOST", "localhost.", "a.localhost", "a.b.localhost.", "loc%61lhost", "ｌocalhost"],
     ...["[::1]", "[0:0:0:0:0:0:0:1]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[0:0:0:0:0:FFFF:7F00:0001]"],
     ...["[::127.0.0.1]", "[64:ff9b::7f00:1]", "[64:ff9b::127.0.0.1]", "[2002:7f00:1::]", "[::ffff:0:127.0.0.1]"],
-  ])("is not reached as %s", async (host) => {
+  ])("cannot be reached as %s", async (host) => {
     const { kind, error } = await failureOf({ url: `http://${host}:${listener.port}/` }, { settings: defaultSettings });
     expect({ kind, error }).toEqual({
       kind: "permanent",
@@ -100,7 +100,7 @@ describe("this machine, where the operator does not allow it,", () => {
   });
 
   test.each([["127.0.0.1"], ["::1"], ["::ffff:127.0.0.1"], ["10.0.0.1", "169.254.169.254", "fe80::1", "192.168.0.1"]])(
-    "is not reached by a name for %s",
+    "cannot be reached by a name for %s",
     async (...addresses) => {
       const call = { settings: defaultSettings, resolve: async () => addresses };
       const { kind, error } = await failureOf({ url: `http://api.test:${listener.port}/orders?key=k` }, call);
@@ -112,7 +112,7 @@ describe("this machine, where the operator does not allow it,", () => {
     },
   );
 
-  test("is not reached by a connector that is given its address, nor when the platform connects to another than was looked up", async () => {
+  test("cannot be reached through a connector with a given address, nor if the platform connects to another address than was checked", async () => {
     const connectorOf = (build: typeof buildConnector) => guardedConnector(build, publicOnly, async () => ["1.1.1.1"]);
     const unguarded: typeof buildConnector = (options) => buildConnector({ ...options, lookup: systemLookup });
     expect(await causeOf(connectorOf(buildConnector), "127.0.0.1", listener.port)).toBeInstanceOf(RefusedAddressError);
@@ -121,7 +121,7 @@ describe("this machine, where the operator does not allow it,", () => {
   });
 });
 
-test("a name with allowed and refused addresses is called at the allowed ones alone", async () => {
+test("a name with allowed and forbidden addresses is called only at the allowed ones", async () => {
   await using allowed = await ScriptedServer.start((response) => response.end("allowed"));
   const port = Number(allowed.endpoint.port);
   const refused = createServer();
@@ -144,7 +144,7 @@ test("a name with allowed and refused addresses is called at the allowed ones al
   }
 });
 
-test("a name server that answers another address at each question (DNS rebinding) leads to what was judged alone", async () => {
+test("a name server that gives another address each time (DNS rebinding) leads only to the checked address", async () => {
   await using server = await ScriptedServer.start((response) => response.end("judged"));
   await using inside = await RawServer.start(() => {}, "127.0.0.2");
   const names: NameServer = await NameServer.start(() => [names.questions.length === 1 ? "127.0.0.1" : "127.0.0.2"]);
@@ -163,7 +163,7 @@ test("a name server that answers another address at each question (DNS rebinding
   }
 });
 
-test("a name that the name servers do not know, or know no address of, is not called", async () => {
+test("a name that is unknown to the name servers, or has no address, is not called", async () => {
   await using names = await NameServer.start((name) => (name === "empty.test" ? [] : undefined));
   const resolve = hostResolver(publicOnly, [names.address]);
   for (const [host, code] of [
@@ -176,7 +176,7 @@ test("a name that the name servers do not know, or know no address of, is not ca
   }
 });
 
-test("a name that the operator lists is called wherever it leads, and the system resolves it", async () => {
+test("a name that the operator lists is called at any address, and the system resolves it", async () => {
   await using server = await ScriptedServer.start((response) => response.end("here"));
   const url = `http://localhost:${server.endpoint.port}/`;
   const settings = { ...localSettings, httpStepAllowedAddresses: ["localhost"] };
@@ -185,7 +185,7 @@ test("a name that the operator lists is called wherever it leads, and the system
   expect(byAddress.error.type).toBe("InvalidRequest");
 });
 
-test("proxies of the environment are not used", async () => {
+test("proxy settings of the environment are not used", async () => {
   await using proxy = await RawServer.start(() => {});
   await using server = await ScriptedServer.start((response) => response.end("direct"));
   const before = { ...process.env };
@@ -201,7 +201,7 @@ test("proxies of the environment are not used", async () => {
   expect(proxy.connections).toEqual([]);
 });
 
-test.each([22, 25, 465, 587, 1023])("port %i is not called, since other protocols are spoken there", async (port) => {
+test.each([22, 25, 465, 587, 1023])("port %i is not called, since other protocols use it", async (port) => {
   const { kind, error } = await failureOf({ url: `http://127.0.0.1:${port}/` });
   expect({ kind, type: error.type }).toEqual({ kind: "permanent", type: "InvalidRequest" });
   expect(error.message).toContain(`names port ${port}; steps may call ports 80, 443, and 1024 and above`);

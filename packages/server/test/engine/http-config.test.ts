@@ -33,7 +33,7 @@ test.each<[JsonObject]>([
   [{ url, method: "PUT", body: null, successStatus: [200, 404, "3xx"], maxBytes: 1 }],
   [{ url, method: "PATCH", body: "a=b", headers: { "content-type": "application/x-www-form-urlencoded" } }],
   [{ url, headers: { "x-note": `\${ input.note }\r\n` } }],
-])("%j is a config", (config) => {
+])("%j is a valid config", (config) => {
   expect(problemsOf(config)).toEqual([]);
 });
 
@@ -66,7 +66,7 @@ test.each<[string, JsonObject, string]>([
   ["/successStatus/0", { url, successStatus: ["200-299"] }, ""],
   ["/maxBytes", { url, maxBytes: defaultSettings.maxOutputBytes + 1 }, ""],
   ["/retries", { url, retries: 3 }, ""],
-])("at %s a config is refused: %j", (pointer, config, detail) => {
+])("at %s a config is rejected: %j", (pointer, config, detail) => {
   expect(problemsOf(config)).toContainEqual({ pointer, detail: expect.stringContaining(detail) });
 });
 
@@ -80,12 +80,12 @@ test.each<[string, JsonObject, string]>([
   ["/query", { query: 5 }, "must be an object"],
   ["/query", { query: manyOf(1_001) }, "holds more than 1000 values"],
   ["/query", { query: { id: Array.from({ length: 1_001 }, (_, index) => index) } }, "holds more than 1000 values"],
-])("an expression that gave all of %s at once made it wrong: %j", async (pointer, more, detail) => {
+])("an expression that gave all of %s at once caused the error: %j", async (pointer, more, detail) => {
   const { error } = await failureOf({ url, ...more });
   expect(error).toMatchObject({ type: "InvalidRequest", message: expect.stringContaining(`${pointer} ${detail}`) });
 });
 
-test("an expression that gives all headers, or the whole query, is judged when its value is known, however long it is", () => {
+test("an expression for all headers, or the whole query, is checked when its value is known, however long it is", () => {
   const expression = `\${ input.${"h".repeat(2_000)} }`;
   const { checkConfig } = http(defaultSettings);
   expect(checkConfig?.({ url, headers: expression, query: expression })).toEqual([]);
@@ -117,22 +117,19 @@ test.each<[string, JsonValue, string]>([
   ["/headers", "a".repeat(8_193), "is longer than 8192 characters"],
   ["/query", { a: 1 }, "must be a text, a number, true, false, null or a list of such"],
   ["/query", [["a"]], "must be a text, a number, true, false, null or a list of such"],
-])(
-  "when an expression gave the value at %s it is checked before anything is sent: %j",
-  async (pointer, value, detail) => {
-    await using listener = await RawServer.start(() => {});
-    const config: JsonObject = { url: listener.url };
-    if (pointer === "/url") config.url = value;
-    else config[pointer.slice(1)] = { "x-value": value };
-    const { kind, error } = await failureOf(config);
-    expect({ kind, code: error.code, type: error.type }).toEqual({
-      kind: "permanent",
-      code: "ExecutorError",
-      type: "InvalidRequest",
-    });
-    expect(error.message).toMatch(new RegExp(`^In the step's config ${pointer}`));
-    expect(error.message).toContain(detail);
-    expect(error.message).not.toContain("Evil");
-    expect(listener.connections).toEqual([]);
-  },
-);
+])("a value that an expression gives at %s is checked before anything is sent: %j", async (pointer, value, detail) => {
+  await using listener = await RawServer.start(() => {});
+  const config: JsonObject = { url: listener.url };
+  if (pointer === "/url") config.url = value;
+  else config[pointer.slice(1)] = { "x-value": value };
+  const { kind, error } = await failureOf(config);
+  expect({ kind, code: error.code, type: error.type }).toEqual({
+    kind: "permanent",
+    code: "ExecutorError",
+    type: "InvalidRequest",
+  });
+  expect(error.message).toMatch(new RegExp(`^In the step's config ${pointer}`));
+  expect(error.message).toContain(detail);
+  expect(error.message).not.toContain("Evil");
+  expect(listener.connections).toEqual([]);
+});

@@ -40,7 +40,7 @@ function redirectTo(location: string): Talk {
 
 const ways: readonly (readonly [string, Talk, { kind: string; type?: string; code?: string; message: string }])[] = [
   [
-    "closes without a word",
+    "closes without an answer",
     ({ socket }) => socket.end(),
     { kind: "transient", type: "ConnectionBroken", message: "the connection broke" },
   ],
@@ -75,7 +75,7 @@ const ways: readonly (readonly [string, Talk, { kind: string; type?: string; cod
     { kind: "permanent", code: "OutputTooLarge", message: "a body larger than 1048576 bytes" },
   ],
   [
-    "announces more than is taken",
+    "announces more than the limit",
     say(`${plain}Content-Length: 1048577\r\n\r\n${"a".repeat(1_048_577)}`),
     { kind: "permanent", code: "OutputTooLarge", message: "a body larger than 1048576 bytes" },
   ],
@@ -95,7 +95,7 @@ const ways: readonly (readonly [string, Talk, { kind: string; type?: string; cod
     { kind: "ordinary", type: "InvalidAnswer", message: "(UND_ERR_HEADERS_OVERFLOW)" },
   ],
   [
-    "goes on to send interim answers",
+    "sends interim answers without an end",
     endlessly("", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".repeat(100)),
     { kind: "ordinary", type: "InvalidAnswer", message: "sends interim answers, but no final answer" },
   ],
@@ -142,7 +142,7 @@ const ways: readonly (readonly [string, Talk, { kind: string; type?: string; cod
     { kind: "permanent", type: "UnreadableBody", message: "cannot be unpacked from gzip" },
   ],
   [
-    "packs in a way that nobody asked for",
+    "uses an encoding that was not requested",
     say(`${json}Content-Encoding: compress, gzip\r\nContent-Length: 2\r\n\r\n{}`),
     { kind: "permanent", type: "UnreadableBody", message: "has a compression that the request did not accept" },
   ],
@@ -157,7 +157,7 @@ const ways: readonly (readonly [string, Talk, { kind: string; type?: string; cod
     { kind: "permanent", type: "UnreadableBody", message: "cannot be taken as JSON" },
   ],
   [
-    "sends JSON that is nested without measure",
+    "sends too deeply nested JSON",
     say(`${json}Content-Length: 1000000\r\n\r\n${"[".repeat(1_000_000)}`),
     { kind: "permanent", type: "UnreadableBody", message: "cannot be taken as JSON" },
   ],
@@ -227,7 +227,7 @@ const ways: readonly (readonly [string, Talk, { kind: string; type?: string; cod
     { kind: "permanent", type: "RedirectRefused", message: "something that is not an address" },
   ],
   [
-    "redirects without saying where",
+    "redirects without a Location",
     say("HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n"),
     { kind: "permanent", type: "HttpStatus302", message: "answered with status 302" },
   ],
@@ -248,23 +248,29 @@ const ways: readonly (readonly [string, Talk, { kind: string; type?: string; cod
   ],
 ];
 
-test("a server misbehaves in more than twenty ways", () => {
+test("the list of misbehaving servers has more than twenty entries", () => {
   expect(new Set(ways.map(([name]) => name)).size).toBeGreaterThan(20);
 });
 
-test.each(ways)("a server that %s fails the step, which says so", async (_, talk, { message, kind, code, type }) => {
-  await using server = await RawServer.start(onceOnEach(talk));
-  const resolve = async () => ["10.0.0.1"];
-  const failure = await failureOf({ url: `${server.url}a?k=secret` }, { resolve, signal: AbortSignal.timeout(10_000) });
-  expect({ kind: failure.kind, code: failure.error.code, type: failure.error.type }).toEqual({
-    kind,
-    code: code ?? "ExecutorError",
-    type,
-  });
-  expect(failure.error.message).toContain(message);
-  expect(failure.error.message).not.toContain("secret");
-  await server.ended();
-});
+test.each(ways)(
+  "a server that %s fails the step with a clear message",
+  async (_, talk, { message, kind, code, type }) => {
+    await using server = await RawServer.start(onceOnEach(talk));
+    const resolve = async () => ["10.0.0.1"];
+    const failure = await failureOf(
+      { url: `${server.url}a?k=secret` },
+      { resolve, signal: AbortSignal.timeout(10_000) },
+    );
+    expect({ kind: failure.kind, code: failure.error.code, type: failure.error.type }).toEqual({
+      kind,
+      code: code ?? "ExecutorError",
+      type,
+    });
+    expect(failure.error.message).toContain(message);
+    expect(failure.error.message).not.toContain("secret");
+    await server.ended();
+  },
+);
 
 test.each<[string, Talk]>([
   ["never answers", () => {}],
@@ -272,14 +278,14 @@ test.each<[string, Talk]>([
   ["sends its headers byte by byte", dripping("HTTP/1.1 200 OK\r\nX-A: ")],
   ["sends its body byte by byte", dripping(`${plain}\r\n`)],
   ["sends a part of what it announced", say(`${plain}Content-Length: 9\r\n\r\nabc`)],
-])("a server that %s is left when the attempt's time is up", async (_, talk) => {
+])("a call to a server that %s is aborted at the attempt's timeout", async (_, talk) => {
   await using server = await RawServer.start(onceOnEach(talk));
   const failure = await failureOf({ url: server.url }, { signal: AbortSignal.timeout(300), timeoutMs: 300 });
   expect(failure).toMatchObject({ kind: "ordinary", error: { code: "Timeout" } });
   await server.ended();
 });
 
-test("a server that refuses connections fails the step, which is tried again: nothing was sent", async () => {
+test("a server that refuses connections fails the step, which is retried because nothing was sent", async () => {
   const server = await RawServer.start(() => {});
   const { url } = server;
   await server[Symbol.asyncDispose]();
@@ -288,7 +294,7 @@ test("a server that refuses connections fails the step, which is tried again: no
   expect(error.message).toContain("(ECONNREFUSED)");
 });
 
-test.each(["ENOTFOUND", "ESERVFAIL", "ETIMEOUT"])("a name that does not resolve (%s) is tried again", async (code) => {
+test.each(["ENOTFOUND", "ESERVFAIL", "ETIMEOUT"])("a name that does not resolve (%s) is retried", async (code) => {
   const resolve = async () => {
     throw Object.assign(new Error("no"), { code });
   };
@@ -302,13 +308,13 @@ test.each([
   ["PATCH", "ordinary"],
   ["PUT", "transient"],
   ["DELETE", "transient"],
-])("a %s whose connection breaks may have been carried out: its failure is %s", async (method, expected) => {
+])("a %s may have been carried out if its connection breaks: its failure is %s", async (method, expected) => {
   await using server = await RawServer.start(({ socket }) => socket.destroy());
   const { kind, error } = await failureOf({ url: server.url, method });
   expect({ kind, type: error.type }).toEqual({ kind: expected, type: "ConnectionBroken" });
 });
 
-test("a body after an answer that has none is not taken, neither for this answer nor for the next", async () => {
+test("a body after an answer that has none is ignored, both for this answer and for the next", async () => {
   await using server = await RawServer.start(({ socket }) => {
     socket.write("HTTP/1.1 204 No Content\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil");
   });
@@ -324,7 +330,7 @@ test("a body after an answer that has none is not taken, neither for this answer
   }
 });
 
-test("a kept connection that breaks under a later POST does not send it a second time", async () => {
+test("a kept connection that breaks during a later POST does not send it twice", async () => {
   const posts: string[] = [];
   const isUsed = new WeakSet<RawConnection>();
   await using server = await RawServer.start((connection) => {
@@ -353,7 +359,7 @@ test("a kept connection that breaks under a later POST does not send it a second
 });
 
 test.each(["/again", "http://[/", "http://169.254.169.254/"])(
-  "a connection whose redirect to %s has a body without an end is not left open, although the executor lives on",
+  "a connection whose redirect to %s has an endless body is closed, although the executor lives on",
   async (location) => {
     const talk = endlessly(`HTTP/1.1 302 Found\r\nLocation: ${location}\r\n\r\n`, "a".repeat(10_000));
     await using server = await RawServer.start(onceOnEach(talk));
@@ -368,7 +374,7 @@ test.each(["/again", "http://[/", "http://169.254.169.254/"])(
   },
 );
 
-test("a message about a long address, or a long name of a charset, is short", async () => {
+test("a message about a long address, or a long charset name, is short", async () => {
   const charset = "x".repeat(20_000);
   await using server = await RawServer.saying(
     `HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=${charset}\r\nContent-Length: 1\r\n\r\na`,
@@ -378,14 +384,14 @@ test("a message about a long address, or a long name of a charset, is short", as
   expect(error.message.length).toBeLessThan(500);
 });
 
-test("a step that asks for fewer bytes is not given more", async () => {
+test("a step with a lower byte limit gets no more bytes than that", async () => {
   await using server = await RawServer.saying(`${plain}Content-Length: 4\r\n\r\nabcd`);
   const { error } = await failureOf({ url: server.url, maxBytes: 3 });
   expect(error).toMatchObject({ code: "OutputTooLarge", message: expect.stringContaining("larger than 3 bytes") });
   expect(await outputOf({ url: server.url, maxBytes: 4 })).toMatchObject({ body: "abcd" });
 });
 
-test("an answer whose characters take more bytes in JSON than an output may have is too large", async () => {
+test("an answer whose characters need more bytes in JSON than an output may have is too large", async () => {
   const { maxOutputBytes } = localSettings;
   const length = Math.ceil(maxOutputBytes / 6);
   await using server = await RawServer.saying(`${plain}Content-Length: ${length}\r\n\r\n${"\x01".repeat(length)}`);
@@ -393,7 +399,7 @@ test("an answer whose characters take more bytes in JSON than an output may have
   expect(error).toMatchObject({ code: "OutputTooLarge", message: expect.stringContaining("makes an output larger") });
 });
 
-test("a call that is given up ends at once, and its connection with it", async () => {
+test("an aborted call ends at once, with its connection", async () => {
   await using server = await RawServer.start(() => abort.abort());
   const abort = new AbortController();
   const { error } = await failureOf({ url: server.url }, { signal: abort.signal });

@@ -32,7 +32,7 @@ describe("a request", () => {
     return request;
   }
 
-  test("is a GET without a body that says who calls, and under which key", async () => {
+  test("is a GET without a body that names the caller and the idempotency key", async () => {
     const { method, path, body, headers } = await sent({ url: `${server.endpoint}orders?open=true#top` });
     expect({ method, path, body }).toEqual({ method: "GET", path: "/orders?open=true", body: "" });
     expect(headers).toEqual({
@@ -61,7 +61,7 @@ describe("a request", () => {
     expect([request.body, request.headers["content-type"]]).toEqual([text, contentType]);
   });
 
-  test("has the content type, the agent and the key that the config gives instead of its own, each once", async () => {
+  test("has the content type, the agent and the key of the config instead of its own, each once", async () => {
     const given = {
       "Content-Type": "application/x-www-form-urlencoded",
       "USER-AGENT": "shop",
@@ -77,14 +77,14 @@ describe("a request", () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  test("has headers that are numbers, booleans and Latin letters, and none for null", async () => {
+  test("has headers for numbers, booleans and Latin letters, and none for null", async () => {
     const { rawHeaders } = await sent({ headers: { "X-N": 1.5, "X-B": true, "X-L": "Größe", "X-0": null } });
     const pairs = rawHeaders.join("\n");
     expect(pairs).toContain("x-n\n1.5\nx-b\ntrue\nx-l\nGröße");
     expect(pairs).not.toContain("x-0");
   });
 
-  test("has the query's values encoded behind those of the url", async () => {
+  test("has the encoded query values after those of the url", async () => {
     const query = { "a&b": "ä=1&c", list: [1, true, "x"], none: null, n: 0 };
     const { path } = await sent({ url: `${server.endpoint}?first=1`, query });
     expect([...new URL(path, server.endpoint).searchParams]).toEqual([
@@ -97,7 +97,7 @@ describe("a request", () => {
     ]);
   });
 
-  test("keeps the url's own query as it is written, since a signature may count on that", async () => {
+  test("keeps the url's own query unchanged, since a signature may depend on it", async () => {
     const { path } = await sent({ url: `${server.endpoint}?flag&at=a%20b%2Fc,d&sign=%2b`, query: { n: "ä b" } });
     expect(path).toBe("/?flag&at=a%20b%2Fc,d&sign=%2b&n=%C3%A4+b");
   });
@@ -154,16 +154,16 @@ describe("an answer", () => {
     ["image/png", Buffer.from([0, 255]), { base64: "AP8=" }],
     ["nonsense", "abc", "abc"],
     ["nonsense", Buffer.from([0xff]), { base64: "/w==" }],
-  ])("of %s that holds %j gives %j", async (contentType, body, expected) => {
+  ])("an answer of %s with the body %j gives %j", async (contentType, body, expected) => {
     expect(await bodyOf({ "content-type": contentType }, body)).toEqual(expected);
   });
 
-  test("without a content type is text where it is UTF-8, and base64 otherwise", async () => {
+  test("a body without a content type is text if it is UTF-8, and base64 otherwise", async () => {
     expect(await bodyOf({}, "ok")).toBe("ok");
     expect(await bodyOf({}, Buffer.from([0xff]))).toEqual({ base64: "/w==" });
   });
 
-  test("without a body gives null, whatever its type", async () => {
+  test("an answer without a body gives null, whatever its type", async () => {
     expect(await bodyOf({ "content-type": "application/json" })).toBeNull();
     await using server = await ScriptedServer.start(
       saying(200, { "content-type": "text/plain", "content-length": "9" }),
@@ -174,7 +174,7 @@ describe("an answer", () => {
     });
   });
 
-  test("has headers with the names of what all objects inherit", async () => {
+  test("can have headers with the names of inherited members of objects", async () => {
     await using server = await RawServer.saying(
       "HTTP/1.1 200 OK\r\nconstructor: a\r\ntoString: b\r\nContent-Length: 0\r\n\r\n",
     );
@@ -191,7 +191,7 @@ describe("an answer", () => {
     expect(JSON.stringify(result)).not.toMatch(/__proto__|evil/);
   });
 
-  test("that comes packed although nobody asked is unpacked", async () => {
+  test("an answer that is compressed without a request for it is decompressed", async () => {
     const headers = { "content-type": "application/json", "content-encoding": "gzip" };
     expect(await bodyOf(headers, gzipSync('{"a":1}'))).toEqual({ a: 1 });
   });
@@ -214,7 +214,7 @@ describe("a status", () => {
     [501, "permanent"],
     [304, "permanent"],
   ])(
-    "of %i fails the step, kind %s, with its number as the type and the beginning of the answer",
+    "a status of %i fails the step, kind %s, with its number as the type and the beginning of the answer",
     async (status, kind) => {
       const body = status === 304 ? "" : `{"error":"${"so ".repeat(400)}"}`;
       await using server = await ScriptedServer.start(saying(status, { "content-type": "application/json" }, body));
@@ -258,7 +258,7 @@ describe("a status", () => {
     ["1.5", undefined],
     ["soon", undefined],
     ["2030-01-01T00:00:00Z", undefined],
-  ])("of 503 with Retry-After %j asks for a wait", async (retryAfter, expected) => {
+  ])("a status of 503 with Retry-After %j causes a wait", async (retryAfter, expected) => {
     await using server = await ScriptedServer.start(saying(503, { "retry-after": retryAfter }));
     expect((await failureOf({ url: server.endpoint.href })).retryAfterMs).toEqual(expected);
   });
@@ -271,21 +271,24 @@ describe("a redirect", () => {
     ["GET", 303],
     ["GET", 307],
     ["HEAD", 308],
-  ])("of a %s with %i is followed, with all headers while the origin stays", async (method, status) => {
-    await using server = await ScriptedServer.start((response, { path }) => {
-      if (path === "/new?a=b") response.end("there");
-      else response.writeHead(status, { location: "new?a=b" }).end("elsewhere");
-    });
-    const headers = { Authorization: "Bearer secret", Cookie: "a=b", "X-Api-Key": "secret" };
-    expect(await outputOf({ url: `${server.endpoint}old?k=v`, method, headers })).toMatchObject({ status: 200 });
-    expect(server.requests.map(({ method, path }) => [method, path])).toEqual([
-      [method, "/old?k=v"],
-      [method, "/new?a=b"],
-    ]);
-    expect(server.requests[1]?.headers).toEqual(server.requests[0]?.headers);
-  });
+  ])(
+    "a redirect of a %s with %i is followed, with all headers while the origin is the same",
+    async (method, status) => {
+      await using server = await ScriptedServer.start((response, { path }) => {
+        if (path === "/new?a=b") response.end("there");
+        else response.writeHead(status, { location: "new?a=b" }).end("elsewhere");
+      });
+      const headers = { Authorization: "Bearer secret", Cookie: "a=b", "X-Api-Key": "secret" };
+      expect(await outputOf({ url: `${server.endpoint}old?k=v`, method, headers })).toMatchObject({ status: 200 });
+      expect(server.requests.map(({ method, path }) => [method, path])).toEqual([
+        [method, "/old?k=v"],
+        [method, "/new?a=b"],
+      ]);
+      expect(server.requests[1]?.headers).toEqual(server.requests[0]?.headers);
+    },
+  );
 
-  test("to another origin carries no header of the config but what it accepts", async () => {
+  test("a redirect to another origin has only the accepted media types among the config's headers", async () => {
     await using other = await ScriptedServer.start((response) => response.end("there"));
     await using server = await ScriptedServer.start(saying(302, { location: other.endpoint.href }));
     const headers = { Authorization: "Bearer secret", Cookie: "a=b", "X-Api-Key": "secret", Accept: "text/html" };
@@ -299,7 +302,7 @@ describe("a redirect", () => {
     });
   });
 
-  test("of a POST with 303 is followed by a GET without the body; one with another status is the answer", async () => {
+  test("a redirect of a POST with 303 is followed by a GET without the body, and one with another status is the answer", async () => {
     await using server = await ScriptedServer.start((response, { path }) => {
       if (path === "/done") response.end("done");
       else response.writeHead(path === "/see-other" ? 303 : 307, { location: "/done" }).end();
@@ -337,7 +340,7 @@ describe("over TLS", () => {
 
   const resolve = async () => ["127.0.0.1"];
 
-  test("a server is asked by its name and must prove it, though its address was looked up before", async () => {
+  test("a server is called by its name and must prove it, although its address was looked up before", async () => {
     await withTlsServer(async (url, names) => {
       const before = getCACertificates("default");
       setDefaultCACertificates([...before, apiCertificate.cert]);
@@ -356,7 +359,7 @@ describe("over TLS", () => {
     });
   });
 
-  test("a server with a certificate that nobody vouches for is not called", async () => {
+  test("a server with an untrusted certificate is not called", async () => {
     await withTlsServer(async (url) => {
       const { kind, error } = await failureOf({ url }, { resolve });
       expect([kind, error.type]).toEqual(["ordinary", "CertificateRejected"]);
@@ -364,7 +367,7 @@ describe("over TLS", () => {
     });
   });
 
-  test("a server that speaks no TLS is not called", async () => {
+  test("a server without TLS is not called", async () => {
     await using server = await RawServer.saying("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
     const { kind, error } = await failureOf({ url: server.url.replace("http", "https") });
     expect([kind, error.type]).toEqual(["transient", "ConnectionFailed"]);
@@ -372,7 +375,7 @@ describe("over TLS", () => {
 });
 
 describe("connections", () => {
-  test("serve later calls of the same organization, and no other's", async () => {
+  test("serve later calls of the same organization, and of no other", async () => {
     const ports: (number | undefined)[] = [];
     await using server = await ScriptedServer.start((response) => {
       ports.push(response.socket?.remotePort);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { newId } from "../../src/engine/identifier.ts";
 
-test("ids of one millisecond sort in the order in which they were made", () => {
+test("ids of one millisecond sort in the order of their creation", () => {
   const ids = Array.from({ length: 5_000 }, () => newId(1_700_000_000_000));
   expect([...ids].sort()).toEqual(ids);
   expect(new Set(ids).size).toBe(ids.length);

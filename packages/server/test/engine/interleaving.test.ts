@@ -58,7 +58,7 @@ onEveryStore((home) => {
     ["any job with branches", forkedSeeds],
     ["any job that begins others", parentSeeds],
   ])(
-    "%s over nodes that die ends in the store as it does in memory",
+    "%s over nodes that die ends in the store with the same result as in memory",
     async (_, kind) => {
       await fc.assert(
         fc.asyncProperty(kind, (seed) => endsAsInMemory(seed)),
@@ -68,7 +68,7 @@ onEveryStore((home) => {
     600_000,
   );
 
-  test("a fact that is lost with its node, and not delivered again, is found missing", async () => {
+  test("the check detects a fact that is lost with its node and not delivered again", async () => {
     const losing = fc.asyncProperty(seeds, (seed) => endsAsInMemory(seed, false));
     expect((await fc.check(losing, { numRuns, endOnFailure: true })).failed).toBe(true);
   }, 600_000);

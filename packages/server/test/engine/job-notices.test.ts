@@ -30,7 +30,7 @@ onEveryStore((home) => {
     return { organizationId, jobId, senderJobId, branch: "", step: "begin", visit: 1, epoch: 1, outcome: null };
   }
 
-  test("the notices of one organization, however many and however long each takes, keep no other's waiting", async () => {
+  test("the notices of one organization, however many and slow they are, do not delay another organization's", async () => {
     const [crowd, other] = [await service.newOrganization(), await service.newOrganization()];
     const notices = Array.from({ length: 1_200 }, () => notice(crowd.organizationId));
     const { dutyWith, left } = await nodeWith([...notices, notice(other.organizationId)]);
@@ -50,7 +50,7 @@ onEveryStore((home) => {
     expect(await left()).toEqual([]);
   });
 
-  test("a job that cannot be told keeps no other from being told, and it is said what went wrong", async () => {
+  test("a job that cannot be notified does not stop the notices of others, and the failure is logged", async () => {
     const { organizationId } = await service.newOrganization();
     const notices = Array.from({ length: 600 }, () => notice(organizationId));
     const { dutyWith, left } = await nodeWith(notices);
@@ -65,7 +65,7 @@ onEveryStore((home) => {
     await expect(duty.runOnce()).rejects.toThrow("It cannot be told.");
   });
 
-  test("each notice is delivered once, and then is there no more", async () => {
+  test("each notice is delivered once, and then deleted", async () => {
     const organizations = await Promise.all([1, 2, 3].map(() => service.newOrganization()));
     const notices = organizations.flatMap(({ organizationId }) =>
       Array.from({ length: 400 }, () => notice(organizationId)),

@@ -11,7 +11,7 @@ import type { JobKey } from "../../src/store/jobs/jobs.ts";
 
 const key = (jobId: string, organizationId = "o"): JobKey => ({ organizationId, jobId });
 
-test("reads of one turn share a statement, and one that fails leaves the others alone", async () => {
+test("simultaneous reads share a statement, and a failed read does not affect the others", async () => {
   const asked: string[][] = [];
   const reads = new TurnReads(async (keys) => {
     asked.push(keys.map(({ jobId }) => jobId));
@@ -29,7 +29,7 @@ test("reads of one turn share a statement, and one that fails leaves the others 
   expect(asked[0]).toEqual(["a", "broken", "b", "unknown", "c"]);
 });
 
-test("a store that is out of reach is asked once for a turn", async () => {
+test("a store that is unreachable is asked only once per turn", async () => {
   let askedCount = 0;
   const reads = new TurnReads(async () => {
     askedCount += 1;
@@ -40,12 +40,12 @@ test("a store that is out of reach is asked once for a turn", async () => {
   expect(askedCount).toBe(1);
 });
 
-test("a job of another organization is not found, though its id is right", async () => {
+test("a job of another organization is not found, although its id is right", async () => {
   const reads = new TurnReads(async () => [key("a", "theirs")]);
   expect(await reads.read(key("a", "ours"))).toBeUndefined();
 });
 
-test("a reader of many slices lets requests in between, also where the store answers at once", async () => {
+test("a reader of many slices lets requests run in between, even if the store answers at once", async () => {
   const lane = { pool: undefined as unknown as pg.Pool, run: <Result>(work: () => Promise<Result>) => work() };
   const reads = new ReadLane(lane, { maxRunning: 1, maxRunningPerOrganization: 1, deadlineMs: 60_000 }).forRead("o");
   let readCount = 0;

@@ -11,7 +11,7 @@ import { submission } from "./commands.ts";
 onEveryStore((home) => {
   const service = useService(home);
 
-  test("a watcher of a job learns of changes by other nodes, even while a caller of another organization asks for the job", async () => {
+  test("a watcher of a job is notified of changes by other nodes, even while a caller of another organization requests the job", async () => {
     const { api, organizationId } = await service.newOrganization();
     const stranger = await service.newOrganization();
     const { engine, database } = service.running;

@@ -40,7 +40,7 @@ function options(turns: Turns, more: Partial<NextBatchOptions> = {}): NextBatchO
   return { turns, parking: new Parking(), maxBatchSize: 100, maxBatchBytes: 1_000, wasCostly: false, ...more };
 }
 
-test("a costly organization and the others have batches in turn", () => {
+test("a costly organization and the others take turns with batches", () => {
   const { turns, passRest } = turnsWithCostly();
   passRest();
   const queue = queued("cheap", "costly", "cheap", "costly");
@@ -57,14 +57,14 @@ test("a costly organization and the others have batches in turn", () => {
   ]);
 });
 
-test("a costly organization does not wait for a turn when no other has commands", () => {
+test("a costly organization does not wait if no other organization has commands", () => {
   const { turns, passRest } = turnsWithCostly();
   passRest();
   const { batch, isCostly } = takeNextBatch(queued("costly", "costly"), options(turns, { wasCostly: true }));
   expect([namesOf(batch), isCostly]).toEqual([["costly", "costly"], false]);
 });
 
-test("the commands of an organization that rests leave the queue for that time", () => {
+test("the commands of a resting organization leave the queue for that time", () => {
   const { turns, rest } = turnsWithCostly();
   const { batch, left, resting } = takeNextBatch(queued("costly", "cheap"), options(turns));
   expect([namesOf(batch), left]).toEqual([["cheap"], []]);

@@ -59,7 +59,7 @@ async function untilIdle(node: TestService): Promise<void> {
   await vi.waitFor(() => expect(node.running.engine.gauges().runningCalls).toBe(0), { timeout: 10_000, interval: 20 });
 }
 
-test("another node takes over the call of a node that dies, under the same idempotency key, and leaves the living alone", async () => {
+test("another node takes over the call of a dead node, under the same idempotency key, and does not touch the calls of living nodes", async () => {
   const organization = await cluster.node(0).newOrganization();
   const { api } = organization;
   const { workflowId } = await deploy(api, callingDefinition("held"));
@@ -112,7 +112,7 @@ test("a node that was stopped for longer than its lease begins none of its queue
   await stopped.kill();
 });
 
-test("a node that was stopped for longer than its lease, and whose jobs nobody took, goes on with them", async () => {
+test("a node that was stopped for longer than its lease continues its jobs if no other node took them", async () => {
   const lonely = new Cluster(settings);
   await lonely.start(0);
   onTestFinished(() => lonely.stop());
@@ -143,7 +143,7 @@ async function expectNoHeartbeat(databaseUrl: string): Promise<void> {
   expect(rowCount).toBe(0);
 }
 
-test("the outcome of a call that another node has taken over changes nothing", async () => {
+test("the outcome of a call that another node has taken over has no effect", async () => {
   const { api } = await cluster.node(0).newOrganization();
   const { workflowId } = await deploy(api, callingDefinition("held"));
   const jobId = await submit(api, workflowId);
@@ -160,7 +160,7 @@ test("the outcome of a call that another node has taken over changes nothing", a
   expect((await historyTypes(api, jobId)).filter((type) => type === "step.succeeded")).toHaveLength(1);
 });
 
-test("an event that comes by another node leaves the call and the job with their owner", async () => {
+test("an event that comes through another node does not move the call or the job to that node", async () => {
   const organization = await cluster.node(0).newOrganization();
   const { api } = organization;
   const definition = definitionOf(functionStep("call", "held", "wait"), waitStep("wait", ["approved"], null));
@@ -180,7 +180,7 @@ test("an event that comes by another node leaves the call and the job with their
   expect(functions.callsOf(jobId)).toHaveLength(1);
 });
 
-test("a job that is cancelled by another node stays cancelled whatever its call answers", async () => {
+test("a job that is cancelled by another node stays cancelled, whatever its call answers", async () => {
   const organization = await cluster.node(0).newOrganization();
   const { api } = organization;
   const { workflowId } = await deploy(api, callingDefinition("held"));
@@ -195,7 +195,7 @@ test("a job that is cancelled by another node stays cancelled whatever its call 
   expect((await historyTypes(api, jobId)).at(-1)).toBe("job.cancelled");
 });
 
-test("a node that leaves hands back the calls it must break off and the ones it has not begun, and these keep their number", async () => {
+test("a node that stops hands back unfinished calls and calls that have not begun, and the latter keep their number", async () => {
   const organization = await cluster.node(0).newOrganization();
   const { api } = organization;
   const { workflowId } = await deploy(api, callingDefinition("held"));
@@ -219,7 +219,7 @@ test("a node that leaves hands back the calls it must break off and the ones it 
   }
 });
 
-test("a node that leaves waits for its calls as long as its grace lasts", async () => {
+test("a node that stops waits for its calls until its grace period ends", async () => {
   const organization = await cluster.node(0).newOrganization();
   const { api } = organization;
   const { workflowId } = await deploy(api, callingDefinition("held"));
@@ -235,7 +235,7 @@ test("a node that leaves waits for its calls as long as its grace lasts", async 
   expect(functions.callsOf(jobId)).toHaveLength(1);
 });
 
-test("a node that leaves passes on the call that follows one it finishes", async () => {
+test("a node that stops hands over the call that follows a finished one", async () => {
   const organization = await cluster.node(0).newOrganization();
   const { api } = organization;
   const steps = definitionOf(functionStep("first", "held", "second"), functionStep("second", "held", null));

@@ -20,7 +20,7 @@ import { insertDueJobs } from "../store/due-rows.ts";
 import { failRow } from "../store/failing-row.ts";
 import { cancelled, eventReceived, happening, keyed, submission } from "./commands.ts";
 
-describe("what is parked", () => {
+describe("a parked version or job", () => {
   const version = { organizationId: "o", versionId: "v" };
   const job = { organizationId: "o", jobId: "j" };
 
@@ -33,7 +33,7 @@ describe("what is parked", () => {
     return { clock, told, parking };
   }
 
-  test("is left alone for a second, and for twice as long each time that it fails again, up to a minute", () => {
+  test("is left alone for a second, and for twice as long after each further failure, up to a minute", () => {
     const { clock, parking } = parkingAt(5_000);
     const pauses = [1, 2, 4, 8, 16, 32, 60, 60].map((seconds) => {
       parking.parkVersion(version, new Error("a detail of the program"));
@@ -57,7 +57,7 @@ describe("what is parked", () => {
     });
   });
 
-  test("is told of once for each try, however many facts fail in it, and once when it goes on", () => {
+  test("is reported once for each try, however many facts fail in it, and once when it continues", () => {
     const { clock, told, parking } = parkingAt(0);
     parking.parkJob(job, new Error("one"));
     parking.parkJob(job, new Error("another"));
@@ -69,7 +69,7 @@ describe("what is parked", () => {
     expect(parking.jobCount).toBe(0);
   });
 
-  test("is forgotten when nobody tries it again, and when there is too much of it", () => {
+  test("is forgotten if no fact tries it again, or if too many are parked", () => {
     const { clock, parking } = parkingAt(0);
     parking.parkVersion(version, "it is unknown");
     clock.now += 601_000;
@@ -197,7 +197,7 @@ onEveryStore((home) => {
     ["a statement that takes too long", "57014"],
     ["a disk without room", "53100"],
     ["too little memory", "53200"],
-  ])("%s on one job's row fails that job's command alone, in few rounds", async (_name, sqlState) => {
+  ])("%s on one job's row fails only that job's command, in few rounds", async (_name, sqlState) => {
     const { commit, commits, parking } = groupCommit();
     const waiting = await workflowOf(waitingDefinition);
     const jobs = await Promise.all(Array.from({ length: 25 }, () => jobOf(waiting)));
@@ -219,7 +219,7 @@ onEveryStore((home) => {
     expect(await commit.commit(happening(failing, eventReceived("approved")))).toMatchObject({ type: "done" });
   });
 
-  test("an error of this program on one job parks that job, and the others of its batch share one commit", async () => {
+  test("an internal error on one job parks that job, and the others of its batch share one commit", async () => {
     const { commit, commits, parking } = groupCommit();
     const straight = await workflowOf(straightDefinition);
     const [jobId = ""] = await insertDueJobs(service.running.database, {
@@ -248,7 +248,7 @@ onEveryStore((home) => {
     expect(parking.jobCount).toBe(0);
   });
 
-  test("a job on which a fact of the engine failed is tried alone until one lands", async () => {
+  test("a job on which a fact of the engine failed is tried alone until a fact is committed", async () => {
     const { commit, commits, defects, parking } = groupCommit();
     const waiting = await workflowOf(waitingDefinition);
     const [failing, ...healthy] = await Promise.all([1, 2, 3].map(() => jobOf(waiting)));
@@ -284,7 +284,7 @@ onEveryStore((home) => {
     expect(await reported).toMatchObject({ type: "done", answer: { status: "SUCCEEDED" } });
   });
 
-  test("callers are answered at their deadline, also while another part of their batch is tried", async () => {
+  test("callers are answered at their deadline, also while another part of their batch is tried again", async () => {
     const { database } = service.running;
     const gate = Promise.withResolvers<void>();
     let attempts = 0;
@@ -324,7 +324,7 @@ onEveryStore((home) => {
   }, 60_000);
   afterAll(() => service.stop());
 
-  test("jobs that a node cannot go on with hold up nobody else, are explained and counted, and go on once it can", async () => {
+  test("jobs that a node cannot continue delay no other job, are explained and counted, and continue once the node can", async () => {
     const { database, engine } = service.running;
     const [own, other] = [await service.newOrganization(), await service.newOrganization()];
     const unreadable = await deploy(own.api, straightDefinition);

@@ -15,7 +15,7 @@ onEveryStore((home) => {
     await peopleRetentionDuty({ database, now, accountActivityDays: 400, invitationDays: 90 }).runOnce();
   }
 
-  test("the activity of an account is deleted after the configured time, and not before", async () => {
+  test("the activity of an account is deleted after the configured time, and not earlier", async () => {
     const { client } = await service.newUser();
     await client.call("UpdateAccount", { body: { displayName: "Ada" } });
     const activities = async () =>
@@ -26,7 +26,7 @@ onEveryStore((home) => {
     expect(await activities()).toBe(0);
   });
 
-  test("an invitation is forgotten some time after its last day, and its place in the audit trail stays", async () => {
+  test("an invitation is deleted some time after its expiry, and its audit entry stays", async () => {
     const { api } = await service.newOrganization();
     const { body } = await api.call<{ invitationId: string; code: string }>("CreateInvitation", {
       body: { roles: ["viewer"], expiresAt: new Date(service.running.engine.now() + dayMs).toISOString() },

@@ -12,7 +12,7 @@ function kept(cache: PlanCache, ...versionIds: string[]): string[] {
   return versionIds.filter((versionId) => cache.find(versionId) !== undefined);
 }
 
-test("plans are kept up to a number of bytes; the one that was used longest ago goes first", () => {
+test("plans are kept up to a number of bytes; the least recently used goes first", () => {
   const cache = new PlanCache(100);
   for (const name of ["a", "b", "c", "d"]) keep(cache, name, 25, name);
   cache.find("a");
@@ -21,14 +21,14 @@ test("plans are kept up to a number of bytes; the one that was used longest ago 
   expect(cache.bytes).toBe(100);
 });
 
-test("one organization may use half of the cache, and beyond that its own oldest plans are removed", () => {
+test("one organization can use half of the cache, and beyond that its own oldest plans are removed", () => {
   const cache = new PlanCache(100);
   keep(cache, "quiet", 10, "q1", "q2");
   keep(cache, "busy", 20, "b1", "b2", "b3", "b4");
   expect(kept(cache, "q1", "q2", "b1", "b2", "b3", "b4")).toEqual(["q1", "q2", "b3", "b4"]);
 });
 
-test("a plan that is larger than all the room is kept alone, and the same version counts once", () => {
+test("a plan that is larger than the whole cache is kept alone, and the same version counts once", () => {
   const cache = new PlanCache(100);
   keep(cache, "one", 10, "a");
   keep(cache, "one", 500, "large", "large");
@@ -36,7 +36,7 @@ test("a plan that is larger than all the room is kept alone, and the same versio
   expect(cache.bytes).toBe(500);
 });
 
-test("an organization that drives out its own plans leaves the bound on all of them kept", () => {
+test("the total bound also holds while an organization removes its own plans", () => {
   const cache = new PlanCache(100);
   keep(cache, "others", 19, "o1", "o2", "o3", "o4", "o5");
   keep(cache, "more", 5, "m1");

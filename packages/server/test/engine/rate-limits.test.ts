@@ -66,7 +66,7 @@ describe("three nodes", () => {
     { name: "evenly", parallel: [8, 8, 8] },
     { name: "unevenly", parallel: [16, 4, 1] },
     { name: "on one node", parallel: [16, 0, 0] },
-  ])("admit as many requests as one would, whichever way the load comes: $name", async ({ parallel }) => {
+  ])("admit as many requests as one node would, with a load that comes $name", async ({ parallel }) => {
     await inOneMinute(cluster.node(0), async () => {
       const organization = await cluster.node(0).newOrganization();
       const tallies = await Promise.all(
@@ -79,7 +79,7 @@ describe("three nodes", () => {
     });
   });
 
-  test("decide a burst that is larger than the limit, and comes at one instant, as exactly", async () => {
+  test("decide a sudden burst above the limit equally exactly", async () => {
     await inOneMinute(cluster.node(0), async () => {
       const organization = await cluster.node(0).newOrganization();
       const { workflowId } = await deploy(organization.api, straightDefinition);
@@ -105,7 +105,7 @@ describe("three nodes", () => {
     });
   });
 
-  test("spend no statement on an organization that is far from its limits, and each shows what all have used of one that is not", async () => {
+  test("run no statement for an organization far from its limits, and each shows the total use of one that is near", async () => {
     await inOneMinute(cluster.node(0), async () => {
       const far = await cluster.node(0).newOrganization();
       const near = await cluster.node(0).newOrganization();
@@ -130,7 +130,7 @@ describe("three nodes", () => {
     });
   });
 
-  test("hold what the operator sets for one organization, all of them", async () => {
+  test("all apply the operator's limits for one organization", async () => {
     const { organizationId, owner } = await cluster.node(0).newOrganization();
     const limits = { organizationId, requestsPerMinute: 777, submitsPerMinute: 0, maximums: {} };
     await setOrganizationLimits(cluster.node(0).running.database, limits);
@@ -142,7 +142,7 @@ describe("three nodes", () => {
   });
 });
 
-describe("when nodes go", () => {
+describe("when nodes stop", () => {
   const cluster = useCluster(2, {
     STEPWELL_ORGANIZATION_REQUESTS_PER_MINUTE: String(limit),
     STEPWELL_TOKEN_REQUESTS_PER_MINUTE: "0",
@@ -169,7 +169,7 @@ describe("when nodes go", () => {
     return admittedBy([...before, ...after]);
   }
 
-  test("the limit holds when one is stopped", { timeout: 60_000 }, async () => {
+  test("the limit holds after one node stops", { timeout: 60_000 }, async () => {
     await inOneMinute(cluster.node(0), async () => {
       const organization = await cluster.node(0).newOrganization();
       const third = await cluster.addNode();
@@ -179,7 +179,7 @@ describe("when nodes go", () => {
     });
   });
 
-  test("the limit holds when one is killed", { timeout: 60_000 }, async () => {
+  test("the limit holds after one node is killed", { timeout: 60_000 }, async () => {
     await inOneMinute(cluster.node(0), async () => {
       const organization = await cluster.node(0).newOrganization();
       const third = await cluster.addProcess();

@@ -10,14 +10,14 @@ const entries = (from: number, to: number) =>
     (_, index) => ({ sequence: from + index, at: 0, type: "job.started" }) as HistoryEntry,
   );
 
-test("a job that was followed from its start is known whole", () => {
+test("a job that was followed from its start is known completely", () => {
   const recent = new RecentJobs();
   recent.follow(job("a", 2), entries(1, 2));
   recent.follow(job("a", 5), entries(3, 5));
   expect(recent.get("a")?.entries.map((entry) => entry.sequence)).toEqual([1, 2, 3, 4, 5]);
 });
 
-test("a job is forgotten when another node filled a gap, and not known when its start was not seen", () => {
+test("a job is forgotten if another node filled a gap, and is unknown if its start was not seen", () => {
   const recent = new RecentJobs();
   recent.follow(job("a", 2), entries(1, 2));
   recent.follow(job("a", 6), entries(5, 6));

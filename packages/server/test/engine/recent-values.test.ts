@@ -14,14 +14,14 @@ test("a value is found again by its job and its number", () => {
   expect(recent.get({ ...keyOf(1), organizationId: "other" })).toBeUndefined();
 });
 
-test("neither small values nor huge ones are kept", () => {
+test("very small and very large values are not kept", () => {
   const recent = new RecentValues();
   recent.add(keyOf(1), textOf(100));
   recent.add(keyOf(2), textOf(3_000_000));
   expect([recent.get(keyOf(1)), recent.get(keyOf(2))]).toEqual([undefined, undefined]);
 });
 
-test("those that were asked for longest ago make room for others", () => {
+test("the least recently used values are removed first", () => {
   const recent = new RecentValues();
   for (let number = 1; number <= 8; number += 1) recent.add(keyOf(number), textOf(900_000));
   expect(recent.get(keyOf(1))).toBeDefined();

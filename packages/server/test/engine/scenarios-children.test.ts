@@ -33,7 +33,7 @@ onEveryStore((home) => {
     },
   );
 
-  test.each(ways)("a job that is submitted again under its key begins no other children, %s", async (way) => {
+  test.each(ways)("a job that is submitted again under its key starts no further children, %s", async (way) => {
     const workflows = { root: [childJob("begin", "leaf", null)], leaf: [noop("only", null)] };
     const family = await Family.found(store.database, chanceOf(way), workflows, {});
     const first = await family.submit("root", { n: 1 });

@@ -37,7 +37,7 @@ onEveryStore((home) => {
     return (await listTaskQueues(nodes.database, organizationId, null, 100)).map(({ queue }) => queue);
   }
 
-  test("a queue that no worker asked for a day is forgotten, and one that is paused or has a task out is not", async () => {
+  test("a queue that no worker polled for a day is forgotten, unless it is paused or has a task with a worker", async () => {
     const registered = await version();
     const { organizationId, workflowId } = registered;
     await nodes.submit(nodes.node(), registered, {});
@@ -53,7 +53,7 @@ onEveryStore((home) => {
     expect(await listTaskWorkers(nodes.database, { organizationId, queue: "old" }, 10)).toEqual([]);
   });
 
-  test("however many names workers make up, all are forgotten after a day", async () => {
+  test("all workers are forgotten after a day, however many names they invent", async () => {
     const { organizationId } = await version();
     await asked(organizationId, 2, ["a", "b"], 400);
     expect(await queuesOf(organizationId)).toEqual([]);

@@ -172,7 +172,7 @@ onEveryStore((home) => {
     return started;
   }
 
-  test("when the store comes back after longer than a lease, the calls of living nodes are left alone", async () => {
+  test("when the store comes back after longer than a lease, the calls of living nodes stay with their nodes", async () => {
     const [owner, observer] = (await nodes(2)) as [TestNode, TestNode];
     const key = await owner.job("begun");
     const before = await read(key);
@@ -230,7 +230,7 @@ onEveryStore((home) => {
     expect(await holderOf(key)).toBe(observer.nodeId);
   });
 
-  test("a job whose version a node cannot compile is left to a node that can", async () => {
+  test("a job whose version a node cannot compile is left for a node that can compile it", async () => {
     const [leaving, unable, able] = (await nodes(3)) as [TestNode, TestNode, TestNode];
     const key = await leaving.job("begun");
     // From here on the node has the plan in its memory.
@@ -249,7 +249,7 @@ onEveryStore((home) => {
   });
 
   test.each(["57014", "22000"])(
-    "a job whose row cannot be written (%s) keeps no other from being taken over",
+    "a job whose row cannot be written (%s) does not stop the takeover of other jobs",
     async (sqlState) => {
       const [leaving, observer] = (await nodes(2)) as [TestNode, TestNode];
       const keys = [await leaving.job("begun"), await leaving.job("begun"), await leaving.job("begun")] as const;
@@ -275,7 +275,7 @@ onEveryStore((home) => {
   );
 
   test.each(["22000", "53100"])(
-    "a call whose begin cannot be noted (%s) keeps no other from being noted",
+    "a call whose start cannot be recorded (%s) does not stop the recording of others",
     async (sqlState) => {
       const [node] = (await nodes(1)) as [TestNode];
       const keys = [await node.job("waiting"), await node.job("waiting"), await node.job("waiting")] as const;
@@ -291,7 +291,7 @@ onEveryStore((home) => {
     },
   );
 
-  test("an outcome that comes after another node took the call counts until that node has said so, and then no more", async () => {
+  test("a late outcome counts until the node that took over the call has reported the interruption, and not afterwards", async () => {
     const [owner, taker] = (await nodes(2)) as [TestNode, TestNode];
     const [early, late] = [await owner.job("begun"), await owner.job("begun")];
     const [ofEarly, ofLate] = [(await callOf(early)).call, (await callOf(late)).call];
@@ -308,7 +308,7 @@ onEveryStore((home) => {
     expect(await callOf(late)).toMatchObject({ nodeId: taker.nodeId, call: { epoch: ofLate.epoch + 1 } });
   });
 
-  test("an interruption counts also when the node that took the job over dies before it has written so", async () => {
+  test("an interruption counts even if the node that took over the job dies before it writes the interruption", async () => {
     const [first, third] = (await nodes(2)) as [TestNode, TestNode];
     const key = await first.job("begun");
     const { call } = await callOf(key);
@@ -321,7 +321,7 @@ onEveryStore((home) => {
     expect(await read(key)).toMatchObject({ state: { step: { interruptions: 1 } } });
   });
 
-  test("an interruption counts also when the node that took the job over could not write it at first", async () => {
+  test("an interruption counts even if the node that took over the job could not write it at first", async () => {
     const [leaving, observer] = (await nodes(2)) as [TestNode, TestNode];
     const key = await leaving.job("begun");
     const mend = await failRow(database, key, "22000", "INSERT ON job_history");
@@ -337,7 +337,7 @@ onEveryStore((home) => {
     expect(step).toMatchObject({ attempt: 2, interruptions: 1 });
   });
 
-  test("a call that its living node forgot is made again and counts for no interruption, however many others the node owes", async () => {
+  test("a call that its living node forgot is made again and counts as no interruption, however many other calls the node owes", async () => {
     const [node] = (await nodes(1)) as [TestNode];
     const keys = await Promise.all(Array.from({ length: 600 }, () => node.job("begun")));
     const forgotten = keys.at(-1) as JobKey;
@@ -364,7 +364,7 @@ onEveryStore((home) => {
     );
   }
 
-  test("a job that its owner has gone on with is not taken over, and a call that lost its job is not begun", async () => {
+  test("a job that its owner has continued is not taken over, and a call without its job does not begin", async () => {
     const [owner, other] = (await nodes(2)) as [TestNode, TestNode];
     const key = await owner.job("waiting");
     const { call } = await callOf(key);
@@ -376,7 +376,7 @@ onEveryStore((home) => {
     expect(await markBegun(database, owner.nodeId, [call])).toEqual([call]);
   });
 
-  test("after a sleep of the machine, or a step of its clock forward, a node begins nothing before a lease of a new term", async () => {
+  test("after a sleep of the machine, or a forward step of its clock, a node begins nothing before a lease of a new term", async () => {
     const [{ node }] = (await nodes(1)) as [TestNode];
     const term = node.leaseTerm();
 
@@ -394,7 +394,7 @@ onEveryStore((home) => {
     expect(node.isLeaseValid()).toBe(false);
   });
 
-  test("a node that was held for dead and beats again stays in the list of nodes", async () => {
+  test("a node that was considered dead and beats again stays in the list of nodes", async () => {
     const [revived, observer] = (await nodes(2)) as [TestNode, TestNode];
     for (let passedMs = 0; passedMs <= leaseMs; passedMs += heartbeatMs) {
       await observer.node.runOnce();

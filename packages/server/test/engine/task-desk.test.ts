@@ -111,7 +111,7 @@ onEveryStore((home) => {
     });
   }
 
-  test("a task outlives the node that made it and the one that handed it out", async () => {
+  test("a task survives the node that created it and the node that handed it out", async () => {
     const key = await submitted();
     const taken = await take(key);
     expect(taken).toMatchObject({ ...key, step: "work", visit: 1, stand: { input: { sku: "A" }, attempt: 1 } });
@@ -121,7 +121,7 @@ onEveryStore((home) => {
     expect(await nodes.find(key)).toMatchObject({ row: { state: { status: "SUCCEEDED" } }, calls: [] });
   });
 
-  test("a task of which the node died before it was committed was never there", async () => {
+  test("a task does not exist if its node died before the commit", async () => {
     const version = await nodes.register(textOf([task("work", null)]));
     await expect(nodes.submit(nodes.node({ isDying: true }), version, {})).rejects.toThrow("The node died");
     expect(await poll(newDesk(), version.organizationId)).toEqual([]);
@@ -138,7 +138,7 @@ onEveryStore((home) => {
     expect(entries.filter(({ type }) => type === "step.succeeded")).toHaveLength(1);
   });
 
-  test("a lost worker's task is told by another node when the one that found it dies", async () => {
+  test("a lost worker's task is reported by another node if the node that found it dies", async () => {
     const key = await submitted();
     const lost = await take(key);
     await nodes.database.query(endLeases, [key.organizationId]);
@@ -155,7 +155,7 @@ onEveryStore((home) => {
     expect(await statusOf(key)).toBe("SUCCEEDED");
   });
 
-  test("a worker that answers after its lease, and before anybody missed it, is in time", async () => {
+  test("a worker that answers after its lease, but before its loss is detected, is in time", async () => {
     const key = await submitted();
     const taken = await take(key);
     await nodes.database.query(endLeases, [key.organizationId]);
@@ -166,7 +166,7 @@ onEveryStore((home) => {
     expect(told).toEqual([]);
   });
 
-  test("many tasks whose time is up are told of in portions, between which others have their turn", async () => {
+  test("many tasks with ended leases are reported in portions, and other work runs between them", async () => {
     const version = await nodes.register(
       textOf([forEach("each", { items: "${ input.list }", step: "work", concurrency: 40 }, null), task("work", null)]),
     );
@@ -186,7 +186,7 @@ onEveryStore((home) => {
     expect(most).toBeLessThan(40);
   });
 
-  test("a takeover by nodes leaves tasks alone that wait or that workers hold", async () => {
+  test("a takeover between nodes does not touch tasks that wait or that workers hold", async () => {
     const [waiting, held] = [await submitted(), await submitted()];
     await take(held);
     await takeOverAll(nodes.node());
@@ -195,7 +195,7 @@ onEveryStore((home) => {
     }
   });
 
-  test("the tasks of branches come in the order of their items, each with what its step receives", async () => {
+  test("the tasks of branches come in the order of their items, each with the input of its step", async () => {
     const each = forEach("each", { items: "${ input.list }", step: "work", concurrency: 12 }, null);
     const version = await nodes.register(textOf([each, task("work", null)]));
     const list = Array.from({ length: 12 }, (_, index) =>
@@ -210,7 +210,7 @@ onEveryStore((home) => {
     expect(await nodes.find(key)).toMatchObject({ row: { state: { status: "SUCCEEDED" } }, calls: [] });
   });
 
-  test("a task whose worker has gone in the meantime is for another that waits, at once", async () => {
+  test("a task whose worker has disconnected goes at once to another worker that waits", async () => {
     const version = await nodes.register(textOf([task("work", null)]));
     const { organizationId } = version;
     const desk = newDesk();
@@ -248,7 +248,7 @@ onEveryStore((home) => {
     expect((await desk.poll({ ...asked, deadline: performance.now() + 10_000 })).length).toBeGreaterThan(0);
   });
 
-  test("one node that asks for a task is answered, however many ask for it", async () => {
+  test("only one node's poll for a task is answered, however many nodes ask", async () => {
     const key = await submitted();
     const taken = await Promise.all(Array.from({ length: 5 }, () => poll(newDesk(), key.organizationId)));
     expect(taken.flat()).toHaveLength(1);

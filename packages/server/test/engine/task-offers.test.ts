@@ -78,7 +78,7 @@ onEveryStore((home) => {
     expect(await linesIn(version)).toEqual([]);
   });
 
-  test("the tasks of one commit are given together, each with what its step receives", async () => {
+  test("the tasks of one commit are given together, each with the input of its step", async () => {
     const each = forEach("each", { items: "${ input.list }", step: "work", concurrency: 5 }, null);
     const version = await registered(each, task("work", null));
     const { node, given } = await waiting(version.organizationId);
@@ -97,7 +97,7 @@ onEveryStore((home) => {
     expect(await given).toEqual([]);
   });
 
-  test("a task that waits already comes first", async () => {
+  test("a task that already waits comes first", async () => {
     const version = await registered(task("work", null));
     const { desk, node, given } = await waiting(version.organizationId);
     await nodes.submit(nodes.node(), version, { n: 1 });
@@ -109,7 +109,7 @@ onEveryStore((home) => {
     expect(inputs).toEqual(expect.arrayContaining([{ n: 1 }, { n: 2 }]));
   });
 
-  test("nothing of a paused queue is given", async () => {
+  test("no task of a paused queue is given", async () => {
     const version = await registered(task("work", null));
     const queue = { organizationId: version.organizationId, queue: "q" };
     const { node, given, leaving } = await waiting(version.organizationId);
@@ -123,7 +123,7 @@ onEveryStore((home) => {
     expect(await given).toEqual([]);
   });
 
-  test("a worker waits on when the node that had a task for it dies before the commit", async () => {
+  test("a worker continues to wait if the node with its task dies before the commit", async () => {
     const version = await registered(task("work", null));
     const { desk, node, given } = await waiting(version.organizationId, { isDying: true });
     await expect(nodes.submit(node, version, { n: 1 })).rejects.toThrow("The node died");
@@ -134,7 +134,7 @@ onEveryStore((home) => {
     expect(inputsOf(await given)).toEqual([{ n: 2 }]);
   });
 
-  test("a worker whose task was over before it heard of it has the next one at once", async () => {
+  test("a worker whose task ended before the worker received it gets the next one at once", async () => {
     const version = await registered(task("work", null));
     const { desk, given } = await waiting(version.organizationId);
     let end = () => {};
@@ -156,7 +156,7 @@ onEveryStore((home) => {
     expect(inputsOf(await given)).toEqual([{ n: 2 }]);
   });
 
-  test("a task whose worker has gone while it was committed is everybody's at once", async () => {
+  test("a task whose worker disconnected during the commit is available to all workers at once", async () => {
     const version = await registered(task("work", null));
     const { desk, given, leaving } = await waiting(version.organizationId);
     const offers = () => {

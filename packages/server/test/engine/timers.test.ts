@@ -57,7 +57,7 @@ onEveryStore((home) => {
   // Only the hint that is given when a timer is set makes this service handle it in time.
   const service = useService(home, { ...functions.environment, STEPWELL_POLL_MS: "30000" });
 
-  test("a retry comes when it is due, whatever the rhythm of the poll", async () => {
+  test("a retry comes when it is due, whatever the poll interval", async () => {
     const { api } = await service.newOrganization();
     const retry = { maxAttempts: 2, initialIntervalSeconds: 0.5, jitter: false };
     const { workflowId } = await deploy(api, callingDefinition("held", { retry }));
@@ -72,7 +72,7 @@ onEveryStore((home) => {
     expect(delayMs(entries, failure?.retryAt, "step.attemptStarted")).toBeLessThan(timeLimit(slackMs));
   });
 
-  test("a wait that lasts longer than it may fails the job, in time", async () => {
+  test("a wait that reaches its timeout fails the job, in time", async () => {
     const { api } = await service.newOrganization();
     const { workflowId } = await deploy(api, impatientDefinition(0.3));
     const { jobId } = await submitAndWait(api, workflowId);
@@ -103,7 +103,7 @@ onEveryStore((home) => {
     expect(await finished(api, jobId)).toMatchObject({ status: "SUCCEEDED" });
   });
 
-  test("a chain of steps that is too long for one commit goes on in the next one at once", async () => {
+  test("a chain of steps that is too long for one commit continues in the next one at once", async () => {
     const { api } = await service.newOrganization();
     const names = Array.from({ length: 450 }, (_, index) => `step-${index}`);
     const chain = names.map((name, index) => noopStep(name, names[index + 1] ?? null));
@@ -137,7 +137,7 @@ onEveryStore((home) => {
     }
   });
 
-  test("a wait's timeout comes in time also while all calls are taken", async () => {
+  test("a wait's timeout comes in time even while all calls are in use", async () => {
     const { api } = await service.newOrganization();
     const calling = await deploy(api, callingDefinition("held"));
     const impatient = await deploy(api, impatientDefinition(0.2));

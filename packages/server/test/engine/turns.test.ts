@@ -28,7 +28,7 @@ function turnsByHand() {
   return { turns, decide, pass };
 }
 
-test("in one batch an organization decides until its time is used up, and the others still have theirs", () => {
+test("an organization decides in one batch until its time is used up, and the others still have theirs", () => {
   const { turns, decide } = turnsByHand();
   const turn = turns.begin(alone);
 
@@ -40,7 +40,7 @@ test("in one batch an organization decides until its time is used up, and the ot
   expect(turns.begin(alone).take("own", decide(4.9))).toBe(4.9);
 });
 
-test("in a batch with others an organization decides for a tenth of that time", () => {
+test("an organization in a batch with others decides for a tenth of that time", () => {
   const { turns, decide } = turnsByHand();
   const turn = turns.begin(both);
   const own = Array.from({ length: 10 }, () => turn.take("own", decide(2)));
@@ -68,14 +68,14 @@ test("an organization whose time ran out gets as much room in the next batch as 
   expect(turns.roomOf("own")).toBe(Number.POSITIVE_INFINITY);
 });
 
-test("commands that cost little are followed by no rest, however many there are", () => {
+test("cheap commands cause no rest, however many there are", () => {
   const { turns, decide } = turnsByHand();
   const turn = turns.begin(alone);
   for (let count = 0; count < 1_000; count += 1) turn.take("own", decide(0.02));
   expect(turns.restMs("own")).toBe(0);
 });
 
-test("a command that costs much is followed by a rest of its organization alone, five times as long", () => {
+test("a costly command causes a rest of only its organization, five times as long", () => {
   const { turns, decide, pass } = turnsByHand();
   turns.begin(alone).take("own", decide(40));
   expect([turns.restMs("own"), turns.restMs("other")]).toEqual([200, 0]);
@@ -85,7 +85,7 @@ test("a command that costs much is followed by a rest of its organization alone,
   expect(turns.restMs("own")).toBe(0);
 });
 
-test("the rests of two costly commands of one batch come one after the other", () => {
+test("the rests after two costly commands of one batch follow each other", () => {
   const { turns, decide } = turnsByHand();
   const turn = turns.begin(alone);
   turn.take("own", decide(15));
@@ -93,20 +93,20 @@ test("the rests of two costly commands of one batch come one after the other", (
   expect(turns.restMs("own")).toBe(15 * 5 + 25 * 5 - 25);
 });
 
-test("a command that took long because the thread waited for a processor is followed by no rest", () => {
+test("a command that was slow because the thread waited for a processor causes no rest", () => {
   const { turns, decide } = turnsByHand();
   turns.begin(alone).take("own", decide(40, 1));
   expect(turns.restMs("own")).toBe(0);
 });
 
-test("an organization whose commands took long because the thread waited for a processor goes on in the same batch", () => {
+test("an organization whose commands were slow because the thread waited for a processor continues in the same batch", () => {
   const { turns, decide } = turnsByHand();
   const turn = turns.begin(alone);
   const decisions = Array.from({ length: 10 }, () => turn.take("own", decide(4.9, 0.1)));
   expect(decisions).not.toContain(undefined);
 });
 
-test("an organization whose part of a batch is large rests when there are others, for three times what it costs beyond 5 ms", () => {
+test("an organization with a large part of a batch rests if there are others, for three times its cost beyond 5 ms", () => {
   const { turns, pass } = turnsByHand();
   const turn = turns.begin(both);
   turn.noteBytes("own", 100_000);
@@ -120,7 +120,7 @@ test("an organization whose part of a batch is large rests when there are others
   expect(turns.restMs("own")).toBe(0);
 });
 
-test("many small commands in a batch with others have less room in the next, and are followed by hardly any rest", () => {
+test("many small commands in a batch with others get less room in the next batch, and cause hardly any rest", () => {
   const { turns, decide } = turnsByHand();
   const turn = turns.begin(both);
   for (let count = 0; count < 100; count += 1) turn.take("own", decide(0.01));
@@ -132,7 +132,7 @@ test("many small commands in a batch with others have less room in the next, and
   expect(turns.roomOf("own")).toBe(172);
 });
 
-test("an organization that has been alone for a second neither rests nor has less room, however much it writes", () => {
+test("an organization that has been alone for a second neither rests nor loses room, however much it writes", () => {
   const { turns, decide, pass } = turnsByHand();
   turns.begin(both);
   pass(900);

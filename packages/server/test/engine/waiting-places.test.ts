@@ -17,7 +17,7 @@ function placesOf(maxCount: number, maxCountOf: (organizationId: string) => numb
   return { places, takeAll };
 }
 
-test("an organization that takes all it can leaves places for the next, and for the one after that", () => {
+test("an organization that takes as many places as it can leaves places for the next one, and for the one after that", () => {
   const { places, takeAll } = placesOf(20);
   const counts = ["a", "b", "c", "d"].map((organizationId) => takeAll(organizationId).taken.length);
   expect(counts).toEqual([10, 5, 3, 1]);
@@ -30,7 +30,7 @@ test("an organization that takes all it can leaves places for the next, and for 
   );
 });
 
-test("an organization has no more than its own maximum, and the error names it", () => {
+test("an organization can have only its own maximum of places, and the error names the maximum", () => {
   const { takeAll } = placesOf(20, (organizationId) => (organizationId === "small" ? 2 : 20));
   const { taken, error } = takeAll("small");
   expect(taken).toHaveLength(2);
@@ -42,7 +42,7 @@ test("an organization has no more than its own maximum, and the error names it",
   });
 });
 
-test("a place that is given back twice is free once, and a node without a free place says so", () => {
+test("a place that is returned twice is free only once, and a node without a free place reports that", () => {
   const { places } = placesOf(1);
   const leave = places.take("a");
   expect(() => places.take("b")).toThrow(expect.objectContaining({ code: "UnavailableError" }));

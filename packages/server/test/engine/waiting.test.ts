@@ -41,7 +41,7 @@ async function untilSomebodyWaits(node: TestService): Promise<void> {
   await vi.waitFor(() => expect(node.running.engine.gauges().waitingRequests).toBeGreaterThan(0), waitOptions);
 }
 
-test("a request that waits on one node soon learns that the job has ended on another", async () => {
+test("a request that waits on one node is soon notified that the job has ended on another", async () => {
   const organization = await cluster.node(0).newOrganization();
   const [here, there] = everywhere(organization);
   const { workflowId } = await deploy(here, waitingDefinition);
@@ -76,7 +76,7 @@ test("a watcher on one node sees everything that happens on another, until the e
   expect(new Set(seen).has("event.received")).toBe(true);
 });
 
-test("a node that drains answers those who wait on it with what there is", async () => {
+test("a node that drains answers waiting requests with the present state", async () => {
   const organization = await cluster.node(0).newOrganization();
   const { workflowId } = await deploy(organization.api, waitingDefinition);
   const { jobId } = await submitAndWait(organization.api, workflowId);
@@ -96,7 +96,7 @@ test("a node that drains answers those who wait on it with what there is", async
   expect(await stream.next()).toEqual({ done: true, value: undefined });
 });
 
-test("the same submission many times at once, on all nodes, is one job", async () => {
+test("many simultaneous submissions under one key, on all nodes, create one job", async () => {
   const organization = await cluster.node(0).newOrganization();
   const nodes = everywhere(organization);
   const { workflowId } = await deploy(organization.api, straightDefinition);
@@ -122,7 +122,7 @@ test("the same submission many times at once, on all nodes, is one job", async (
   expect(body.jobs.map((job) => job.jobId).sort()).toEqual(jobIds.sort());
 });
 
-test("the same event many times at once, on all nodes, is one event", async () => {
+test("many simultaneous sendings of one event, on all nodes, create one event", async () => {
   const organization = await cluster.node(0).newOrganization();
   const nodes = everywhere(organization);
   const { workflowId } = await deploy(organization.api, definitionOf(waitStep("wait", ["one", "other"], null)));
@@ -137,7 +137,7 @@ test("the same event many times at once, on all nodes, is one event", async () =
   expect(body).toMatchObject({ events: [{ eventId: "one", duplicateCount: 59 }] });
 });
 
-test("a job goes on with the last of the events that it needs and with no earlier one, in whichever order and by whichever node they come", async () => {
+test("a job continues with the last of its required events and not earlier, in any order and through any node", async () => {
   const organization = await cluster.node(0).newOrganization();
   const nodes = everywhere(organization);
   const eventIds = ["a", "b", "c", "d", "e"];

@@ -21,7 +21,7 @@ onOneStore((home) => {
     return { secret: body.secret, recoveryCodes: confirmed.body.recoveryCodes, usedCode };
   }
 
-  test("is in force from its first code on, which is used up by that", async () => {
+  test("is active from its first code on, and that code is then used up", async () => {
     const person = await newSignedInPerson(service);
     const { client } = person;
     const signIn = signInAt(service, now);
@@ -45,7 +45,7 @@ onOneStore((home) => {
     });
   });
 
-  test("is not started without the password, and not while there is one", async () => {
+  test("cannot be started without the password, or while one is active", async () => {
     const { client } = await newSignedInPerson(service);
     const body = { password: "not the password" };
     const refused = await client.refused("StartSecondFactor", "ValidationError", { body });
@@ -55,7 +55,7 @@ onOneStore((home) => {
     await client.refused("StartSecondFactor", "ValidationError", { body: proof });
   });
 
-  test("is asked for when the password is changed, and for new recovery codes, each code once", async () => {
+  test("is required to change the password and to get new recovery codes, and each code works once", async () => {
     const { client } = await newSignedInPerson(service);
     const { secret, recoveryCodes, usedCode } = await enable(client);
     const change = { currentPassword: rightPassword, newPassword: "another long password" };
@@ -70,7 +70,7 @@ onOneStore((home) => {
     await client.call("ChangePassword", { body: { ...change, code: fresh }, status: 204 });
   });
 
-  test("codes that are tried to put it in force count like wrong passwords, and a right one is not looked at then", async () => {
+  test("wrong codes during its setup count like wrong passwords, and after too many of them even a right code is not checked", async () => {
     const { client } = await newSignedInPerson(service);
     const { body } = await client.call<{ secret: string }>("StartSecondFactor", { body: proof });
     const guess = () => client.callAny("ConfirmSecondFactor", { body: { code: "000000" } });
@@ -94,7 +94,7 @@ onOneStore((home) => {
     await enable(client);
   });
 
-  test("wrong codes beside the right password count, wherever they are asked for", async () => {
+  test("wrong codes beside the right password count, wherever they are entered", async () => {
     const { client } = await newSignedInPerson(service);
     const { secret } = await enable(client);
     const wrong = { ...proof, code: "abcd-efgh-ijkm-npqr" };
@@ -114,7 +114,7 @@ onOneStore((home) => {
     }
   });
 
-  test("is removed by who has both, and its recovery codes with it", async () => {
+  test("can be removed with password and code, and its recovery codes are removed with it", async () => {
     const person = await newSignedInPerson(service);
     const { client } = person;
     const { recoveryCodes } = await enable(client);
@@ -130,7 +130,7 @@ onOneStore((home) => {
     await enable(client);
   });
 
-  test("is told of in the account's activity, from its beginning", async () => {
+  test("is recorded in the account's activity from its setup on", async () => {
     const { client } = await newSignedInPerson(service);
     await enable(client);
     const { body } = await client.call<{ activities: { action: string }[] }>("ListAccountActivity");
@@ -140,7 +140,7 @@ onOneStore((home) => {
     ]);
   });
 
-  test("leaves nothing in the store that could be used: neither the secret nor a recovery code", async () => {
+  test("leaves nothing usable in the store: neither the secret nor a recovery code", async () => {
     const { client, userId } = await newSignedInPerson(service);
     const { secret, recoveryCodes } = await enable(client);
     const statement = {

@@ -43,7 +43,7 @@ onOneStore((home) => {
     });
   });
 
-  test("an API token has no part in anybody's account, whatever it may do", async () => {
+  test("an API token has no access to any account, whatever its permissions", async () => {
     const { api } = await service.newOrganization();
     const body = { name: "t", permissions: ["member:update"] };
     const { token } = (await api.call<{ token: string }>("CreateApiToken", { body })).body;
@@ -52,7 +52,7 @@ onOneStore((home) => {
   });
 
   describe("the password", () => {
-    test("is changed by who knows it, and is another one from then on", async () => {
+    test("can be changed with the current password, and only the new one works afterwards", async () => {
       const person = await newSignedInPerson(service);
       const signIn = signInAt(service, () => service.running.engine.now());
       const before = await signIn.attempt(attemptOf(person));
@@ -65,7 +65,7 @@ onOneStore((home) => {
       expect(actionsOf(activities)).toEqual(["password-changed", "sign-in-refused"]);
     });
 
-    test("is not changed by who does not know it, and guesses here are held back like everywhere", async () => {
+    test("cannot be changed without the current password, and guesses are slowed down as at the sign-in", async () => {
       const { client } = await newSignedInPerson(service);
       const body = { currentPassword: "not the password", newPassword };
       for (let index = 0; index < 5; index += 1) {
@@ -77,7 +77,7 @@ onOneStore((home) => {
       expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
     });
 
-    test("is changed once when two change it at the same moment", async () => {
+    test("is changed once if two requests change it at the same moment", async () => {
       const { client } = await newSignedInPerson(service);
       const answers = await Promise.all(
         [newPassword, `${newPassword}!`].map((chosen) =>
@@ -87,7 +87,7 @@ onOneStore((home) => {
       expect(answers.filter(({ status }) => status === 204)).toHaveLength(1);
     });
 
-    test("of who has none cannot be changed, and the answer says what to do", async () => {
+    test("a password of an account without one cannot be changed, and the answer says what to do", async () => {
       const { client } = await newSignedInPerson(service, null);
       const body = { currentPassword: rightPassword, newPassword };
       const { body: problem } = await client.refused("ChangePassword", "ConflictError", { body });
@@ -99,11 +99,11 @@ onOneStore((home) => {
       ["11 characters that are two UTF-16 halves each", "😀".repeat(11), "must have at least 12 characters"],
       ["257 characters", "x y".repeat(86), "must have at most 256 characters"],
       ["half a megabyte", "x".repeat(500_000), "must have at most 256 characters"],
-      ["one of the commonest", "Password1234", "is one of the first that an attacker would try"],
+      ["one of the most common", "Password1234", "is one of the first that an attacker would try"],
       ["one character again and again", "aaaaaaaaaaaaaaaa", "is one of the first that an attacker would try"],
       ["the same as before", rightPassword, "must be another one than the current"],
       ["empty", "", "must have at least 12 characters"],
-    ])("is refused when it is %s, without a look at the current one", async (_name, chosen, detail) => {
+    ])("is rejected if it is %s, without a check of the current one", async (_name, chosen, detail) => {
       const { client } = await newSignedInPerson(service);
       const currentPassword = chosen === rightPassword ? rightPassword : "not the password";
       const body = { currentPassword, newPassword: chosen };
@@ -112,7 +112,7 @@ onOneStore((home) => {
       expect((await client.call<Activities>("ListAccountActivity")).body.activities).toEqual([]);
     });
 
-    test("is refused when it is the e-mail address, and when it holds a NUL", async () => {
+    test("is rejected if it is the e-mail address, or contains a NUL", async () => {
       const { client, email } = await newSignedInPerson(service);
       for (const chosen of [email.toUpperCase(), "a long password\0"]) {
         const body = { currentPassword: rightPassword, newPassword: chosen };
@@ -122,7 +122,7 @@ onOneStore((home) => {
   });
 
   describe("a user token", () => {
-    test("is shown once, acts as its user, and is gone when it was revoked", async () => {
+    test("is shown once, acts as its user, and is deleted when it is revoked", async () => {
       const { client } = await newSignedInPerson(service);
       const { body } = await client.call<CreatedUserToken>("CreateUserToken", { body: tokenNamed("laptop") });
       expect(body.token.startsWith(body.tokenPrefix)).toBe(true);
@@ -146,7 +146,7 @@ onOneStore((home) => {
       expect(actionsOf(activities)).toEqual(["user-token-created", "user-token-revoked"]);
     });
 
-    test("expires when it should, and takes no Idempotency-Key, since it is shown only once", async () => {
+    test("expires at its time, and is created without an Idempotency-Key, since it is shown only once", async () => {
       const { client } = await newSignedInPerson(service);
       const past = { ...tokenNamed("t"), expiresAt: "2020-01-01T00:00:00Z" };
       await client.refused("CreateUserToken", "ValidationError", { body: past });
@@ -161,7 +161,7 @@ onOneStore((home) => {
         .toBe(401);
     });
 
-    test("of somebody else is as unknown as one that nobody has", async () => {
+    test("a user token of another user gets the same answer as an unknown one", async () => {
       const ada = await newSignedInPerson(service);
       const eve = await newSignedInPerson(service);
       const { body } = await ada.client.call<CreatedUserToken>("CreateUserToken", { body: tokenNamed("t") });
@@ -173,7 +173,7 @@ onOneStore((home) => {
       await ada.client.as(body.token).call("GetAccount");
     });
 
-    test("of a disabled user is refused within a second, and holds again when the user is enabled", async () => {
+    test("a token of a disabled user is rejected within a second, and works again when the user is enabled", async () => {
       const { client, userId } = await newSignedInPerson(service);
       const { database, engine } = service.running;
       await client.call("GetAccount");
@@ -202,7 +202,7 @@ onOneStore((home) => {
 describe("on two nodes", () => {
   const cluster = useCluster(2);
 
-  test("a user token that is revoked on one is refused on the other within a second", async () => {
+  test("a user token that is revoked on one node is rejected on the other within a second", async () => {
     const { client } = await newSignedInPerson(cluster.node(0));
     const { body } = await client.call<CreatedUserToken>("CreateUserToken", { body: tokenNamed("t") });
     const there = cluster.node(1).client(body.token);

@@ -99,7 +99,7 @@ onOneStore((home) => {
     }
   }
 
-  test("answers about what is another organization's are those about what never existed", async () => {
+  test("requests about another organization's resources get the same answers as requests about resources that never existed", async () => {
     const startedAt = performance.now();
     const reads = cells.filter(({ attack }) => attack.operation.method === "GET");
     const writes = cells.filter(({ attack }) => attack.operation.method !== "GET");
@@ -159,7 +159,7 @@ onOneStore((home) => {
     return new Set(cells.map(({ attack }) => attack.field).filter((field) => field !== undefined)).size;
   }
 
-  test("every id that a path takes is among what the other organization has, and every list gave a page token", () => {
+  test("every id that a path takes exists in the other organization, and every list gave a page token", () => {
     for (const operation of document.operations.filter(({ permission }) => permission !== "none")) {
       for (const field of fieldsOf(document, operation)) {
         if (field.place === "path")
@@ -174,7 +174,7 @@ onOneStore((home) => {
     expect(things.listsWithPages.toSorted()).toEqual(expected.sort());
   });
 
-  test("every id and every name is looked for: some caller is told more than that the request is not valid", () => {
+  test("every id and every name is really looked up: at least one caller gets more than a validation error", () => {
     const attacks = new Set(cells.map(({ attack }) => attack).filter(({ fits }) => fits));
     const tooEarly = new Set([400, 401]);
     const early = [...attacks].filter(({ label }) => statuses.get(label)?.isSubsetOf(tooEarly) ?? true);

@@ -22,7 +22,7 @@ onOneStore((home) => {
     return (await api.call<CreatedToken>("CreateApiToken", { body: { name: "t", permissions, ...more } })).body;
   }
 
-  test("a token is shown once; later its name, permissions and prefix are all there is to see", async () => {
+  test("a token is shown once, and afterwards only its name, permissions and prefix are visible", async () => {
     const { api, organizationId, owner } = await service.newOrganization();
     const created = await create(api, ["job:read", "job:submit"], { expiresAt: "2099-01-01T00:00:00+01:00" });
     expect(created).toMatchObject({
@@ -40,7 +40,7 @@ onOneStore((home) => {
     expect(JSON.stringify([read.body, list.body])).not.toContain(created.token);
   });
 
-  test("api-auth-tokens are the same tokens under another path, and the audit trail knows one action", async () => {
+  test("api-auth-tokens are the same tokens under another path, with the same action in the audit trail", async () => {
     const { api } = await service.newOrganization();
     const body = { name: "t", permissions: ["job:read"] };
     const { body: created } = await api.call<CreatedToken & { apiAuthTokenId: string }>("CreateApiAuthToken", { body });
@@ -69,7 +69,7 @@ onOneStore((home) => {
     ]);
   });
 
-  test("no token is in the store", async () => {
+  test("the store contains no token", async () => {
     const { api, organizationId } = await service.newOrganization();
     const { token } = await create(api, ["job:read"]);
     const rows = await service.running.database.query<object>(
@@ -91,7 +91,7 @@ onOneStore((home) => {
     ["a permission twice", { permissions: ["job:read", "job:read"] }],
     ["every permission at once", { permissions: ["*"] }],
     ["permissions that are no list", { permissions: "job:read" }],
-    ["what only people may do", { permissions: ["organization:create"] }],
+    ["a permission that only users can have", { permissions: ["organization:create"] }],
     ["a name of 10,000 characters", { name: "x".repeat(10_000) }],
     ["a blank name", { name: "  " }],
     ["an expiry that is past", { expiresAt: "2020-01-01T00:00:00Z" }],
@@ -104,14 +104,14 @@ onOneStore((home) => {
     expect((await api.call("ListApiTokens")).body).toEqual({ apiTokens: [] });
   });
 
-  test("a mistyped permission is answered with the one that was meant", async () => {
+  test("a mistyped permission gets an answer that suggests the intended one", async () => {
     const { api } = await service.newOrganization();
     const body = { name: "t", permissions: ["job:submitt"] };
     const { body: problem } = await api.refused("CreateApiToken", "ValidationError", { body });
     expect(problem.errors?.[0]?.detail).toContain("did you mean `job:submit`?");
   });
 
-  test("a body full of wrong permissions is refused quickly and with a short answer", async () => {
+  test("a body full of wrong permissions is rejected quickly and with a short answer", async () => {
     const { api } = await service.newOrganization();
     const body = { name: "t", permissions: Array.from({ length: 200_000 }, () => "*") };
     const startedAt = performance.now();
@@ -120,7 +120,7 @@ onOneStore((home) => {
     expect(problem.errors?.length).toBeLessThan(60);
   });
 
-  test("nobody grants what they lack, and a token makes tokens only if it was granted that", async () => {
+  test("a caller cannot grant permissions that they lack, and a token can create tokens only if it has that permission", async () => {
     const { api } = await service.newOrganization();
     const maker = api.as((await create(api, ["apitoken:create", "apitoken:update", "job:submit"])).token);
     await create(maker, ["job:submit", "workflow:read"]);
@@ -132,7 +132,7 @@ onOneStore((home) => {
     await reader.refused("CreateApiToken", "AuthorizationError", { body: { name: "t", permissions: ["job:read"] } });
   });
 
-  test("nobody gives a token more than they hold themselves, or touches one that holds more", async () => {
+  test("a caller can give a token only permissions of their own, and cannot change a token that has more", async () => {
     const { api } = await service.newOrganization();
     const strong = await create(api, ["job:cancel"], { expiresAt: "2099-01-01T00:00:00Z" });
     const weak = await create(api, ["job:read"], { expiresAt: "2099-01-01T00:00:00Z" });
@@ -155,7 +155,7 @@ onOneStore((home) => {
     expect(body).not.toHaveProperty("expiresAt");
   });
 
-  test("a change of permissions holds at once on the node that made it", async () => {
+  test("a change of permissions takes effect at once on the node that made it", async () => {
     const { api } = await service.newOrganization();
     const { token, tokenId } = await create(api, ["job:list"]);
     const program = api.as(token);
@@ -166,7 +166,7 @@ onOneStore((home) => {
     await api.refused("UpdateApiToken", "ValidationError", { params: { tokenId }, body: {} });
   });
 
-  test("a revoked token is refused at once, and is gone", async () => {
+  test("a revoked token is rejected at once, and is no longer listed", async () => {
     const { api } = await service.newOrganization();
     const { token, tokenId } = await create(api, ["job:list"]);
     const program = api.as(token);
@@ -180,7 +180,7 @@ onOneStore((home) => {
     expect((await api.call("ListApiTokens")).body).toEqual({ apiTokens: [] });
   });
 
-  test("a token is refused from the moment at which it expires", async () => {
+  test("a token is rejected from the moment at which it expires", async () => {
     const { api, organizationId } = await service.newOrganization();
     const { engine } = service.running;
     const expiresAt = engine.now() + 700;
@@ -192,7 +192,7 @@ onOneStore((home) => {
     expect(body.detail).toContain("expired");
   });
 
-  test("a token of one organization can do nothing in another, and its name is of no use there", async () => {
+  test("a token of one organization can do nothing in another, also if it uses that organization's name", async () => {
     const { api } = await service.newOrganization();
     const other = await service.newOrganization();
     const { tokenId, token } = await create(api, ["job:list", "apitoken:read"]);
@@ -202,7 +202,7 @@ onOneStore((home) => {
     await api.as(token).call("ListJobs");
   });
 
-  test("a token lists its own organization, and cannot make another", async () => {
+  test("a token lists its own organization, and cannot create another", async () => {
     const { api, organizationId } = await service.newOrganization();
     const { token } = await create(api, ["organization:read"]);
     const { body } = await api.as(token).call<{ organizations: object[] }>("ListOrganizations");
@@ -211,7 +211,7 @@ onOneStore((home) => {
     await api.as(token).refused("CreateOrganization", "AuthorizationError", { body: names });
   });
 
-  test("the set of a pipeline does a whole deployment: find or register, version, tag, submit, poll", async () => {
+  test("the documented permissions of a pipeline are enough for a whole deployment: find or register, version, tag, submit, poll", async () => {
     const { api } = await service.newOrganization();
     const granted = ["workflow:create", "workflow:version:create", "job:submit", "job:read", "job:list"];
     const pipeline = api.as((await create(api, granted)).token);
@@ -223,7 +223,7 @@ onOneStore((home) => {
     await pipeline.call("ListJobs");
   });
 
-  test("when a token was last used is written down, off the request's path", async () => {
+  test("the last use of a token is recorded outside of the request's path", async () => {
     const { api } = await service.newOrganization();
     const { token, tokenId } = await create(api, ["job:list"]);
     await api.as(token).call("ListJobs");

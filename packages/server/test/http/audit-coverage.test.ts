@@ -65,13 +65,13 @@ onOneStore((home) => {
     weak = (await world.organization.api.call<{ token: string }>("CreateApiToken", { body })).body.token;
   }, 60_000);
 
-  test("every operation that writes is either recorded, or on the list of those that are not", async () => {
+  test("every operation that writes is either recorded, or on the list of unrecorded ones", async () => {
     const { operations } = await world.organization.api.document();
     const all = operations.filter(({ method }) => writing.includes(method)).map(({ operationId }) => operationId);
     expect([...recorded, ...Object.keys(unaudited)].sort()).toEqual(all.sort());
   });
 
-  describe("an accepted change leaves exactly one row, with who did it", () => {
+  describe("an accepted change leaves exactly one row, with its actor", () => {
     test.each(recorded)("%s", async (operationId) => {
       const row = rows[operationId];
       if (row === undefined) throw new Error(`${operationId} has no row.`);
@@ -118,7 +118,7 @@ onOneStore((home) => {
     },
   );
 
-  test("refusals to strangers and to callers without a credential are not recorded", async () => {
+  test("rejected requests of strangers and of callers without a credential are not recorded", async () => {
     const { api } = world.organization;
     const stranger = await service.newUser();
     const name = randomUUID();
@@ -155,7 +155,7 @@ onOneStore((home) => {
     ]);
   });
 
-  test("a caller who is denied again and again writes one row a second, which later says how many more there were", async () => {
+  test("a caller who is denied again and again adds one row a second, which later says how many more denials there were", async () => {
     const { api } = world.organization;
     const { body } = await api.call<{ token: string }>("CreateApiToken", {
       body: { name: "stubborn", permissions: ["metrics:read"] },
@@ -186,7 +186,7 @@ onOneStore((home) => {
     expect(await rowsLeftBy("CreateApiToken", [...within, ...within])).toBe(2);
   });
 
-  test("a caller who is denied ever new things cannot fill the disk: sixty rows a minute are written at most", async () => {
+  test("a caller who is denied ever new requests cannot fill the disk: at most sixty rows a minute are written", async () => {
     const { api, organizationId } = await service.newOrganization();
     const { body } = await api.call<{ token: string }>("CreateApiToken", {
       body: { name: "scanner", permissions: ["metrics:read"] },
@@ -207,7 +207,7 @@ onOneStore((home) => {
     expect(await rowsOfAction(service, organizationId, "CreateInvitation")).toEqual([]);
   });
 
-  test("a target that nothing can be named by is left out of the row", async () => {
+  test("a target that cannot be the id or name of anything is left out of the row", async () => {
     const { api } = world.organization;
     const { body } = await api.call<{ token: string }>("CreateApiToken", {
       body: { name: "odd", permissions: ["metrics:read"] },

@@ -12,7 +12,7 @@ import { AuditDenials } from "../../src/http/door/audit-denials.ts";
 onOneStore((home) => {
   const service = useService(home);
 
-  test("a denial is recorded also when the client hung up before its body was read", async () => {
+  test("a denial is recorded even if the client hung up before its body was read", async () => {
     const { organizationId } = await service.newOrganization();
     const { database, engine } = service.running;
     const raw = new Readable({ read() {} });

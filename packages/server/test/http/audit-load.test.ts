@@ -4,7 +4,7 @@ import { useCluster } from "../engine/cluster.ts";
 
 const cluster = useCluster(1);
 
-test("however many ask for a verification at once, and whatever they expect, one goes over the trail", async () => {
+test("simultaneous requests for a verification share one run over the trail, whatever seals they expect", async () => {
   const { api } = await cluster.node(0).newOrganization();
   await onServer(cluster.databaseUrl, async (client) => {
     await client.query("BEGIN");

@@ -39,7 +39,7 @@ onOneStore((home) => {
     return { ...body, client: api.as(body.token) };
   }
 
-  test("the trail tells newest first who did what to what, and what changed", async () => {
+  test("the trail shows, newest first, who changed what and how", async () => {
     const { api, owner, organizationId } = await service.newOrganization();
     const { workflowId, versionId } = await deploy(api, waitingDefinition);
     const second = await registerVersion(api, workflowId, straightDefinition);
@@ -87,7 +87,7 @@ onOneStore((home) => {
     expect(JSON.stringify(entries)).not.toContain("integrationDetails");
   });
 
-  test("changes of jobs by people are recorded; events of programs, and requests that change nothing, are not", async () => {
+  test("changes of jobs by users are recorded; events of programs, and requests without an effect, are not", async () => {
     const { api } = await service.newOrganization();
     const { workflowId } = await deploy(api, waitingDefinition);
     const { jobId } = await submitAndWait(api, workflowId);
@@ -112,7 +112,7 @@ onOneStore((home) => {
     expect(await rowsOfRequest(await api.refused("ResumeJob", "ConflictError", job), service)).toEqual([]);
   });
 
-  test("a request that is repeated under its key leaves one row", async () => {
+  test("a request that is repeated under its key adds one row", async () => {
     const { api, organizationId } = await service.newOrganization();
     const { workflowId } = await deploy(api, waitingDefinition);
     const { jobId } = await submitAndWait(api, workflowId);
@@ -131,7 +131,7 @@ onOneStore((home) => {
     expect(await rowsOfAction(service, organizationId, "SendJobEvent")).toHaveLength(1);
   });
 
-  test("a change that is rolled back leaves no row", async () => {
+  test("a change that is rolled back adds no row", async () => {
     const { api, organizationId } = await service.newOrganization();
     const { database } = service.running;
     const { workflowId } = await deploy(api, waitingDefinition);
@@ -153,7 +153,7 @@ onOneStore((home) => {
     expect((await api.call("GetJob", { params: { jobId } })).body.status).toBe("RUNNING");
   });
 
-  test("no secret is in any row", async () => {
+  test("no row contains a secret", async () => {
     const { api, owner, organizationId } = await service.newOrganization();
     const { token, tokenId } = await apiToken(api, ["job:read"]);
     await api.call("UpdateApiToken", { params: { tokenId }, body: { name: "other" } });
@@ -176,7 +176,7 @@ onOneStore((home) => {
     for (const secret of [...secrets, ...hashes.map(({ hash }) => hash)]) expect(all).not.toContain(secret);
   });
 
-  test("filters narrow the trail down, and pages follow each other without a gap", async () => {
+  test("filters limit the trail, and pages follow each other without a gap", async () => {
     const { api, owner } = await service.newOrganization();
     for (const name of ["a", "b", "c"]) await api.call("RegisterWorkflow", { body: { name } });
     const { client, tokenId } = await apiToken(api, ["workflow:create"]);
@@ -218,13 +218,13 @@ onOneStore((home) => {
     expect(paged).toEqual(all);
   });
 
-  test("an entry names its seal once it is sealed", async () => {
+  test("an entry shows its seal once it is sealed", async () => {
     const { api, organizationId } = await service.newOrganization();
     await sealAll(service, organizationId);
     expect((await listed(api)).map(({ seal }) => seal)).toEqual([{ number: 1 }]);
   });
 
-  test("the trail is verified over HTTP, and what is wrong is told in a sentence", async () => {
+  test("the trail can be verified over HTTP, and each finding is one sentence", async () => {
     const { api, organizationId } = await service.newOrganization();
     await api.call("RegisterWorkflow", { body: { name: "a" } });
     await sealAll(service, organizationId);
@@ -248,7 +248,7 @@ onOneStore((home) => {
     }
   });
 
-  test("an export of 5,000 entries is whole, in order, and well-formed in both formats", async () => {
+  test("an export of 5,000 entries is complete, in order, and valid in both formats", async () => {
     const { api, organizationId, owner } = await service.newOrganization();
     const { engine, database } = service.running;
     const name = '=HYPERLINK("x"), or\nnot';
@@ -293,7 +293,7 @@ onOneStore((home) => {
     expect(whole.body.split("\r\n")).toHaveLength(5_003);
   });
 
-  test("an export stops when its client goes", async () => {
+  test("an export stops when its client disconnects", async () => {
     const { api, organizationId, owner } = await service.newOrganization();
     const { database } = service.running;
     await ask(
@@ -328,7 +328,7 @@ onOneStore((home) => {
     }
   });
 
-  test("rows of a deleted organization stay, and its end is among them", async () => {
+  test("rows of a deleted organization stay, and one of them records the deletion", async () => {
     const { api, organizationId } = await service.newOrganization();
     const answer = await api.call("DeleteOrganization");
     const rows: AuditRow[] = await rowsOfRequest(answer, service);

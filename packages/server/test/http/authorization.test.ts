@@ -45,7 +45,7 @@ onOneStore((home) => {
     }
   });
 
-  test("every permission is asked for by some operation, held by some caller and missing in another", () => {
+  test("every permission is required by some operation, held by some caller and missing in another", () => {
     const asked = document.operations.map(({ permission }) => permission);
     for (const permission of permissions) {
       expect(asked).toContain(permission);
@@ -56,7 +56,7 @@ onOneStore((home) => {
     }
   });
 
-  test("every operation is tried by strangers, by one who has its permission alone, and by one who has everything else", () => {
+  test("every operation is called by strangers, by a caller with its permission alone, and by one with all other permissions", () => {
     for (const [operationId, those] of plan) {
       const operation = document.operation(operationId);
       const tried = those.map((caller) => permissionsAt(caller, operation));
@@ -70,12 +70,12 @@ onOneStore((home) => {
     }
   });
 
-  test("every caller tries some operation", () => {
+  test("every caller calls some operation", () => {
     const trying = new Set([...plan.values()].flat());
     expect(callers.filter((caller) => !trying.has(caller)).map(({ name }) => name)).toEqual([]);
   });
 
-  test.each(inOrder)("%s is for those who may, and for nobody else", async (operationId, row) => {
+  test.each(inOrder)("%s is allowed for callers with its permission, and for no others", async (operationId, row) => {
     const operation = document.operation(operationId);
     await atOnce(plan.get(operationId) ?? [], async (caller) => {
       const client = own.organization.api.as(caller.token);
@@ -97,7 +97,7 @@ onOneStore((home) => {
     });
   });
 
-  test("reads and changes that two organizations ask for at one instant share statements, but nothing else", async () => {
+  test("simultaneous reads and changes of two organizations share statements, but nothing else", async () => {
     const { engine } = service.running;
     const theirs = { organizationId: foreign.ids.organizationId, jobId: foreign.ids.jobId };
     const reach = { organizationId: own.ids.organizationId, jobId: foreign.ids.jobId };
@@ -113,7 +113,7 @@ onOneStore((home) => {
     expect(statuses).toEqual(calls.map((_, index) => (index % 2 === 0 ? 404 : 200)));
   });
 
-  test("an id in capitals is the same id", async () => {
+  test("an id in capital letters is the same id", async () => {
     const { api } = own.organization;
     const { organizationId, jobId } = own.ids;
     const params = { organizationId: organizationId.toUpperCase(), jobId: jobId.toUpperCase() };

@@ -154,7 +154,7 @@ async function silentServer() {
   });
 }
 
-test("a base backup of a PostgreSQL server that works is restored: all jobs under way end, and nothing is there or done twice", async () => {
+test("a base backup of a PostgreSQL server in use can be restored: all running jobs end, and nothing exists or happens twice", async () => {
   await using server = await silentServer();
   const password = randomBytes(16).toString("hex");
   const urlAt = (port: number, database: string) => `postgres://postgres:${password}@127.0.0.1:${port}/${database}`;
@@ -189,7 +189,7 @@ test("a base backup of a PostgreSQL server that works is restored: all jobs unde
   await after.stop();
 }, 60_000);
 
-test("a copy of the embedded store's directory, made while it is stopped, is restored: all jobs under way end, and nothing is there or done twice", async () => {
+test("a copy of the embedded store's directory, made while it is stopped, can be restored: all running jobs end, and nothing exists or happens twice", async () => {
   await using server = await silentServer();
   const [directory, copy] = [1, 2].map(() => join(inject("scratchDirectory"), randomUUID()));
   const storeIn = (path = "") => ({

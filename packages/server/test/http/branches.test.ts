@@ -112,7 +112,7 @@ onOneStore((home) => {
     });
   });
 
-  test("GetJob shows the wait of a branch as the current step, with its events, though another branch began a step later", async () => {
+  test("GetJob shows the wait of a branch as the current step, with its events, although another branch started a step later", async () => {
     const { api } = await service.newOrganization();
     const { workflowId } = await deploy(
       api,
@@ -128,7 +128,7 @@ onOneStore((home) => {
     expect(body.currentStep).toMatchObject({ name: "approve", branch: "split:1[left]", awaiting });
   });
 
-  test("the items of a step are listed in pages, those that failed first, and counted with those that have not begun", async () => {
+  test("the items of a step are listed in pages, the failed ones first, and counted together with those that have not begun", async () => {
     const { api } = await service.newOrganization();
     const config = { items: "${ input.list }", step: "check", concurrency: 2, onItemFailure: "collect" };
     const { workflowId } = await deploy(
@@ -159,7 +159,7 @@ onOneStore((home) => {
     await job.refused("ListJobBranches", "ValidationError", { query: { pageToken: "x" } });
   });
 
-  test("the items of a long list are counted on as the job goes on", async () => {
+  test("the counts of a long list's items keep up with the job", async () => {
     const { api } = await service.newOrganization();
     const { workflowId } = await deploy(
       api,
@@ -181,7 +181,7 @@ onOneStore((home) => {
     expect(await counts()).toMatchObject({ succeededCount: 600, openCount: 0, branches: [{ place: 0 }] });
   });
 
-  test("a list of 2,000 items is gone through in some commits, its runs are listed in pages, and the job has its output", async () => {
+  test("a list of 2,000 items runs in several commits, its runs are listed in pages, and the job has its output", async () => {
     const { api } = await service.newOrganization();
     const { workflowId } = await deploy(
       api,

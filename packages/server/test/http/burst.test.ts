@@ -15,7 +15,7 @@ onOneStore((home) => {
     STEPWELL_MAX_QUEUED_FACTS_PER_ORGANIZATION: "500",
   });
 
-  test("a burst of 10,000 submits of one organization fills its share of the queue, and every submit of another is taken", async () => {
+  test("a burst of 10,000 submissions by one organization fills its share of the queue, and every submission by another is accepted", async () => {
     const [flooding, calm] = [await service.newOrganization(), await service.newOrganization()];
     const mass = await deploy(flooding.api, straightDefinition);
     const { workflowId } = await deploy(calm.api, straightDefinition);

@@ -47,7 +47,7 @@ onEveryStore((home) => {
     return { api, begin, childOf, read, idOf };
   }
 
-  test("a job begins jobs for its items, and GetJob and ListJobs say which belong together", async () => {
+  test("a job starts child jobs for its items, and GetJob and ListJobs show how they are related", async () => {
     const { api, begin, read } = await family({
       root: [
         forEach("each", { items: [1, 2], step: "begin" }, "end"),
@@ -82,7 +82,7 @@ onEveryStore((home) => {
     expect(listed?.childJobs).toEqual({ count: 2 });
   });
 
-  test("a job that waits for its child says for which, and an event to the child lets both go on", async () => {
+  test("a job that waits for its child names the child, and an event for the child lets both continue", async () => {
     const { api, begin, childOf, read } = await family({
       root: [childJob("begin", "leaf", null)],
       leaf: [wait("approve", ["approved"], null)],
@@ -103,7 +103,7 @@ onEveryStore((home) => {
     expect(await read(childId)).toMatchObject({ status: "SUCCEEDED" });
   });
 
-  test("a cancel of the parent reaches its children, and a resume lets the same ones go on", async () => {
+  test("a cancellation of the parent cancels its children, and a resume continues the same children", async () => {
     const { api, begin, childOf, read } = await family({
       root: [childJob("begin", "middle", null)],
       middle: [childJob("begin", "leaf", null)],
@@ -144,8 +144,8 @@ onEveryStore((home) => {
   test.each([
     ["a workflow that is not there", { workflow: "nowhere" }, "nowhere"],
     ["a tag that is not set", { workflow: "leaf", tag: "$NONE" }, "$NONE"],
-    ["a version that there is not", { workflow: "leaf", versionNumber: 7 }, "version 7"],
-  ])("%s fails the step, and the job goes on after a resume", async (_, config, named) => {
+    ["a version that does not exist", { workflow: "leaf", versionNumber: 7 }, "version 7"],
+  ])("%s fails the step, and the job continues after a resume", async (_, config, named) => {
     const { api, begin, read } = await family({
       root: [{ ...childJob("begin", "leaf", null), config }],
       leaf: [noop("only", null)],
@@ -166,7 +166,7 @@ onEveryStore((home) => {
       transform("only", { n: "${ input.n }" }, null),
       "In `input` at /n of only, `input.n` is not there; ask with `has(input.n)` before it is read.",
     ],
-  ])("an input that does not fit %s of the other workflow begins no job", async (_, only, problem) => {
+  ])("an input that does not fit %s of the other workflow starts no job", async (_, only, problem) => {
     const { api } = await service.newOrganization();
     const closed = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
     await deploy(api, textOf([only], { closed }), "leaf");
@@ -200,7 +200,7 @@ onEveryStore((home) => {
     });
   });
 
-  test("a step with a timeout gives its child up, which is cancelled", async () => {
+  test("a step with a timeout abandons its child, which is cancelled", async () => {
     const { begin, childOf, read } = await family({
       root: [{ ...childJob("begin", "leaf", null), timeoutSeconds: 1 }],
       leaf: [wait("approve", ["approved"], null)],
@@ -237,7 +237,7 @@ onEveryStore((home) => {
     ]);
   });
 
-  test("a step that does not wait gives the id of the job that it began", async () => {
+  test("a step that does not wait gives the id of the job that it started", async () => {
     const { begin, read } = await family({
       root: [childJob("begin", "leaf", null, { wait: false })],
       leaf: [wait("approve", ["approved"], null)],

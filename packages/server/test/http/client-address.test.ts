@@ -13,8 +13,8 @@ test.each([
   ["without a proxy, whatever the client says", "", "192.0.2.7", "127.0.0.1"],
   ["behind a trusted proxy, as that proxy says", "127.0.0.0/8", "192.0.2.7", "192.0.2.7"],
   ["behind a trusted proxy, and not as the client told the proxy", "127.0.0.0/8", "10.9.9.9, 192.0.2.7", "192.0.2.7"],
-  ["behind two of them, as the outer one says", "127.0.0.1, 10.0.0.0/8", "192.0.2.7, 10.1.1.1", "192.0.2.7"],
-  ["from somebody who is no proxy of ours, as it connects", "10.0.0.0/8", "192.0.2.7", "127.0.0.1"],
+  ["behind two trusted proxies, as the outer one says", "127.0.0.1, 10.0.0.0/8", "192.0.2.7, 10.1.1.1", "192.0.2.7"],
+  ["from a client that is no trusted proxy, as it connects", "10.0.0.0/8", "192.0.2.7", "127.0.0.1"],
 ])("the client's address is taken %s", async (_case, trusted, forwardedFor, expected) => {
   const service = new TestService(postgresHome, { STEPWELL_TRUSTED_PROXIES: trusted });
   await service.start();
@@ -33,7 +33,7 @@ test.each([
   }
 });
 
-test("only the address that begins too many sign-ins is slowed down", async () => {
+test("only the address that starts too many sign-ins is slowed down", async () => {
   const service = new TestService(postgresHome, { STEPWELL_TRUSTED_PROXIES: "127.0.0.0/8, ::1" });
   await service.start();
   try {
@@ -62,7 +62,7 @@ test("only the address that begins too many sign-ins is slowed down", async () =
   }
 }, 60_000);
 
-test("the record of a browser in which nobody signed in is deleted after an hour", async () => {
+test("the record of a browser that never signed in is deleted after an hour", async () => {
   const service = new TestService(postgresHome);
   await service.start();
   try {
@@ -83,7 +83,7 @@ test("the record of a browser in which nobody signed in is deleted after an hour
   }
 });
 
-test("a network whose addresses try many tokens is refused, however many addresses it has", async () => {
+test("a network that tries many tokens is rejected, however many addresses it has", async () => {
   const settings = { STEPWELL_TRUSTED_PROXIES: "127.0.0.0/8, ::1", STEPWELL_MAX_REFUSALS_PER_MINUTE: "20" };
   const service = new TestService(postgresHome, settings);
   await service.start();
@@ -116,7 +116,7 @@ test("trusted proxies must be addresses", () => {
   ]);
 });
 
-test("a log names no query, and of a page no link", () => {
+test("the log contains no query string, and no path of a link", () => {
   expect(loggedPath({ url: "/jobs/1?pageToken=x", routeOptions: { url: "/jobs/:jobId", schema: {} } })).toBe("/jobs/1");
   const page = { url: "/invitations/:code", schema: { hide: true } };
   expect(loggedPath({ url: "/invitations/sti_secret", routeOptions: page })).toBe("/invitations/:code");

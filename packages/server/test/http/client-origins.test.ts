@@ -6,7 +6,7 @@ import { ClientOrigins } from "../../src/auth/oidc/client-origins.ts";
 onOneStore((home) => {
   const service = useService(home);
 
-  test("a network that asks for too many unknown origins gets no more look-ups in that minute, and others do", async () => {
+  test("a network that asks for too many unknown origins gets no more look-ups in that minute, and other networks still do", async () => {
     const { api, organizationId } = await service.newOrganization();
     const [known, unseen] = ["known", "unseen"].map((name) => `https://${name}.${organizationId}.example`);
     for (const origin of [known, unseen]) {

@@ -52,12 +52,12 @@ onOneStore((home) => {
     return { whole: whole.length, small: small.length };
   }
 
-  test("a large answer is compressed for a client that takes gzip, and is the same answer", async () => {
+  test("a large answer is compressed for a client that accepts gzip, with the same content", async () => {
     const { whole, small } = await sizes(large);
     expect(small * 4).toBeLessThan(whole);
   });
 
-  test("an answer that is sent in pieces is compressed too, and keeps its HEAD", async () => {
+  test("an answer that is sent in pieces is compressed too, and has the same headers for HEAD", async () => {
     const { workflowId } = await deploy(organization.api, straightDefinition);
     const { jobId } = await submitAndWait(organization.api, workflowId, { text: "word ".repeat(60_000) });
     const path = `${place}/jobs/${jobId}`;
@@ -69,7 +69,7 @@ onOneStore((home) => {
   });
 
   test.each(["", "identity", "br", "gzip;q=0", "deflate, gzip;q=0.0"])(
-    "a client that sends Accept-Encoding: %s gets plain text",
+    "a client that sends Accept-Encoding: %s gets an uncompressed answer",
     async (accepted) => {
       const answer = await ask(large, accepted);
       expect(answer.headers["content-encoding"]).toBeUndefined();
@@ -103,14 +103,14 @@ onOneStore((home) => {
     expect(JSON.parse(text).token).toMatch(/^stw_/);
   });
 
-  test("an answer with an ETag is not compressed, so that no proxy changes what comes back in If-Match", async () => {
+  test("an answer with an ETag is not compressed, so that no proxy changes the value for If-Match", async () => {
     const answer = await ask(tagged);
     expect(answer.headers.etag).toMatch(/^"/);
     expect([answer.statusCode, answer.headers["content-encoding"]]).toEqual([200, undefined]);
     expect((await buffer(answer)).length).toBeGreaterThan(4_096);
   });
 
-  test("the API document is sent packed, and not at all to somebody who has it", async () => {
+  test("the API document is sent compressed, and not sent again to a client that already has it", async () => {
     const { headers } = await ask("/openapi.json", "gzip, br");
     expect(headers["content-encoding"]).toBe("br");
     const { whole, small } = await sizes("/openapi.json");

@@ -15,7 +15,7 @@ onOneStore((home) => {
     "/app/organizations/x/jobs/y",
     "/app/..%2f..%2fetc/passwd",
     "/app/x/%E0%A4%A?y=%",
-  ])("%s is the page of the dashboard, which allows itself nothing from elsewhere", async (path) => {
+  ])("%s is the page of the dashboard, whose policy allows nothing from other origins", async (path) => {
     const response = await get(path);
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
@@ -30,7 +30,7 @@ onOneStore((home) => {
     expect(text).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\bstyle=|\bon\w+=/);
   });
 
-  test("no page hides what the API answers: unknown paths, other methods, and its own operations", async () => {
+  test("no page hides an answer of the API: unknown paths, other methods, and the API's own operations", async () => {
     expect((await get("/application")).status).toBe(404);
     expect((await get("/organizations")).status).toBe(401);
     expect((await get("/organizations/")).headers.get("content-type")).toContain("application/problem+json");
@@ -39,12 +39,12 @@ onOneStore((home) => {
     expect(posted.headers.get("allow")).toBe("GET, HEAD, OPTIONS");
   });
 
-  test("the document does not know the page, which is no operation", async () => {
+  test("the API document does not contain the page, which is no operation", async () => {
     const { raw: document } = await service.client(undefined).document();
     expect(Object.keys(document.paths).filter((path) => /^\/(app|assets|signed-in|$)/.test(path))).toEqual([]);
   });
 
-  test("an asset may be cached for ever, and is compressed for clients that accept it", async () => {
+  test("an asset can be cached for ever, and is compressed for clients that accept it", async () => {
     const page = await (await get("/")).text();
     const [script = ""] = page.match(/\/assets\/index-[\w-]+\.js/) ?? [];
     const answers = new Map<string, string>();
@@ -67,7 +67,7 @@ onOneStore((home) => {
     expect(await head.text()).toBe("");
   });
 
-  test("a page that did not change is not sent again", async () => {
+  test("an unchanged page is not sent again", async () => {
     const first = await get("/");
     await first.text();
     const again = await get("/app", { "if-none-match": first.headers.get("etag") ?? "" });
@@ -81,7 +81,7 @@ onOneStore((home) => {
     "/assets/..%2findex.html",
     "/assets/%2e%2e/%2e%2e/index.js",
     "/assets/index.js.br",
-  ])("%s is no asset", async (path) => {
+  ])("%s is not an asset", async (path) => {
     expect((await get(path)).status).toBe(404);
   });
 });

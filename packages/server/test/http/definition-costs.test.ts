@@ -13,7 +13,7 @@ import { definitionCheck } from "../../src/engine/plans/definition-check.ts";
 import { Plans } from "../../src/engine/plans/plans.ts";
 
 onOneStore((home) => {
-  test("jobs of a version that lowered limits would refuse start, and run to their end", async () => {
+  test("jobs of a version that lowered limits would reject start, and run to their end", async () => {
     const { environment, remove } = await home.prepare();
     onTestFinished(remove);
     const sameStore: StoreHome = { ...home, prepare: async () => ({ environment, remove: async () => {} }) };
@@ -53,7 +53,7 @@ onOneStore((home) => {
 onOneStore((home) => {
   const service = useService(home);
 
-  test("while a definition is checked that takes long, others are served", async () => {
+  test("other requests are served while a slow check of a definition runs", async () => {
     const { api } = await service.newOrganization();
     const workflow = await api.call<{ workflowId: string }>("RegisterWorkflow", { body: { name: "costly" } });
     const params = { workflowId: workflow.body.workflowId };
@@ -69,7 +69,7 @@ onOneStore((home) => {
     expect((user + system) / 1000).toBeLessThan(0.75 * checkMs);
   });
 
-  test("when many large versions are loaded at once, what else is due comes in between", async () => {
+  test("other due work runs while many large versions are loaded", async () => {
     const { organizationId, api } = await service.newOrganization();
     const definition = JSON.stringify(costlyDefinitions().get("twenty thousand schemas"));
     const { workflowId } = await deploy(api, definition);
@@ -88,8 +88,8 @@ onOneStore((home) => {
 
   test.each<[string, string, object]>([
     ["half a million members of the wrong type", "CreateRole", { name: "x", permissions: new Array(490_000).fill(1) }],
-    ["ninety thousand keys that nobody knows", "RegisterWorkflow", keys(90_000)],
-  ])("a body with %s is refused in a moment, with the first thing that is wrong", async (_, operationId, body) => {
+    ["ninety thousand unknown keys", "RegisterWorkflow", keys(90_000)],
+  ])("a body with %s is rejected quickly, with its first problem", async (_, operationId, body) => {
     const { api } = await service.newOrganization();
     const before = process.threadCpuUsage();
     const answered = await api.call<ProblemBody>(operationId, { body, status: 400 });

@@ -59,7 +59,7 @@ onOneStore((home) => {
   }, 60_000);
   afterAll(() => service.stop());
 
-  test.each(queries)("$place asks for metrics and labels that a service really tells", ({ text }) => {
+  test.each(queries)("$place uses only metrics and labels that a service really reports", ({ text }) => {
     const selections = selectionsOf(text);
     expect(selections.length).toBeGreaterThan(0);
     for (const { metric, labels } of selections) {
@@ -73,7 +73,7 @@ onOneStore((home) => {
     }
   });
 
-  test("the documents name no metric that a service does not tell", () => {
+  test("the documents name only metrics that a service reports", () => {
     const named = globSync("docs/**/*.md", { cwd: root }).flatMap((file) =>
       [...readFileSync(`${root}/${file}`, "utf8").matchAll(/`((?:stepwell|process|nodejs)_[a-z0-9_]+)[`{]/g)].map(
         ([, name = ""]) => name,

@@ -47,25 +47,25 @@ onOneStore((home) => {
     "/docs/..%2fdashboard",
     "/docs/api.html",
     "/docs/%E0%A4%A",
-  ])("%s is a page that says so and leads to the others", async (path) => {
+  ])("%s is a page that says that there is no such page, and leads to the others", async (path) => {
     const response = await get(path);
     expect(response.status).toBe(404);
     expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
     expect(await response.text()).toContain('<a href="/docs">');
   });
 
-  test("another method than those of reading is refused, as for any path", async () => {
+  test("a method that does not read is rejected, as for any path", async () => {
     const posted = await fetch(`${plain.baseUrl}/docs/definitions`, { method: "POST" });
     expect(posted.status).toBe(405);
     expect(posted.headers.get("allow")).toBe("GET, HEAD, OPTIONS");
   });
 
-  test("the document does not know the documentation, which has no operations", async () => {
+  test("the API document does not contain the documentation, which has no operations", async () => {
     const { raw: document } = await plain.client(undefined).document();
     expect(Object.keys(document.paths).filter((path) => /^\/(docs|llms)/.test(path))).toEqual([]);
   });
 
-  test("each link of each page leads to a page, a file or a heading that is there, also under a path prefix", async () => {
+  test("each link of each page leads to an existing page, file or heading, also under a path prefix", async () => {
     for (const [service, prefix] of [
       [plain, ""],
       [prefixed, "/tools/flow"],
@@ -98,7 +98,7 @@ onOneStore((home) => {
     }
   });
 
-  test("the reference has a section for each operation, with its path, its permission and what it takes", async () => {
+  test("the reference has a section for each operation, with its path, its permission and its input", async () => {
     const { raw: document } = await plain.client(undefined).document();
     const page = await textOf("/docs/api");
     const operations = Object.entries(document.paths as Record<string, Record<string, Operation>>).flatMap(

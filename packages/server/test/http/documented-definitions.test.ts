@@ -21,7 +21,7 @@ onOneStore((home) => {
   const service = useService(home, { ...functions.environment, STEPWELL_HTTP_STEP_ALLOWED_ADDRESSES: "127.0.0.1" });
 
   test.concurrent.for(examples)(
-    "the definition of docs/definitions.md below “$heading” registers as the page says, and its jobs do what stands below it",
+    "the definition of docs/definitions.md below “$heading” registers as the page says, and its jobs behave as described",
     async (example) => {
       const { api } = await service.newOrganization();
       const definition = example.definition.replace(/https:\/\/[a-z.]+\.example\.com/g, hosts.origin);

@@ -31,7 +31,7 @@ onOneStore((home) => {
     },
   );
 
-  test("one event lets the job run through all waits whose events are here, and each takes its own payload", async () => {
+  test("one event lets the job run through all waits whose events have arrived, and each takes its own payload", async () => {
     const job = await jobOf([
       wait("paid", ["paid"], "approve"),
       approve("approve", "again"),
@@ -47,7 +47,7 @@ onOneStore((home) => {
     expect(ended.steps.map(({ output }) => output)).toMatchObject([{}, { approved: true }, { approved: false }, {}]);
   });
 
-  test("events that come at one instant bring all their payloads", async () => {
+  test("simultaneous events all bring their payloads", async () => {
     const ids = Array.from({ length: 20 }, (_, index) => `part ${index}`);
     const properties = Object.fromEntries(ids.map((id) => [id, {}]));
     const all = { type: "object", properties, additionalProperties: false };
@@ -61,7 +61,7 @@ onOneStore((home) => {
     expect((await job.end()).output).toEqual(Object.fromEntries(ids.map((id) => [id, id])));
   });
 
-  test("an answer says what of the payload reaches no step, again under the same key", async () => {
+  test("an answer names the parts of the payload that reach no step, also when it is repeated under the same key", async () => {
     const job = await jobOf([approve("approve", "act"), act]);
     const more = { payload: { approved: true, aproved: true }, key: "once" };
     const first = await job.send("approved", more);
@@ -70,14 +70,14 @@ onOneStore((home) => {
     expect(await job.send("approved", more)).toEqual(first);
   });
 
-  test("a payload that does not fit is refused with a pointer, and nothing is kept", async () => {
+  test("a payload that does not fit is rejected with a pointer, and nothing is kept", async () => {
     const job = await jobOf([approve("approve", "act"), act]);
     const { body } = await job.refused("ValidationError", { eventId: "approved", payload: { approved: "yes" } });
     expect(body).toMatchObject({ errors: [{ pointer: "/payload/approved" }] });
     expect(await job.events()).toEqual([]);
   });
 
-  test("a second click on one gate of a loop opens no other", async () => {
+  test("a second click on one gate of a loop opens no other gate", async () => {
     const steps = [
       { ...approve("approve", "act") },
       { ...act, integrationDetails: { ...act.integrationDetails, inputDefinition: ref("yes") }, onFailure: "approve" },
@@ -97,7 +97,7 @@ onOneStore((home) => {
     ]);
   });
 
-  test("payloads that are more than one commit may read fail the wait, and smaller ones let the resumed job go on", async () => {
+  test("payloads above the limit of one commit fail the wait, and smaller ones let the resumed job continue", async () => {
     const ids = ["a", "b", "c"];
     const job = await jobOf([{ ...approve("approve", "act", ids) }, act]);
     const comment = "x".repeat(maxBatchBytes * 0.6);
@@ -110,7 +110,7 @@ onOneStore((home) => {
     expect(await job.end()).toMatchObject({ status: "SUCCEEDED", output: { approved: true } });
   });
 
-  test("payloads for later visits take no room from those of the wait that completes", async () => {
+  test("payloads for later visits do not reduce the room for those of the wait that completes", async () => {
     const job = await jobOf([approve("approve", "act", ["a", "b"]), act]);
     const large = { payload: { approved: true, comment: "x".repeat(maxBatchBytes * 0.6) } };
     await job.send("a", { ...large, step: "approve", visit: 2 });
@@ -120,7 +120,7 @@ onOneStore((home) => {
     expect(await job.end()).toMatchObject({ status: "SUCCEEDED", output: { sku: "S", approved: false } });
   });
 
-  test("jobs whose payloads are too much for one commit take several", async () => {
+  test("jobs with too large payloads for one commit take several commits", async () => {
     const { api } = await service.newOrganization();
     const steps = [approve("approve", "act", ["a", "b"]), act];
     const { workflowId } = await deploy(api, JSON.stringify({ workflowName: "test", steps, definitions }));
@@ -136,7 +136,7 @@ onOneStore((home) => {
     for (const job of jobs) expect(await job.end()).toMatchObject({ status: "SUCCEEDED", output: { approved: true } });
   });
 
-  test("a job continues whose events were stored by a release whose state did not say which events have payloads", async () => {
+  test("a job continues if its events were stored by a release whose state did not list the events with payloads", async () => {
     const job = await jobOf([approve("approve", "act", ["a", "b", "c"]), act]);
     await job.send("a");
     await job.send("b", { payload: { approved: true } });

@@ -69,7 +69,7 @@ onEveryStore((home) => {
     expect(body.events[0]?.reason).toBe("No step of version 1 lists this id; did you mean `approved`?");
   });
 
-  test("an event that is sent again before it is consumed is a duplicate and does nothing", async () => {
+  test("an event that is sent again before it is consumed is a duplicate and has no effect", async () => {
     const { api, params } = await waitingJob(definitionOf(waitStep("w", ["a", "b"], null)));
     expect(await send(api, params, "a", 1)).toBe("matched");
     expect(await send(api, params, "a", 2)).toBe("duplicate");
@@ -82,7 +82,7 @@ onEveryStore((home) => {
     ]);
   });
 
-  test("a finished job takes no more events, but a repetition under the same key gets its first answer", async () => {
+  test("a finished job accepts no more events, but a repetition under the same key gets its first answer", async () => {
     const { api, params } = await waitingJob();
     const first = { params, body: { eventId: "approved" }, headers: { "idempotency-key": "k" } };
     expect((await api.call("SendJobEvent", first)).body.outcome).toBe("matched");
@@ -91,7 +91,7 @@ onEveryStore((home) => {
     expect((await api.call("SendJobEvent", first)).body.outcome).toBe("matched");
   });
 
-  test("a hundred parallel sendings of one event leave one record", async () => {
+  test("a hundred simultaneous sendings of one event leave one record", async () => {
     const { api, params } = await waitingJob(definitionOf(waitStep("w", ["a", "b"], null)));
     const outcomes = await Promise.all(Array.from({ length: 100 }, () => send(api, params, "a")));
     expect(outcomes.filter((outcome) => outcome === "matched")).toHaveLength(1);
@@ -100,19 +100,22 @@ onEveryStore((home) => {
     expect(body.events).toMatchObject([{ eventId: "a", duplicateCount: 99 }]);
   });
 
-  test("beyond the limit of events a job answers 429 with Retry-After", async () => {
+  test("a job with the maximum number of events answers 429 with Retry-After", async () => {
     const { api, params } = await waitingJob();
     for (let index = 0; index < 50; index += 1) expect(await send(api, params, `other ${index}`)).toBe("unmatched");
     const { headers } = await api.refused("SendJobEvent", "RateLimitError", { params, body: { eventId: "one more" } });
     expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
   });
 
-  test.each(["Approved", "APPROVED", "approved ", "approve\u0301d"])("%j is not `approved`", async (eventId) => {
-    const { api, params } = await waitingJob();
-    expect(await send(api, params, eventId)).toBe("unmatched");
-  });
+  test.each(["Approved", "APPROVED", "approved ", "approve\u0301d"])(
+    "%j is a different event than `approved`",
+    async (eventId) => {
+      const { api, params } = await waitingJob();
+      expect(await send(api, params, eventId)).toBe("unmatched");
+    },
+  );
 
-  test("a payload of null is kept apart from none", async () => {
+  test("a payload of null is different from no payload", async () => {
     const { api, params } = await waitingJob(definitionOf(waitStep("w", ["a", "b", "c"], "n"), noopStep("n", null)));
     await send(api, params, "a", null);
     await send(api, params, "b");

@@ -12,7 +12,7 @@ import { type Scene, type Stage, story } from "./example-story.ts";
 onOneStore((home) => {
   const service = useService(home);
 
-  test("every operation has an example of each body, and it fits the schema", async () => {
+  test("every operation has an example of each body, and each example fits its schema", async () => {
     const document = await service.client(undefined).document();
     const shown = new Set<string>();
     for (const { operationId, declaration } of document.operations) {
@@ -34,13 +34,13 @@ onOneStore((home) => {
     expect(Object.keys(examples).filter((operationId) => !shown.has(operationId))).toEqual([]);
   });
 
-  test("the examples are one story, which has every operation once", async () => {
+  test("the examples tell one story, with every operation once", async () => {
     const { operations } = await service.client(undefined).document();
     const played = story.map(({ operationId }) => operationId as string);
     expect(played.toSorted()).toEqual(operations.map(({ operationId }) => operationId).toSorted());
   });
 
-  test("a service that is sent the examples answers as they say", async () => {
+  test("a service answers the requests of the examples with the documented answers", async () => {
     const values = new Map<string, string>();
     const cast = { ada: await newPerson(service, "Ada"), grace: await newPerson(service, "Grace") };
     const document = await cast.ada.client.document();

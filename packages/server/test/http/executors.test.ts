@@ -21,7 +21,7 @@ onOneStore((home) => {
       return new Map(body.executors.map((executor) => [executor.type, executor]));
     }
 
-    test("answers to everybody what steps can do on this service, with the texts of its dashboard and docs", async () => {
+    test("lists for every caller what steps can do on this service, with the texts of the dashboard and the docs", async () => {
       const offered = await executors();
       expect([...offered.keys()]).toEqual([...catalog.keys()]);
       expect(offered.get("/service/noop")).toEqual({
@@ -38,12 +38,12 @@ onOneStore((home) => {
       expect(offered.get("/service/waitForEventIds")).toMatchObject({ expressionFields: ["eventIds"] });
     });
 
-    test("answers the schema by which this service checks a config, its own limits included", async () => {
+    test("gives the schema by which this service checks a config, including its own limits", async () => {
       const { configSchema } = (await executors()).get("/service/waitForEventIds") ?? {};
       expect(configSchema?.properties?.eventIds).toMatchObject({ type: "array", maxItems: 7 });
     });
 
-    test("names the config fields that the operator does not allow, and registering refuses just these", async () => {
+    test("names the config fields that the operator forbids, and registration rejects exactly these", async () => {
       const { disallowedConfigFields } = (await executors()).get("/service/cloud/function") ?? {};
       expect(disallowedConfigFields).toEqual(["endpoint"]);
       const roleArn = "arn:aws:iam::123456789012:role/invoke";

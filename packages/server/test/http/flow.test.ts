@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 onEveryStore((home) => {
   const service = useService(home);
 
-  test("a workflow is registered, tagged, submitted, waits for its event, and succeeds", async () => {
+  test("a workflow is registered and tagged, and its job is submitted, waits for its event, and succeeds", async () => {
     const { api } = await service.newOrganization();
     const { workflowId, versionId } = await deploy(api, waitingDefinition);
 

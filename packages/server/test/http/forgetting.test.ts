@@ -69,7 +69,7 @@ onOneStore((home) => {
     for (const change of changes) expect(await lookUpsAfter(bystander, change)).toEqual([]);
   });
 
-  test("a change of an organization throws away what is remembered there, and nothing of another organization", async () => {
+  test("a change of an organization forgets the remembered values of that organization, and of no other", async () => {
     const organization = await service.newOrganization();
     const other = await service.newOrganization();
     const inside = await service.newMember(organization, ["viewer"]);
@@ -81,7 +81,7 @@ onOneStore((home) => {
     expect(await lookUpsAfter(inside, change)).toEqual(["find_memberships"]);
   });
 
-  test("values that concern a user are looked up again at once", async () => {
+  test("values of a user are loaded again at once", async () => {
     const organization = await service.newOrganization();
     const member = await service.newMember(organization, ["viewer"]);
     const params = { userId: member.userId };

@@ -49,7 +49,7 @@ onOneStore((home) => {
     expect((await browser.open(again.url, isArrival)).text).toContain('name="password"');
   }
 
-  test("a person who created an account with somebody else's address loses it when the owner sets a password by a link", async () => {
+  test("a person who created an account with another person's address loses it when the owner sets a password by a link", async () => {
     const attacker = await service.newOrganization();
     const email = `victim-${randomUUID()}@example.org`;
     const { body: invitation } = await attacker.api.call<{ link: string }>("CreateInvitation", {
@@ -80,7 +80,7 @@ onOneStore((home) => {
     expect(owner).toMatchObject({ outcome: "accepted" });
   });
 
-  test("a link that an owner of the organization makes ends all user tokens and sessions, and the activity says how many", async () => {
+  test("a link by an owner of the organization ends all user tokens and sessions, and the activity says how many", async () => {
     const organization = await service.newOrganization();
     const member = await service.newMember(organization, ["developer"]);
     const another = await service.newUserToken(member.userId);
@@ -101,7 +101,7 @@ onOneStore((home) => {
     expect(set?.details).toEqual({ revokedUserTokens: "2" });
   });
 
-  test("a change of the password ends the other sessions and user tokens, and not what it was asked for with", async () => {
+  test("a change of the password ends the other sessions and user tokens, but not the session that made the change", async () => {
     const person = await newPerson(service);
     const here = await signIn(service.baseUrl, person);
     const there = await signIn(service.baseUrl, person);
@@ -117,7 +117,7 @@ onOneStore((home) => {
     expect([await statusOf(ofToken.token), await statusOf(other)]).toEqual([200, 401]);
   });
 
-  test("a change of the password keeps the user tokens when that is asked for", async () => {
+  test("a change of the password keeps the user tokens if the user chooses that", async () => {
     const person = await newSignedInPerson(service);
     const other = await newUserToken(person.client);
     const body = { currentPassword: rightPassword, newPassword, keepUserTokens: true };
@@ -139,7 +139,7 @@ onOneStore((home) => {
     expect(await guess()).toMatchObject({ outcome: "blocked" });
   }
 
-  test("the browser in which the password was changed stays known to the sign-in, twice over, and no other does", async () => {
+  test("the browser in which the password was changed stays known to the sign-in, also after a second change, and no other does", async () => {
     const person = await newPerson(service);
     const here = await signIn(service.baseUrl, person);
     const there = await signIn(service.baseUrl, person);
@@ -159,7 +159,7 @@ onOneStore((home) => {
     expect(isArrival(arrival.url)).toBe(true);
   });
 
-  test("the browser in which a password was set by a link is known to the sign-in, and those before it are not", async () => {
+  test("the browser in which a password was set by a link is known to the sign-in, and earlier ones are not", async () => {
     const person = await newPerson(service);
     const before = await signIn(service.baseUrl, person);
     const link = await makePasswordLink(service.running.database, person.email, { removesSecondFactor: false });
@@ -171,7 +171,7 @@ onOneStore((home) => {
     await signIn(service.baseUrl, person, browser, newPassword);
   });
 
-  test("a token that is made while the password is set by a link is refused or ends", async () => {
+  test("a token that is created while the password is set by a link is rejected or ended", async () => {
     const person = await newSignedInPerson(service);
     const link = await makePasswordLink(service.running.database, person.email, { removesSecondFactor: false });
     const minting = Array.from({ length: 20 }, () =>

@@ -45,7 +45,7 @@ onOneStore((home) => {
     ["loses requests", ["refused", "lost"]],
   ];
   test.each(networks)(
-    "the whole given interface, from the organization to the finished job, over a network that %s",
+    "the whole given interface works, from the organization to the finished job, over a network that %s",
     async (_, ways) => {
       const send = async <Body>(operationId: string, input: object): Promise<Body> => {
         proxy.expect(...ways);
@@ -95,7 +95,7 @@ onOneStore((home) => {
     },
   );
 
-  test("a request without a body field is sent as one that has an empty body, or none", async () => {
+  test("a request without a body field is sent as with an empty body, or without a body", async () => {
     const { organizationId } = organization;
     const { tokenId } = await client.send<{ tokenId: string }>("CreateApiToken", {
       organizationId,
@@ -108,7 +108,7 @@ onOneStore((home) => {
     expect(proxy.exchanges.at(-1)?.body).toBe("");
   });
 
-  test("an attempt that comes while the first one is carried out is not refused because the first one used the code up", async () => {
+  test("an attempt that comes during the first one is not rejected for a code that the first one used", async () => {
     const person = await newSignedInPerson(service);
     const { recoveryCodes } = await giveSecondFactor(service, person);
     const body = { password: rightPassword, code: recoveryCodes[0] };
@@ -183,7 +183,7 @@ onOneStore((home) => {
       },
     };
 
-    test("no class is left out", () => {
+    test("every class is covered", () => {
       expect(Object.keys(provoke).sort()).toEqual(Object.keys(errorClasses).sort());
     });
 

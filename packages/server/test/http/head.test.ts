@@ -56,7 +56,7 @@ onOneStore((home) => {
       });
   }
 
-  test("each operation that reads answers HEAD as it answers GET, with the same headers and no body", async () => {
+  test("each read operation answers HEAD as it answers GET, with the same headers and no body", async () => {
     const paths = await pathsOfReads();
     expect(paths.length).toBeGreaterThan(40);
     let withLength = 0;
@@ -71,7 +71,7 @@ onOneStore((home) => {
   });
 
   test.each(["/", "/app", "/openapi.json", "/health/ready", "/oidc/device", "/oidc/.well-known/openid-configuration"])(
-    "HEAD %s is answered as GET is",
+    "HEAD %s is answered like GET",
     async (path) => {
       const { "set-cookie": _, ...got } = (await ask("GET", path, "")).headers;
       const looked = await ask("HEAD", path, "");
@@ -80,7 +80,7 @@ onOneStore((home) => {
     },
   );
 
-  test("HEAD is refused to whom GET is refused", async () => {
+  test("HEAD is rejected for every caller for whom GET is rejected", async () => {
     const path = `/organizations/${world.ids.organizationId}/jobs/${world.ids.jobId}`;
     const { token } = await storeToken(service, world.ids.organizationId, { permissions: ["metrics:read"] });
     const stranger = await service.newUser();
@@ -90,7 +90,7 @@ onOneStore((home) => {
     expect((await ask("HEAD", `${path}?unknown=1`)).status).toBe(400);
   });
 
-  test("HEAD counts against the rate limit as GET does", async () => {
+  test("HEAD counts against the rate limit like GET", async () => {
     const narrow = new TestService(home, { STEPWELL_TOKEN_REQUESTS_PER_MINUTE: "5" });
     await narrow.start();
     try {
@@ -108,7 +108,7 @@ onOneStore((home) => {
     }
   });
 
-  test("HEAD on a stream takes none of the streams that there are", async () => {
+  test("HEAD on a stream uses no place of a stream", async () => {
     const narrow = new TestService(home, { STEPWELL_MAX_WAITING_REQUESTS: "1" });
     await narrow.start();
     try {
@@ -129,7 +129,7 @@ onOneStore((home) => {
     }
   });
 
-  test("HEAD takes no Idempotency-Key, and leaves no row in the audit trail, as GET", async () => {
+  test("HEAD needs no Idempotency-Key, and adds no row to the audit trail, like GET", async () => {
     const { organizationId, owner } = world.organization;
     const headers = { authorization: `Bearer ${owner.token}`, "idempotency-key": randomUUID() };
     const url = `${service.baseUrl}/organizations/${organizationId}`;
@@ -137,7 +137,7 @@ onOneStore((home) => {
     expect(looked.status).toBe(got.status);
   });
 
-  test("HEAD does not use up a link that works once", async () => {
+  test("HEAD does not use up a link that works only once", async () => {
     const { userId } = await newPerson(service);
     const { database, engine } = service.running;
     const link = signInLinkUrl(service.baseUrl, await issueSignInLink(database, userId, engine.now()));

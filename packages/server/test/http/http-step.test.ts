@@ -43,7 +43,7 @@ onOneStore((home) => {
       ]);
     });
 
-    test("comes back when the other side says so, under the same key, and with no policy of its own", async () => {
+    test("retries when the other side asks for it, under the same key, and without a policy of its own", async () => {
       await using server = await ScriptedServer.start((response) => {
         if (server.requests.length > 1) response.end("ok");
         else response.writeHead(503, { "retry-after": "2" }).end();
@@ -63,7 +63,7 @@ onOneStore((home) => {
       expect(Date.parse(again?.at ?? "") - Date.parse(failed?.at ?? "")).toBeGreaterThanOrEqual(2_000);
     });
 
-    test("fails by a status that another attempt would not change, whatever its policy says", async () => {
+    test("fails at a status that another attempt would not change, whatever its policy says", async () => {
       await using server = await ScriptedServer.start((response) => response.writeHead(404).end());
       const { api } = await service.newOrganization();
       const retry = { maxAttempts: 5, initialIntervalSeconds: 0.01 };
@@ -77,7 +77,7 @@ onOneStore((home) => {
     });
   });
 
-  test("a service that stops ends the connections that its steps left open", async () => {
+  test("a service that stops closes the connections of its steps", async () => {
     const answer = "HTTP/1.1 200 OK\r\nKeep-Alive: timeout=600\r\nContent-Length: 0\r\n\r\n";
     await using server = await RawServer.saying(answer);
     const service = new TestService(home, { STEPWELL_HTTP_STEP_ALLOWED_ADDRESSES: "127.0.0.1" });
@@ -96,7 +96,7 @@ onOneStore((home) => {
   describe("a service with default settings", () => {
     const service = useService(home);
 
-    test("refuses a definition that calls an address inside, and says which setting allows it", async () => {
+    test("rejects a definition that calls an internal address, and names the setting that allows it", async () => {
       await using server = await ScriptedServer.start((response) => response.end("inside"));
       const { api } = await service.newOrganization();
       const workflow = await api.call<{ workflowId: string }>("RegisterWorkflow", { body: { name: "inside" } });

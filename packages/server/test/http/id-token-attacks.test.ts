@@ -64,7 +64,7 @@ onOneStore((home) => {
     return response.status;
   }
 
-  test("the request that the table below changes is accepted without a change", async () => {
+  test("the unchanged request for the table below is accepted", async () => {
     expect(await statusOf(person.idToken)).toBe(200);
     expect(await statusOf(signedByUs())).toBe(200);
   });
@@ -96,7 +96,7 @@ onOneStore((home) => {
     ["a kid that is a path", () => signedByUs({}, { kid: "../../../../dev/null" })],
     ["a kid that is SQL", () => signedByUs({}, { kid: "x' OR '1'='1" })],
     ["a kid with a NUL", () => signedByUs({}, { kid: "a\0b" })],
-    ["a kid that nobody has", () => signedByStranger({ kid: "unknown" })],
+    ["an unknown kid", () => signedByStranger({ kid: "unknown" })],
     ["no kid", () => signedByUs({}, { kid: undefined })],
     ["a kid that is no text", () => signedByUs({}, { kid: ["x"] })],
     ["our kid and a stranger's signature", () => signedByStranger()],
@@ -138,14 +138,14 @@ onOneStore((home) => {
     ["a header that is no JSON", () => `${Buffer.from("{").toString("base64url")}.${parts()[1]}.${parts()[2]}`],
     ["a header that is a list", () => `${encode([])}.${parts()[1]}.${parts()[2]}`],
     ["a payload that is null", () => `${parts()[0]}.${encode(null)}.${parts()[2]}`],
-    ["8 KB of it", () => signedByUs({ filler: "x".repeat(6_000) })],
+    ["8 KB of text", () => signedByUs({ filler: "x".repeat(6_000) })],
   ];
 
   test.each(attacks)("%s is 401", async (_name, makeToken) => {
     expect(await statusOf(makeToken())).toBe(401);
   });
 
-  test("no address in a header is ever asked", async () => {
+  test("no address in a header of a token is ever called", async () => {
     const asked: string[] = [];
     const trap = createServer((request, response) => {
       asked.push(request.url ?? "");
@@ -162,14 +162,14 @@ onOneStore((home) => {
     expect(asked).toEqual([]);
   });
 
-  test("a token of 100 KB is refused at once, and the service goes on", async () => {
+  test("a token of 100 KB is rejected at once, and the service continues to work", async () => {
     const startedAt = performance.now();
     expect(await statusOf(`${parts()[0]}.${"A".repeat(100_000)}.${parts()[2]}`)).toBe(431);
     expect(performance.now() - startedAt).toBeLessThan(timeLimit(5_000));
     expect(await statusOf(person.idToken)).toBe(200);
   });
 
-  test("the token of a user who was disabled, or who left the organization, does nothing there any more", async () => {
+  test("the token of a user who was disabled, or who left the organization, has no access there any more", async () => {
     const { database } = service.running;
     const { idToken, tokens } = await signIn(service.baseUrl, await newPerson(service));
     const organization = await service.newOrganization();

@@ -9,7 +9,7 @@ onEveryStore((home) => {
   const service = useService(home);
   const key = (name: string = randomUUID()) => ({ headers: { "idempotency-key": name } });
 
-  test("each POST that creates answers a repetition as the first time, and creates nothing again", async () => {
+  test("each POST that creates answers a repetition with the first answer, and creates nothing again", async () => {
     const { api, owner } = await service.newOrganization();
     const { workflowId } = await deploy(api, straightDefinition);
     const calls = [
@@ -49,7 +49,7 @@ onEveryStore((home) => {
     await api.refused("RegisterWorkflow", "ConflictError", { body: { name: "m" }, ...other });
   });
 
-  test("the same key in another organization is another key, and so is another user's", async () => {
+  test("the same key in another organization is a different key, and so is another user's", async () => {
     const used = key();
     const bodies = await Promise.all(
       [1, 2].map(async () => {
@@ -65,7 +65,7 @@ onEveryStore((home) => {
     expect(bodies[0]).not.toBe(bodies[1]);
   });
 
-  test("ten parallel requests under one key do their work once", async () => {
+  test("ten parallel requests under one key have one effect", async () => {
     const { api, owner } = await service.newOrganization();
     const { workflowId } = await deploy(api, straightDefinition);
     for (const [operation, options] of [
@@ -83,7 +83,7 @@ onEveryStore((home) => {
     ).toHaveLength(2);
   });
 
-  test("a refused request leaves its key free", async () => {
+  test("a rejected request leaves its key free", async () => {
     const { api } = await service.newOrganization();
     const used = key();
     await api.call("RegisterWorkflow", { body: { name: "taken" } });
@@ -91,7 +91,7 @@ onEveryStore((home) => {
     await api.call("RegisterWorkflow", { body: { name: "free" }, ...used });
   });
 
-  test("a repeated submission with waitSeconds is the first job as it is by then, however long it waits", async () => {
+  test("a repeated submission with waitSeconds shows the first job in its present state, however long it waits", async () => {
     const { api } = await service.newOrganization();
     const { workflowId } = await deploy(api, waitingDefinition);
     const used = key();
@@ -104,7 +104,7 @@ onEveryStore((home) => {
     expect(again.headers.get("idempotency-replayed")).toBe("true");
   });
 
-  test("cancelling and resuming under a key act once", async () => {
+  test("a cancellation and a resume under a key have one effect each", async () => {
     const { api } = await service.newOrganization();
     const { workflowId } = await deploy(api, waitingDefinition);
     const { body } = await api.call<JobBody>("SubmitJob", { query: { waitSeconds: 20 }, body: { workflowId } });
@@ -134,12 +134,12 @@ onEveryStore((home) => {
     expect((await api.call("ListWorkflows")).body).toEqual({ workflows: [] });
   });
 
-  test("a key of 255 characters is fine", async () => {
+  test("a key of 255 characters is valid", async () => {
     const { api } = await service.newOrganization();
     await api.call("RegisterWorkflow", { body: { name: "n" }, ...key("~".repeat(255)) });
   });
 
-  test("an operation that does not support a key refuses it instead of ignoring it", async () => {
+  test("an operation that does not support a key rejects it instead of ignoring it", async () => {
     const { api } = await service.newOrganization();
     const { workflowId, versionId } = await deploy(api, straightDefinition);
     const token = { name: "t", permissions: ["job:read"] };

@@ -43,7 +43,7 @@ onOneStore((home) => {
     return body.members.map(({ email }) => email).slice(1);
   }
 
-  test("somebody without an account makes one and is a member, in one step", async () => {
+  test("a person without an account creates one and becomes a member in one step", async () => {
     const { api, organizationId } = await service.newOrganization();
     const { link, invitationId } = await invite(api);
     const page = await visit(link);
@@ -70,7 +70,7 @@ onOneStore((home) => {
   test.each([
     ["this page", "need not type the password again", "same-origin"],
     ["another site", "must sign in", "cross-site"],
-  ])("whoever joins by a form of %s %s", async (_form, _then, site) => {
+  ])("a user who joins by a form of %s %s", async (_form, _then, site) => {
     const { api } = await service.newOrganization();
     const { link } = await invite(api);
     const response = await fetch(link, {
@@ -84,7 +84,7 @@ onOneStore((home) => {
     else expect(cookie).toMatch(/^stepwell-link=[^;]+; Path=\/oidc\/sign-in; Max-Age=60; HttpOnly; SameSite=Lax$/);
   });
 
-  test("somebody with an account signs in and is a member", async () => {
+  test("a person with an account signs in and becomes a member", async () => {
     const first = await service.newOrganization();
     const second = await service.newOrganization();
     const email = newEmail();
@@ -99,7 +99,7 @@ onOneStore((home) => {
     expect(await submit(link, knownAccount(email))).toMatchObject({ status: 409 });
   });
 
-  test("the address that an invitation names cannot be exchanged for another", async () => {
+  test("the address in an invitation cannot be replaced by another", async () => {
     const { api } = await service.newOrganization();
     const email = newEmail();
     const { link } = await invite(api, { roles: ["viewer"], email });
@@ -108,7 +108,7 @@ onOneStore((home) => {
     expect(await memberEmails(api)).toEqual([email]);
   });
 
-  test("nobody takes over an account by making it again", async () => {
+  test("an existing account cannot be taken over by creating it again", async () => {
     const { api } = await service.newOrganization();
     const victim = await service.newUser();
     const { link } = await invite(api);
@@ -122,13 +122,13 @@ onOneStore((home) => {
   test.each([
     ["an invalid address", { newEmail: "nobody" }],
     ["no name", { displayName: " " }],
-    ["a name that turns its direction", { displayName: "a\u202eb" }],
+    ["a name with a change of text direction", { displayName: "a\u202eb" }],
     ["a name of 10,000 characters", { displayName: "x".repeat(10_000) }],
     ["a short password", { newPassword: "short", repeated: "short" }],
-    ["a password that everybody tries first", { newPassword: "password1234", repeated: "password1234" }],
-    ["another password the second time", { repeated: `${goodPassword}!` }],
+    ["a very common password", { newPassword: "password1234", repeated: "password1234" }],
+    ["two different passwords", { repeated: `${goodPassword}!` }],
     ["a password with NUL", { newPassword: `${goodPassword}\0`, repeated: `${goodPassword}\0` }],
-  ])("%s is said on the page, makes no account, and the invitation stays open", async (_name, changes) => {
+  ])("%s is reported on the page and creates no account, and the invitation stays open", async (_name, changes) => {
     const { api } = await service.newOrganization();
     const { link } = await invite(api);
     const email = newEmail();
@@ -140,7 +140,7 @@ onOneStore((home) => {
     expect(await submit(link, newAccount(email))).toMatchObject({ status: 200 });
   });
 
-  test("input of people is shown as text on the page, and so is the organization's name", async () => {
+  test("users' input and the organization's name are shown as plain text on the page", async () => {
     const owner = await service.newUser();
     const name = '<script>alert(1)</script>"><img src=x onerror=alert(2)>';
     const body = { name, displayName: name };
@@ -151,7 +151,7 @@ onOneStore((home) => {
     for (const { text } of pages) expect(text).not.toMatch(/<script|<img/);
   });
 
-  test("a link that does not work leads to one and the same page, whatever the reason", async () => {
+  test("every link that does not work leads to the same page, whatever the reason", async () => {
     const { api } = await service.newOrganization();
     const revoked = await invite(api);
     await api.call("RevokeInvitation", { params: { invitationId: revoked.invitationId } });
@@ -180,7 +180,7 @@ onOneStore((home) => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
   });
 
-  test("an invitation whose maker lost the right to it makes no account either", async () => {
+  test("an invitation whose maker lost the permission creates no account", async () => {
     const organization = await service.newOrganization();
     const maker = await service.newMember(organization, ["owner"]);
     const { link } = await invite(maker.api, { roles: ["owner"] });
@@ -190,7 +190,7 @@ onOneStore((home) => {
     expect(await findUserByEmail(service.running.database, email)).toBeUndefined();
   });
 
-  test("a person who tries addresses through an invitation is slowed down, like one who tries passwords", async () => {
+  test("a person who tries addresses through an invitation is slowed down, like a person who tries passwords", async () => {
     const { database, engine } = service.running;
     const { api } = await service.newOrganization();
     const { link } = await invite(api);

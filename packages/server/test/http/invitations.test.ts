@@ -45,7 +45,7 @@ onOneStore((home) => {
     return code;
   }
 
-  test("one role may be given as `role`, and the answer has it in `roles`", async () => {
+  test("a single role can be given as `role`, and the answer has it in `roles`", async () => {
     const { api } = await service.newOrganization();
     const { body } = await api.call("CreateInvitation", { body: { role: "viewer" } });
     expect(body).toMatchObject({ roles: ["viewer"] });
@@ -77,7 +77,7 @@ onOneStore((home) => {
     await api.refused("RevokeInvitation", "ConflictError", { params });
   });
 
-  test("no link is in the store, in a list, or in the audit log", async () => {
+  test("the store, the lists and the audit log contain no link", async () => {
     const { api, organizationId } = await service.newOrganization();
     const { code } = await invite(api, { roles: ["viewer"] });
     const rows: object[] = [];
@@ -91,7 +91,7 @@ onOneStore((home) => {
     expect(JSON.stringify([rows, list.body])).not.toContain(code.slice(-38));
   });
 
-  test("an unknown, a mistyped, a revoked and an expired invitation are the same 404, and so is that of a deleted organization", async () => {
+  test("unknown, mistyped, revoked and expired invitations, and those of a deleted organization, all give the same 404", async () => {
     const organization = await service.newOrganization();
     const { api } = organization;
     const revoked = await invite(api, { roles: ["viewer"] });
@@ -140,7 +140,7 @@ onOneStore((home) => {
     await api.as(code).refused("GetOrganization", "AuthenticationError");
   });
 
-  test("an invitation for an e-mail address is for who has it, in whatever case", async () => {
+  test("an invitation for an e-mail address can be accepted only by its owner, in any case of letters", async () => {
     const { api, organizationId } = await service.newOrganization();
     const [invited, other] = [await service.newUser(), await service.newUser()];
     const email = `${invited.userId}@EXAMPLE.org`;
@@ -151,7 +151,7 @@ onOneStore((home) => {
     await invited.client.bind({ organizationId }).call("GetOrganization");
   });
 
-  test("a member cannot accept, and the invitation stays open for another", async () => {
+  test("a member cannot accept an invitation, and it stays open for another person", async () => {
     const organization = await service.newOrganization();
     const { code } = await invite(organization.api, { roles: ["owner"] });
     const member = await service.newMember(organization, ["viewer"]);
@@ -161,7 +161,7 @@ onOneStore((home) => {
     await (await service.newUser()).client.call("AcceptInvitation", accept(code));
   });
 
-  test("an API token accepts no invitation", async () => {
+  test("an API token cannot accept an invitation", async () => {
     const { api } = await service.newOrganization();
     const { code } = await invite(api, { roles: ["viewer"] });
     const body = { name: "t", permissions: ["invitation:create"] };
@@ -169,7 +169,7 @@ onOneStore((home) => {
     await api.as(token).refused("AcceptInvitation", "AuthorizationError", accept(code));
   });
 
-  test("nobody invites to more than they hold themselves", async () => {
+  test("a member can invite only with permissions of their own", async () => {
     const organization = await service.newOrganization();
     const { api } = organization;
     await api.call("CreateRole", { body: { name: "inviter", permissions: ["invitation:create"] } });
@@ -184,7 +184,7 @@ onOneStore((home) => {
     await invite(api.as(token), { roles: ["inviter"] });
   });
 
-  test("an invitation gives nothing that its maker lacks when it is accepted", async () => {
+  test("an invitation gives no permission that its maker lacks when it is accepted", async () => {
     const organization = await service.newOrganization();
     const { api } = organization;
     await api.call("CreateRole", { body: { name: "grows", permissions: ["job:read"] } });
@@ -214,7 +214,7 @@ onOneStore((home) => {
 
   test.each([
     ["no roles", { roles: undefined }, "/roles"],
-    ["a list of roles and one", { role: "viewer" }, "/role"],
+    ["both `roles` and `role`", { role: "viewer" }, "/role"],
     ["one role that does not exist", { roles: undefined, role: "vieweer" }, "/role"],
     ["one role that is a list", { roles: undefined, role: ["viewer"] }, "/role"],
     ["an empty list of roles", { roles: [] }, "/roles"],
@@ -225,8 +225,8 @@ onOneStore((home) => {
     ["a time that is past", { expiresAt: "2020-01-01T00:00:00Z" }, "/expiresAt"],
     ["a time that is too far away", { expiresAt: new Date(Date.now() + 31 * dayMs).toISOString() }, "/expiresAt"],
     ["an invalid time", { expiresAt: "tomorrow" }, "/expiresAt"],
-    ["a field that is not the caller's to set", { organizationId: "x" }, "/organizationId"],
-  ])("%s is 400 with a pointer, and invites nobody", async (_name, changes, pointer) => {
+    ["a field that the caller cannot set", { organizationId: "x" }, "/organizationId"],
+  ])("%s is 400 with a pointer, and creates no invitation", async (_name, changes, pointer) => {
     const { api } = await service.newOrganization();
     const body = { roles: ["viewer"], ...changes };
     const { body: problem } = await api.refused("CreateInvitation", "ValidationError", { body });
@@ -248,7 +248,7 @@ onOneStore((home) => {
     expect(rest.body.invitations.map(({ invitationId }) => invitationId)).toEqual(ids.slice(3));
   });
 
-  test("an organization has as many open invitations as the configuration says; what is revoked or expired makes room", async () => {
+  test("an organization has as many open invitations as the configuration allows; revoked and expired ones do not count", async () => {
     const organization = await service.newOrganization();
     const { api } = organization;
     await expiredInvitation(organization);
@@ -273,7 +273,7 @@ onOneStore((home) => {
     expect(members.body.members).toHaveLength(2);
   });
 
-  test("the same key accepts once, and answers the same again", async () => {
+  test("the same key accepts once, and the repetition gets the same answer", async () => {
     const { api } = await service.newOrganization();
     const { code } = await invite(api, { roles: ["viewer"] });
     const { client } = await service.newUser();

@@ -49,7 +49,7 @@ onOneStore((home) => {
     expect(versions[0]?.body.versionId).not.toBe(versions[1]?.body.versionId);
   });
 
-  test("how long an answer may be held makes no other request of it", async () => {
+  test("the time for which the answer may be held does not change the identity of a request", async () => {
     const { api, workflowId } = await deployed();
     const once = attempt(randomUUID());
     const first = await submit(api, { workflowId }, once);
@@ -72,7 +72,7 @@ onOneStore((home) => {
     expect([await works(first.token), await works(second.token)]).toEqual([true, true]);
   });
 
-  test("a caller who repeats a call must still be allowed to make it", async () => {
+  test("a caller who repeats a call still needs the permission for it", async () => {
     const organization = await deployed();
     const { api, workflowId } = organization;
     const permissions = ["job:submit", "job:read"];
@@ -85,7 +85,7 @@ onOneStore((home) => {
   });
 
   test.each(["", "x", `${randomUUID()}x`, `{${randomUUID()}}`, randomUUID().replaceAll("-", ""), "x".repeat(5_000)])(
-    "an id that is no UUID is ignored: %j",
+    "an invocation id that is not a UUID is ignored: %j",
     async (id) => {
       const { api, workflowId } = await deployed();
       const [first, second] = [
@@ -96,7 +96,7 @@ onOneStore((home) => {
     },
   );
 
-  test("beside an Idempotency-Key the id says nothing", async () => {
+  test("an invocation id has no effect beside an Idempotency-Key", async () => {
     const { api, workflowId } = await deployed();
     const { headers } = attempt(randomUUID());
     const keyed = (key: string) => ({ headers: { ...headers, "idempotency-key": key } });
@@ -109,7 +109,7 @@ onOneStore((home) => {
     await api.refused("CreateApiToken", "ValidationError", { body, ...one });
   });
 
-  test("ten attempts at once do their work once, and of ten secrets one is left", async () => {
+  test("ten simultaneous attempts have one effect, and one of their ten secrets remains", async () => {
     const { api, owner, workflowId } = await deployed();
     const ten = Array.from({ length: 10 }, (_, index) => index);
     const [submitting, creating, making] = [attempt(randomUUID()), attempt(randomUUID()), attempt(randomUUID())];
@@ -124,7 +124,7 @@ onOneStore((home) => {
     expect((await api.call<{ apiTokens: unknown[] }>("ListApiTokens")).body.apiTokens).toHaveLength(1);
   });
 
-  test("an attempt that arrives after a later one was answered does not take the later one's secret away", async () => {
+  test("an attempt that arrives after a later one was answered does not end the later one's secret", async () => {
     const { api } = await service.newOrganization();
     const id = randomUUID();
     const second = await createToken(api, attempt(id, 2));
@@ -136,7 +136,7 @@ onOneStore((home) => {
     expect([await works(second.token), await works(third.token)]).toEqual([false, true]);
   });
 
-  test("a refused call leaves its id free", async () => {
+  test("a rejected call leaves its invocation id free", async () => {
     const { api } = await service.newOrganization();
     const once = attempt(randomUUID());
     const body = { name: "taken" };
@@ -147,7 +147,7 @@ onOneStore((home) => {
     await api.call("RegisterWorkflow", { body, ...once });
   });
 
-  test("an id is forgotten when an Idempotency-Key would be", async () => {
+  test("an invocation id is forgotten after the same time as an Idempotency-Key", async () => {
     const { api, organizationId, workflowId } = await deployed();
     const once = attempt(randomUUID());
     const first = await submit(api, { workflowId }, once);
@@ -157,7 +157,7 @@ onOneStore((home) => {
     expect(await submit(api, { workflowId }, once)).not.toBe(first);
   });
 
-  test("the audit trail tells of the token that was ended, of the one that took its place, and the store holds neither", async () => {
+  test("the audit trail records the ended token and the token that replaced it, and the store contains neither", async () => {
     const { api, organizationId, owner } = await service.newOrganization();
     const once = attempt(randomUUID());
     const [lost, left] = [await createToken(api, once), await createToken(api, once)];
@@ -177,7 +177,7 @@ onOneStore((home) => {
     for (const { token } of [lost, left]) expect(JSON.stringify(kept)).not.toContain(token.slice(4));
   });
 
-  test("the audit trail tells of the invitation that was ended, and of the one that took its place", async () => {
+  test("the audit trail records the ended invitation and the invitation that replaced it", async () => {
     const { api, organizationId } = await service.newOrganization();
     const invite = { body: { roles: ["viewer"] }, ...attempt(randomUUID()) };
     const [lost, left] = [await api.call("CreateInvitation", invite), await api.call("CreateInvitation", invite)];
@@ -187,7 +187,7 @@ onOneStore((home) => {
     ]);
   });
 
-  test("a repeated rotation keeps the secret that programs use, for as long as the first attempt promised", async () => {
+  test("a repeated rotation keeps the secret that programs use, for the overlap of the first attempt", async () => {
     const { api, organizationId } = await service.newOrganization();
     const { token, tokenId } = await createToken(api, {});
     const rotate = async (options: CallOptions) =>
@@ -210,7 +210,7 @@ onOneStore((home) => {
     expect(await Promise.all([left.token, theirs.token, again.token].map(works))).toEqual([false, true, true]);
   });
 
-  test("the account's activity tells of both user tokens", async () => {
+  test("the account's activity records both user tokens", async () => {
     const { client } = await newSignedInPerson(service);
     const once = { body: { name: "t", password: rightPassword }, ...attempt(randomUUID()) };
     await client.call("CreateUserToken", once);
@@ -223,7 +223,7 @@ onOneStore((home) => {
     ]);
   });
 
-  test("a repeated change of the password is told that it was made, and nothing that is kept tells the password", async () => {
+  test("a repeated change of the password succeeds, and no stored value reveals the password", async () => {
     const person = await newSignedInPerson(service);
     const passwords = { currentPassword: rightPassword, newPassword: "another long password" };
     const id = randomUUID();
@@ -241,7 +241,7 @@ onOneStore((home) => {
     expect(JSON.stringify(kept)).not.toContain(id);
   });
 
-  test("a tag that was moved meanwhile stays where it is when the first move is repeated", async () => {
+  test("a tag that another request moved meanwhile is not moved by a repetition of the first move", async () => {
     const { api } = await service.newOrganization();
     const { workflowId, versionId } = await deploy(api, straightDefinition);
     const { versionId: newer } = await registerVersion(api, workflowId, waitingDefinition);
@@ -262,7 +262,7 @@ onOneStore((home) => {
     expect(body.changes).toHaveLength(4);
   });
 
-  test("the id of a read is ignored", async () => {
+  test("an invocation id on a read is ignored", async () => {
     const { api } = await service.newOrganization();
     const once = attempt(randomUUID());
     const before = await api.call("ListWorkflows", once);

@@ -50,7 +50,7 @@ const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
 onOneStore((home) => {
   const service = useService(home, functions.environment);
 
-  test("a job that waits says for which events, and which of those that came were probably meant", async () => {
+  test("a waiting job lists its missing events, and which of the received ones were probably intended", async () => {
     const { api } = await service.newOrganization();
     const steps = [
       waitStep("approve", ["manager-approved", "stock-reserved"], "ship"),
@@ -80,7 +80,7 @@ onOneStore((home) => {
     });
   });
 
-  test("a wait with a timeout says when it is up", async () => {
+  test("a wait with a timeout says when it ends", async () => {
     const { api } = await service.newOrganization();
     const wait = { ...waitStep("approve", ["approved"], null), timeoutSeconds: 3_600, onFailure: "remind" };
     const { workflowId } = await deploy(api, definitionOf(wait, noopStep("remind", null)));
@@ -90,7 +90,7 @@ onOneStore((home) => {
     expect(facts.timeoutAt).toEqual(time);
   });
 
-  test("a call that is under way says since when, on which node, and that the node is heard of", async () => {
+  test("a running call shows its start and its node, and that the node is alive", async () => {
     const { api } = await service.newOrganization();
     const jobId = await submitCall(api, "held", { timeoutSeconds: 60 });
     const call = await functions.nextCall(jobId);
@@ -108,7 +108,7 @@ onOneStore((home) => {
     expect((await untilState(api, jobId, "succeeded")).facts.operations).toEqual([]);
   });
 
-  test("a job whose attempt failed says why, and when the next one starts", async () => {
+  test("a job whose attempt failed shows the reason, and the start of the next attempt", async () => {
     const { api } = await service.newOrganization();
     const retry = { maxAttempts: 5, initialIntervalSeconds: 60, jitter: false };
     const jobId = await submitCall(api, "broken", { retry });
@@ -124,7 +124,7 @@ onOneStore((home) => {
     });
   });
 
-  test("a failed job says where, why, and what to do", async () => {
+  test("a failed job shows where and why it failed, and what to do", async () => {
     const { api } = await service.newOrganization();
     const jobId = await submitCall(api, "broken");
     const { sentence, facts } = await untilState(api, jobId, "failed");
@@ -134,7 +134,7 @@ onOneStore((home) => {
     expect(facts).toMatchObject({ error: { code: "ExecutorError", step: "call" }, operations: ["ResumeJob"] });
   });
 
-  test("a cancelled job says by whom: a user or an API token, by its name", async () => {
+  test("a cancelled job shows the name of the user or API token that cancelled it", async () => {
     const { api, owner } = await service.newOrganization();
     const { workflowId } = await deploy(api, waitingDefinition);
     const byUser = (await submitAndWait(api, workflowId)).jobId;
@@ -154,7 +154,7 @@ onOneStore((home) => {
     expect(second.facts.cancelledBy).toEqual({ type: "apiToken", id: tokenId, name: "the cleaner" });
   });
 
-  test("a job that succeeded says so", async () => {
+  test("a job that succeeded is explained as such", async () => {
     const { api } = await service.newOrganization();
     const { workflowId } = await deploy(api, straightDefinition);
     const { jobId } = await submitAndWait(api, workflowId);
@@ -168,7 +168,7 @@ onOneStore((home) => {
   const narrow = { STEPWELL_MAX_CALLS_PER_ORGANIZATION: "1", STEPWELL_MAX_QUEUED_CALLS: "1" };
   const service = useService(home, { ...functions.environment, ...narrow });
 
-  test("a call in line says so, and a job that finds no room says how full it is", async () => {
+  test("a waiting call is explained as such, and a job that finds no room shows how full the service is", async () => {
     const { api } = await service.newOrganization();
     const begun = await submitCall(api, "held");
     const call = await functions.nextCall(begun);
@@ -196,7 +196,7 @@ onOneStore((home) => {
 // The lease is so long that no node takes a job over while a test reads it.
 const cluster = useCluster(2, { ...functions.environment, STEPWELL_LEASE_MS: "600000" });
 
-test("a job whose node is gone says that another one takes it over", async () => {
+test("a job whose node is lost says that another node takes it over", async () => {
   const organization = await cluster.node(0).newOrganization();
   const jobId = await submitCall(organization.api, "held");
   await functions.nextCall(jobId);

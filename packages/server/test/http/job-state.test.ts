@@ -47,7 +47,7 @@ onOneStore((home) => {
     return { state, metadata };
   }
 
-  test("a job's state holds the data of its steps, their runs, and the step it goes on with", async () => {
+  test("a job's state contains the data of its steps, their runs, and the step that follows", async () => {
     const { api } = await service.newOrganization();
     const { workflowId } = await deploy(api, waitingDefinition);
     const { jobId } = await submitAndWait(api, workflowId, { sku: "ä" });
@@ -106,7 +106,7 @@ onOneStore((home) => {
     });
   });
 
-  test("a job that failed or was cancelled names the step that it goes on with when it is resumed", async () => {
+  test("a job that failed or was cancelled names the step where a resume continues", async () => {
     const { api } = await service.newOrganization();
     const failing = await deploy(api, failingDefinition);
     const failed = await submitAndWait(api, failing.workflowId);
@@ -131,7 +131,7 @@ onOneStore((home) => {
     });
   });
 
-  test("a choice is told by the history, and never before its step has succeeded", async () => {
+  test("a choice is shown in the history, and only after its step has succeeded", async () => {
     const { api } = await service.newOrganization();
     const choice = { choose: [{ if: "output.isGood", then: "good" }], else: null };
     const gate = { ...waitStep("gate", ["checked"], null), transitionToStep: choice };
@@ -150,7 +150,7 @@ onOneStore((home) => {
     }
   });
 
-  test("a step that is named workflow does not stand in for the job's input", async () => {
+  test("a step that is named workflow does not replace the job's input", async () => {
     const { api } = await service.newOrganization();
     const { workflowId } = await deploy(
       api,

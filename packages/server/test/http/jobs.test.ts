@@ -17,7 +17,7 @@ const unknownId = "00000000-0000-7000-8000-000000000000";
 onEveryStore((home) => {
   const service = useService(home);
 
-  test("a submitted job answers with its id and version, and with waitSeconds as a whole", async () => {
+  test("a submitted job answers with its id and version, and with the whole job if waitSeconds is given", async () => {
     const { api, organizationId, owner } = await service.newOrganization();
     const { workflowId, versionId } = await deploy(api, straightDefinition);
     const short = await api.call<{ jobId: string }>("SubmitJob", { body: { workflowId } });
@@ -48,7 +48,7 @@ onEveryStore((home) => {
     expect((await api.call("GetJob", { params: { jobId: whole.jobId } })).body).toEqual(submitted);
   });
 
-  test("a submission without waitSeconds answers PENDING however fast the job is, and so does its replay", async () => {
+  test("a submission without waitSeconds answers PENDING however fast the job is, and so does its repetition", async () => {
     const { api } = await service.newOrganization();
     const { workflowId } = await deploy(api, straightDefinition);
     const submission = { body: { workflowId }, headers: { "Idempotency-Key": "once" } };
@@ -62,7 +62,7 @@ onEveryStore((home) => {
     expect(waited.body).toMatchObject({ jobId, status: "SUCCEEDED" });
   });
 
-  test("a version is chosen by tag, by id and by number, and $LIVE is meant when nothing is said", async () => {
+  test("a version can be chosen by tag, id or number, and the default is $LIVE", async () => {
     const { api } = await service.newOrganization();
     const first = await deploy(api, straightDefinition);
     const { workflowId } = first;
@@ -99,7 +99,7 @@ onEveryStore((home) => {
     ["null as input", { inputJson: null }, "ValidationError"],
     ["a string as input", { inputJson: "{}" }, "ValidationError"],
     ["an unknown field", { status: "SUCCEEDED" }, "ValidationError"],
-  ])("%s is refused and no job is made", async (_name, changes, code) => {
+  ])("%s is rejected and no job is created", async (_name, changes, code) => {
     const { api } = await service.newOrganization();
     const { workflowId } = await deploy(api, straightDefinition);
     const body = Object.keys(changes).length === 0 ? {} : { workflowId, ...changes };
@@ -107,7 +107,7 @@ onEveryStore((home) => {
     expect((await api.call("ListJobs")).body).toEqual({ jobs: [] });
   });
 
-  test("an input that does not fit is 400 with pointers into the body, and no job is made", async () => {
+  test("an input that does not fit is 400 with pointers into the body, and no job is created", async () => {
     const { api } = await service.newOrganization();
     const schema = {
       type: "object",
@@ -151,7 +151,7 @@ onEveryStore((home) => {
   });
 
   test.each(["x", "1", "x".repeat(3_000), "00000000-0000-7000-8000-00000000000g", "%00", unknownId])(
-    "the job id %.40s is 404, the same as an unknown one",
+    "the job id %.40s is 404, like an unknown one",
     async (jobId) => {
       const { api } = await service.newOrganization();
       const foreign = await service.newOrganization();
@@ -182,7 +182,7 @@ onEveryStore((home) => {
       "a range that ends before it begins",
       { createdAfter: "2026-01-02T00:00:00Z", createdBefore: "2026-01-01T00:00:00Z" },
     ],
-    ["a day that there is not", { createdAfter: "2026-02-30T00:00:00Z" }],
+    ["a day that does not exist", { createdAfter: "2026-02-30T00:00:00Z" }],
     ["a time without a zone", { createdAfter: "2026-01-01T00:00:00" }],
     ["the year 0", { createdAfter: "0000-01-01T00:00:00Z" }],
     ["a time that is in the year 10000 in UTC", { createdAfter: "9999-12-31T23:59:59-14:00" }],
@@ -197,7 +197,7 @@ onEveryStore((home) => {
     await api.refused("ListJobs", "ValidationError", { query });
   });
 
-  test("jobs are listed newest first and found by each filter", async () => {
+  test("jobs are listed newest first, and each filter finds its jobs", async () => {
     const { api } = await service.newOrganization();
     const straight = await deploy(api, straightDefinition);
     const waiting = await deploy(api, waitingDefinition);
@@ -223,7 +223,7 @@ onEveryStore((home) => {
     expect(body).toMatchObject({ totalCount: 2, jobs: [{ jobId: held.jobId }] });
   });
 
-  test("jobs are found by the name of their workflow and the number of their version, beside all other filters", async () => {
+  test("jobs are found by the name of their workflow and the number of their version, together with all other filters", async () => {
     const { api } = await service.newOrganization();
     const { body: orders } = await api.call<{ workflowId: string }>("RegisterWorkflow", { body: { name: "orders" } });
     const { workflowId } = orders;
@@ -301,7 +301,7 @@ onEveryStore((home) => {
     expect(counts).toEqual([1, 0]);
   });
 
-  test("a job says which person submitted it, by name, and of a program only its token's id", async () => {
+  test("a job shows the name of the user who submitted it, and only the token's id of a program", async () => {
     const { api, owner } = await service.newOrganization();
     const { workflowId } = await deploy(api, waitingDefinition);
     const { jobId } = await submitAndWait(api, workflowId);
@@ -321,7 +321,7 @@ onEveryStore((home) => {
     expect(JSON.stringify(theirs)).not.toContain("submittedByUser");
   });
 
-  test("a list says what each job is at: the awaited events of one that waits, the error of one that failed", async () => {
+  test("a list shows the current point of each job: the awaited events if it waits, the error if it failed", async () => {
     const { api } = await service.newOrganization();
     const waiting = await deploy(api, waitingDefinition);
     const held = await submitAndWait(api, waiting.workflowId);
@@ -336,7 +336,7 @@ onEveryStore((home) => {
     });
   });
 
-  test("both orders page through the same jobs", async () => {
+  test("both orders give the same jobs over all pages", async () => {
     const { api } = await service.newOrganization();
     const { workflowId } = await deploy(api, straightDefinition);
     for (let index = 0; index < 5; index += 1) await submitAndWait(api, workflowId);
@@ -356,7 +356,7 @@ onEveryStore((home) => {
     expect(await pages("oldest")).toEqual(newest.toReversed());
   });
 
-  test("a client that goes before its answer leaves one job behind", async () => {
+  test("a client that disconnects before its answer leaves one job behind", async () => {
     const { api, organizationId, owner } = await service.newOrganization();
     const { workflowId } = await deploy(api, straightDefinition);
     await new Promise<void>((resolve) => {
@@ -372,7 +372,7 @@ onEveryStore((home) => {
       .toBe(1);
   });
 
-  test("a waiting job is cancelled, cancelled again, and resumed where it stood", async () => {
+  test("a waiting job can be cancelled, cancelled again, and resumed in the same place", async () => {
     const { api } = await service.newOrganization();
     const { workflowId } = await deploy(api, waitingDefinition);
     const { jobId } = await submitAndWait(api, workflowId);
@@ -408,7 +408,7 @@ onEveryStore((home) => {
     await api.refused("GetJob", "ValidationError", { params: { jobId }, query: { waitSeconds: 61 } });
   });
 
-  test("the history says where a choice led, also when that is the end of the job", async () => {
+  test("the history shows where a choice led, also if that is the end of the job", async () => {
     const { api } = await service.newOrganization();
     const choosing = (otherwise: string | null) =>
       definitionOf(
@@ -428,7 +428,7 @@ onEveryStore((home) => {
     expect(ways).toEqual(["b", null]);
   });
 
-  test("the history holds every transition in order and is read in pages", async () => {
+  test("the history contains every transition in order and is read in pages", async () => {
     const { api } = await service.newOrganization();
     const { workflowId } = await deploy(api, definitionOf(waitStep("w", ["x"], "n"), noopStep("n", null)));
     const { jobId } = await submitAndWait(api, workflowId, { a: 1 });
@@ -460,7 +460,7 @@ onEveryStore((home) => {
     expect(entries[7]).toMatchObject({ step: "n", output: { a: 1 } });
   });
 
-  test("a job of many large values is shown with the latest of them, and its history and its events in more pages", async () => {
+  test("a job with many large values is shown with the latest of them, and its history and its events take more pages", async () => {
     const { api } = await service.newOrganization();
     const chain = Array.from({ length: 12 }, (_, index) => noopStep(`s${index}`, index === 11 ? "w" : `s${index + 1}`));
     const { workflowId } = await deploy(api, definitionOf(...chain, waitStep("w", ["x"], null)));

@@ -14,7 +14,7 @@ const body = fc.letrec((tie) => ({
   ),
 })).value;
 
-test("a body that is written in pieces has the bytes of one that is written at once", async () => {
+test("a body that is written in pieces has the same bytes as one that is written at once", async () => {
   await fc.assert(
     fc.asyncProperty(body, fc.integer({ min: 1, max: 30 }), async (value, maxPiece) => {
       const written = await jsonInTurns(value, maxPiece);
@@ -23,7 +23,7 @@ test("a body that is written in pieces has the bytes of one that is written at o
   );
 });
 
-test("between two pieces others have their turn, however many bodies are written", async () => {
+test("other work runs between two pieces, however many bodies are written", async () => {
   const large = Array.from({ length: 20 }, () => "x".repeat(100));
   let isWritten = false;
   let turns = 0;

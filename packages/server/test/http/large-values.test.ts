@@ -131,7 +131,7 @@ onEveryStore((home) => {
     expect(rows.map(({ same }) => same)).toEqual(Array(2 * rowCount).fill(true));
   });
 
-  test("a job of an earlier release, whose values stand in its rows, goes on and is read as before", async () => {
+  test("a job of an earlier release, whose values are in its rows, continues and is read as before", async () => {
     const organization = await service.newOrganization();
     const { api } = organization;
     const version = await deploy(
@@ -259,7 +259,7 @@ onEveryStore((home) => {
   }
 });
 
-describe("on a server of its own, whose log has nothing but what the service writes", () => {
+describe("on a server of its own, whose log contains only the service's writes", () => {
   const service = useService({
     name: "postgres",
     prepare: async () => {
@@ -277,7 +277,7 @@ describe("on a server of its own, whose log has nothing but what the service wri
     return row?.position ?? Number.NaN;
   };
 
-  test("an event writes little, however large the job's input is, also when it ends a wait whose output is its input", async () => {
+  test("an event causes few writes, however large the job's input is, also if it ends a wait whose output is its input", async () => {
     const { api } = await service.newOrganization();
     const { workflowId } = await deploy(api, definitionOf(waitStep("w", ["x"], "v"), waitStep("v", ["y"], null)));
     const input = {

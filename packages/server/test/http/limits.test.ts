@@ -20,7 +20,7 @@ const patience = { timeout: 20_000, interval: 250 };
 onOneStore((home) => {
   const service = useService(home, { STEPWELL_MAX_STORED_MB: "1", STEPWELL_PLAN_CACHE_MB: "16" });
 
-  test("an organization sees each of its limits, how much of it is used, and which the operator set for it alone", async () => {
+  test("an organization sees each of its limits, the used part of it, and whether the operator set it specially", async () => {
     const { api, organizationId, owner } = await service.newOrganization();
     await api.call("CreateInvitation", { body: { roles: ["viewer"] } });
     await api.call("CreateApiToken", { body: { name: "t", permissions: ["job:read"] } });
@@ -69,7 +69,7 @@ onOneStore((home) => {
     await stream.body?.cancel();
   });
 
-  test("an organization that stores as much as it may begins nothing new, its jobs go on, and a raised maximum lets it in", async () => {
+  test("an organization at its storage maximum starts nothing new, its jobs continue, and a raised maximum admits new ones", async () => {
     const [{ api, organizationId }, other] = [await service.newOrganization(), await service.newOrganization()];
     const { workflowId } = await deploy(api, definitionOf(waitStep("w", ["x"], null)));
     const { jobId } = await submitAndWait(api, workflowId);
@@ -93,7 +93,7 @@ onOneStore((home) => {
     await expect.poll(async () => (await submit()).status, patience).toBe(201);
   });
 
-  test("the reported stored bytes of an organization are about the size of its rows", async () => {
+  test("the reported stored bytes of an organization are close to the size of its rows", async () => {
     const { api, organizationId } = await service.newOrganization();
     await service.setMaximums(organizationId, { storedMb: 100 });
     const { workflowId } = await deploy(api, straightDefinition);

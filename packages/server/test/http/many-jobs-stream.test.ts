@@ -48,7 +48,7 @@ onOneStore((home) => {
     readonly approve: () => Promise<void>;
   }
 
-  test("one stream gives what happens to jobs of several organizations, and ends when all of them have ended", async () => {
+  test("one stream sends the changes of jobs of several organizations, and ends when all of them have ended", async () => {
     const one = await service.newOrganization();
     const other = await service.newOrganization(one.owner);
     const jobs = [await newJob(one), await newJob(other), await newJob(other, straightDefinition)];
@@ -73,7 +73,7 @@ onOneStore((home) => {
     }
   });
 
-  test("Last-Event-ID resumes every job of the stream where it was, and 204 says that nothing is to come", async () => {
+  test("Last-Event-ID continues every job of the stream at its place, and 204 says that nothing will follow", async () => {
     const organization = await service.newOrganization();
     const { token } = organization.owner;
     const jobs = [await newJob(organization), await newJob(organization)];
@@ -98,7 +98,7 @@ onOneStore((home) => {
     expect((await connect(token, names, lastId)).status).toBe(204);
   });
 
-  test("a job that is unknown, or that the caller may not read, is told in the stream and stops none of the others", async () => {
+  test("a job that is unknown, or that the caller cannot read, is reported in the stream and stops none of the others", async () => {
     const organization = await service.newOrganization();
     const foreign = await newJob(await service.newOrganization());
     const closed = await service.newOrganization();
@@ -128,7 +128,7 @@ onOneStore((home) => {
     expect((await connect(organization.owner.token, [foreign.name], "0")).status).toBe(200);
   });
 
-  test("a caller who loses one organization loses its jobs and its waiting places within seconds, and keeps the others", async () => {
+  test("a caller who loses access to one organization loses its jobs and waiting places within seconds, and keeps the others", async () => {
     const organization = await service.newOrganization();
     const other = await service.newOrganization();
     const member = await service.newMember(organization, ["viewer"]);
@@ -149,7 +149,7 @@ onOneStore((home) => {
     expect(types.at(-1)).toBe(`${kept.jobId} job.succeeded`);
   });
 
-  test("a narrow token follows the jobs within its bound alone", async () => {
+  test("a narrow token follows only the jobs within its bound", async () => {
     const organization = await service.newOrganization();
     const inside = await newJob(organization, straightDefinition);
     const outside = await newJob(organization, straightDefinition);
@@ -180,7 +180,7 @@ onOneStore((home) => {
     expect(performance.now() - revokedAt).toBeLessThan(timeLimit(3_000));
   });
 
-  test("a stream of no job, of too many, of something else, or resumed with the id of another stream is 400", async () => {
+  test("a stream of no job, of too many, with an invalid id, or continued with the id of another stream is 400", async () => {
     const { owner, organizationId } = await service.newOrganization();
     const names = (count: number) =>
       Array.from({ length: count }, (_, index) => `${organizationId}/${unknownId.slice(0, -2)}${10 + index}`);
@@ -196,7 +196,7 @@ onOneStore((home) => {
     expect((await connect(owner.token, names(50))).status).toBe(200);
   });
 
-  test("an organization with all of its waiting places in use keeps no other organization's jobs from the stream", async () => {
+  test("an organization with all of its waiting places in use does not keep another organization's jobs out of the stream", async () => {
     const narrow = new TestService(home, { STEPWELL_MAX_WAITING_REQUESTS_PER_ORGANIZATION: "1" });
     await narrow.start();
     try {
@@ -218,7 +218,7 @@ onOneStore((home) => {
     }
   });
 
-  test("a quiet stream leaves the places of all of its jobs as soon as its client is gone", async () => {
+  test("a quiet stream frees the places of all of its jobs as soon as its client disconnects", async () => {
     const organization = await service.newOrganization();
     const jobs = [await newJob(organization), await newJob(organization)];
     const names = jobs.map(({ name }) => name);
@@ -230,7 +230,7 @@ onOneStore((home) => {
     await expect.poll(() => waiting(organization), { timeout: secondWithSlackMs, interval: 20 }).toBe(0);
   });
 
-  test("each job of a stream counts as one that is waited for, and none does any more when there was no room for all", async () => {
+  test("each job of a stream uses a waiting place, and none does if there was no room for all", async () => {
     const narrow = new TestService(home, { STEPWELL_MAX_WAITING_REQUESTS: "1" });
     await narrow.start();
     try {

@@ -54,14 +54,14 @@ onOneStore((home) => {
     await api.refused("CreateApiToken", "ConflictError", { body: tokens[0] });
   });
 
-  test("an answer tells what is left of the maximum under which something was made", async () => {
+  test("an answer says how much of the maximum is left after something was created", async () => {
     const { api } = await service.newOrganization();
     const { headers } = await api.call("CreateApiToken", { body: tokens[0] });
     expect(headers.get("ratelimit-policy")).toMatch(/, "apiTokens";q=3$/);
     expect(headers.get("ratelimit")).toMatch(/, "apiTokens";r=2$/);
   });
 
-  test("an answer tells nothing of what is left where nothing was made", async () => {
+  test("an answer says nothing about the maximum if nothing was created", async () => {
     const { api, organizationId } = await service.newOrganization();
     await service.setMaximums(organizationId, { members: 1 });
     const { headers } = await api.refused("CreateInvitation", "ConflictError", { body: { roles: ["viewer"] } });
@@ -69,7 +69,7 @@ onOneStore((home) => {
     expect(headers.get("ratelimit-policy")).not.toContain("openInvitations");
   });
 
-  test("the operator gives one organization a maximum of its own, which holds from the next request on, and takes it back", async () => {
+  test("the operator gives one organization its own maximum, which applies from the next request on, and removes it", async () => {
     const { api, organizationId } = await service.newOrganization();
     await service.setMaximums(organizationId, { apiTokens: 1 });
     expect(await race(api, "CreateApiToken", tokens)).toMatchObject({
@@ -109,7 +109,7 @@ onOneStore((home) => {
     });
   });
 
-  test("workflows have a maximum, a taken name is still said to be taken, and a deleted workflow gives its place back", async () => {
+  test("workflows have a maximum, a taken name is still reported as taken, and a deleted workflow frees its place", async () => {
     const { api } = await service.newOrganization();
     const names = ["a", "b", "c", "d", "e"].map((name) => ({ name }));
     expect(await race(api, "RegisterWorkflow", names)).toMatchObject({
@@ -124,7 +124,7 @@ onOneStore((home) => {
     await api.call("RegisterWorkflow", { body: { name: "f" } });
   });
 
-  test("versions and tags have a maximum in each workflow, and a tag that is there can still be moved", async () => {
+  test("versions and tags have a maximum in each workflow, and an existing tag can still be moved", async () => {
     const { api } = await service.newOrganization();
     const { workflowId, versionId } = await deploy(api, straightDefinition);
     const other = await api.call<{ workflowId: string }>("RegisterWorkflow", { body: { name: "other" } });
@@ -161,7 +161,7 @@ onOneStore((home) => {
     await api.refused("CreateInvitation", "ConflictError", { body: { roles: ["viewer"] } });
   });
 
-  test("an account creates so many organizations, however many it asks for at once, and another account creates its own", async () => {
+  test("an account can create a limited number of organizations, however many requests come at once, and another account has its own limit", async () => {
     const [user, other] = [await service.newUser(), await service.newUser()];
     const names = [1, 2, 3, 4, 5, 6].map((number) => ({ name: `o${number}`, displayName: "o" }));
     const raced = await race(user.client, "CreateOrganization", names);
@@ -182,7 +182,7 @@ onOneStore((home) => {
     await user.client.refused("CreateOrganization", "ConflictError", { body: names[0] });
   });
 
-  test("the operator says for one account how many organizations it may create, also none", async () => {
+  test("the operator sets for one account how many organizations it can create, also none", async () => {
     const user = await service.newUser();
     const { database } = service.running;
     const email = `${user.userId}@example.org`;

@@ -28,7 +28,7 @@ describe("on two nodes over one PostgreSQL", () => {
     }
   }
 
-  test("a removed member is refused on the other node within a second", async () => {
+  test("a removed member is rejected on the other node within a second", async () => {
     const first = cluster.node(0);
     const organization = await first.newOrganization();
     const member = await first.newMember(organization, ["viewer"]);
@@ -38,7 +38,7 @@ describe("on two nodes over one PostgreSQL", () => {
     await expectRefusedSoon(() => there.callAny("ListMembers", {}), 404);
   });
 
-  test("an owner who was removed makes nobody an owner, and deletes nothing, in the second in which the other node still remembers them", async () => {
+  test("a removed owner can make nobody an owner and delete nothing in the second in which the other node still remembers them", async () => {
     const first = cluster.node(0);
     const organization = await first.newOrganization();
     const evicted = await first.newMember(organization, ["owner"]);
@@ -54,7 +54,7 @@ describe("on two nodes over one PostgreSQL", () => {
     expect(body.roles).toEqual(["viewer"]);
   });
 
-  test("a role that was changed holds on the other node within a second", async () => {
+  test("a changed role takes effect on the other node within a second", async () => {
     const first = cluster.node(0);
     const organization = await first.newOrganization();
     const { api } = organization;
@@ -66,7 +66,7 @@ describe("on two nodes over one PostgreSQL", () => {
     await expectRefusedSoon(() => there.callAny("ListJobs", {}), 403);
   });
 
-  test("a second factor that an organization demands is demanded on the other node within a second", async () => {
+  test("a second factor that an organization requires is required on the other node within a second", async () => {
     const first = cluster.node(0);
     const organization = await first.newOrganization();
     const member = await first.newMember(organization, ["viewer"]);
@@ -77,7 +77,7 @@ describe("on two nodes over one PostgreSQL", () => {
     await expectRefusedSoon(() => there.callAny("ListMembers", {}), 403);
   });
 
-  test("an owner without the second factor that is demanded changes nothing in the second in which the other node has not heard of it", async () => {
+  test("an owner without the required second factor can change nothing in the second before the other node knows the requirement", async () => {
     const first = cluster.node(0);
     const organization = await first.newOrganization();
     const shutOut = await first.newMember(organization, ["owner"]);
@@ -112,7 +112,7 @@ describe("on two nodes over one PostgreSQL", () => {
     }
   });
 
-  test("a role that is deleted while it is given to somebody is either gone or theirs, never both", async () => {
+  test("a role that is deleted while it is given to a member is either gone or theirs, never both", async () => {
     const { api, organizationId, owner } = await cluster.node(0).newOrganization();
     const there = cluster.node(1).client(owner.token, { organizationId });
     for (let round = 0; round < 10; round += 1) {
@@ -130,7 +130,7 @@ describe("on two nodes over one PostgreSQL", () => {
     }
   });
 
-  test("one invitation that is accepted on both nodes at one instant makes one member", async () => {
+  test("one invitation that is accepted on both nodes at the same time creates one member", async () => {
     const first = cluster.node(0);
     const { api, organizationId } = await first.newOrganization();
     for (let round = 0; round < 5; round += 1) {

@@ -35,7 +35,7 @@ onOneStore((home) => {
     expect(own.body).toEqual({ permissions: grantablePermissions, roles: ["owner"] });
   });
 
-  test("members are listed page by page and by role, and each once", async () => {
+  test("members are listed in pages and by role, each once", async () => {
     const organization = await service.newOrganization();
     const { api, owner } = organization;
     const viewers: string[] = [];
@@ -55,7 +55,7 @@ onOneStore((home) => {
     await api.refused("ListMembers", "ValidationError", { query: { role: "No Role" } });
   });
 
-  test("a member may do what all of their roles permit together, and a change holds at once", async () => {
+  test("a member has the permissions of all of their roles together, and a change takes effect at once", async () => {
     const organization = await service.newOrganization();
     const { api } = organization;
     const member = await service.newMember(organization, ["ci", "viewer"]);
@@ -70,7 +70,7 @@ onOneStore((home) => {
     await api.refused("RemoveMember", "NotFoundError", { params: { userId: member.userId } });
   });
 
-  test("every built-in role permits what it says, and no more", async () => {
+  test("every built-in role permits exactly what is documented", async () => {
     const organization = await service.newOrganization();
     const { body } = await organization.api.call<{ roles: { name: string; permissions: string[] }[] }>("ListRoles");
     expect(body.roles.map(({ name }) => name)).toEqual([...builtInRoles.keys()].sort());
@@ -84,14 +84,14 @@ onOneStore((home) => {
     }
   });
 
-  test("a permission that does not exist cannot be asked for", async () => {
+  test("a role cannot have a permission that does not exist", async () => {
     const { api } = await service.newOrganization();
     const body = { permissions: ["job:read", "job:reed"] };
     const { body: problem } = await api.refused("CheckPermissions", "ValidationError", { body });
     expect(problem.errors?.map(({ pointer }) => pointer)).toEqual(["/permissions/1"]);
   });
 
-  test("the permissions of an API token are listed, and it has no roles", async () => {
+  test("the permissions of an API token are listed, and a token has no roles", async () => {
     const { api } = await service.newOrganization();
     const body = { name: "t", permissions: ["job:list"] };
     const { token } = (await api.call<{ token: string }>("CreateApiToken", { body })).body;
@@ -104,10 +104,10 @@ onOneStore((home) => {
     ["a role twice", { roles: ["viewer", "viewer"] }, "/roles"],
     ["a role that does not exist", { roles: ["viewer", "vieweer"] }, "/roles/1"],
     ["a role with the name of a built-in one in capitals", { roles: ["Owner"] }, "/roles/0"],
-    ["a role named as what every object has", { roles: ["constructor"] }, "/roles/0"],
+    ["a role with the name of an object's inherited member", { roles: ["constructor"] }, "/roles/0"],
     ["21 roles", { roles: Array.from({ length: 21 }, (_, index) => `role-${index}`) }, "/roles"],
     ["roles that are no list", { roles: "owner" }, "/roles"],
-    ["a field that is not the caller's to set", { roles: ["viewer"], userId: "x" }, "/userId"],
+    ["a field that the caller cannot set", { roles: ["viewer"], userId: "x" }, "/userId"],
   ])("%s is 400 with a pointer, and changes nothing", async (_name, body, pointer) => {
     const organization = await service.newOrganization();
     const { userId } = await service.newMember(organization, ["ci"]);
@@ -119,7 +119,7 @@ onOneStore((home) => {
     expect(await rolesOf(organization, userId)).toEqual(["ci"]);
   });
 
-  test("a member with all of a developer's permissions and those over members still makes no owner and demotes none", async () => {
+  test("a member with all of a developer's permissions and those over members still cannot create or demote an owner", async () => {
     const organization = await service.newOrganization();
     const { api, owner } = organization;
     const permissions = ["member:read", "member:update", "member:remove", "role:update"];
@@ -146,7 +146,7 @@ onOneStore((home) => {
     expect(await change(schemer.userId, ["developer", "people"])).toBe(403);
   });
 
-  test("a token that may change members gives nothing that it lacks itself", async () => {
+  test("a token that can change members gives no permission that it lacks itself", async () => {
     const organization = await service.newOrganization();
     const { api } = organization;
     const { userId } = await service.newMember(organization, ["ci"]);
@@ -171,7 +171,7 @@ onOneStore((home) => {
     return (await api.call("GetMember", { params: { userId } })).body.apiTokenCount;
   }
 
-  test("API tokens of a member who is removed go on, unless they are to be revoked", async () => {
+  test("API tokens of a removed member continue to work, unless they are revoked with the member", async () => {
     const organization = await service.newOrganization();
     const { api, owner } = organization;
     const leaving = await service.newMember(organization, ["developer"]);
@@ -182,7 +182,7 @@ onOneStore((home) => {
     expect(await apiTokenCount(organization, owner.userId)).toBe(0);
   });
 
-  test("a member is removed together with the API tokens that they created and the tokens that those created, each with an audit entry", async () => {
+  test("a member can be removed together with the API tokens that they created and the tokens that those created, each with an audit entry", async () => {
     const organization = await service.newOrganization();
     const { api, owner } = organization;
     const leaving = await service.newMember(organization, ["developer"]);
@@ -213,7 +213,7 @@ onOneStore((home) => {
     expect(rows.every(({ actor_id: actor }) => actor === owner.userId)).toBe(true);
   });
 
-  test("nobody revokes tokens with a member without the permission for it, or tokens that may do more than they", async () => {
+  test("revoking a member's tokens needs that permission, and at least the permissions of the tokens", async () => {
     const organization = await service.newOrganization();
     const { api } = organization;
     await api.call("CreateRole", { body: { name: "people", permissions: ["member:read", "member:remove"] } });
@@ -247,7 +247,7 @@ onOneStore((home) => {
     await second.api.refused("LeaveOrganization", "ConflictError");
   });
 
-  test("a member who leaves has no access to the organization any more, and does not see it in their list", async () => {
+  test("a member who leaves has no access to the organization any more, and no longer sees it in their list", async () => {
     const organization = await service.newOrganization();
     const { organizationId } = organization;
     const member = await service.newMember(organization, ["viewer"]);
@@ -261,7 +261,7 @@ onOneStore((home) => {
     expect(await listOrganizationIdsOfUser(database, member.userId, null, 10)).toEqual([]);
   });
 
-  test("an organization that may be read by a role of its own is in the list of who has that role", async () => {
+  test("an organization is in the list of a user if a custom role lets them read it", async () => {
     const organization = await service.newOrganization();
     const body = { name: "reader", permissions: ["organization:read"] };
     await organization.api.call("CreateRole", { body });
@@ -273,7 +273,7 @@ onOneStore((home) => {
     expect((await reader.client.call("ListOrganizations")).body).toEqual({ organizations: [] });
   });
 
-  test("in a deleted organization nobody is a member of anything", async () => {
+  test("a deleted organization has no members any more", async () => {
     const organization = await service.newOrganization();
     const member = await service.newMember(organization, ["viewer"]);
     await organization.api.call("DeleteOrganization");

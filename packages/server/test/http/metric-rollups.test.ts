@@ -34,7 +34,7 @@ const deeds = fc.array(
 onEveryStore((home) => {
   const service = useService(home);
 
-  test("rollups answer what the history says, whatever jobs did, folded or not, once or by two nodes at a time", async () => {
+  test("rollups give the same counts as the history for any jobs, folded or not, by one node or two", async () => {
     await fc.assert(
       fc.asyncProperty(deeds, fc.context(), async (chosen, told) => {
         const { api, organizationId } = await service.newOrganization();
@@ -83,7 +83,7 @@ onEveryStore((home) => {
     );
   }, 120_000);
 
-  test("history that an earlier release wrote is counted once, in slices, and then the answer says no more that it is incomplete", async () => {
+  test("history that an earlier release wrote is counted once, in slices, and then the answer is no longer marked incomplete", async () => {
     const { api, organizationId } = await service.newOrganization();
     const { database } = service.running;
     const { workflowId } = await deploy(api, waitingDefinition);
@@ -120,7 +120,7 @@ onEveryStore((home) => {
     expect(await findLastUncounted(database, organizationId)).toBeUndefined();
   });
 
-  test("jobs that are deleted stay counted, and an organization that is deleted answers nothing", async () => {
+  test("deleted jobs stay counted, and a deleted organization has no metrics", async () => {
     const { api, organizationId } = await service.newOrganization();
     const { database } = service.running;
     const { workflowId } = await deploy(api, straightDefinition);
@@ -146,7 +146,7 @@ class RolledBack extends Error {}
 describe("on a PostgreSQL server", () => {
   const service = useService(postgresHome);
 
-  test("a commit that began before the changes were folded, and lands afterwards, is counted", async () => {
+  test("a commit that began before a fold, and ends after it, is counted", async () => {
     const { api, organizationId } = await service.newOrganization();
     const { database, engine } = service.running;
     const { workflowId } = await deploy(api, straightDefinition);

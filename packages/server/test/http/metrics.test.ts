@@ -41,7 +41,7 @@ onEveryStore((home) => {
     },
   });
 
-  test("metrics count and measure exactly what the jobs did, apart for each organization and workflow", async () => {
+  test("metrics count and measure exactly the jobs' runs, separately for each organization and workflow", async () => {
     const { api } = await service.newOrganization();
     const other = await service.newOrganization();
     const straight = await deploy(api, straightDefinition);
@@ -78,7 +78,7 @@ onEveryStore((home) => {
     expect(total(await metric(other.api, { metric: "jobs_submitted" }))).toBe(0);
   });
 
-  test("every bucket of the range is there, aligned in UTC", async () => {
+  test("every bucket of the range exists, aligned in UTC", async () => {
     const { api } = await service.newOrganization();
     const range = { from: "2026-01-01T10:30:00Z", to: "2026-01-01T13:00:00.001Z" };
     const counted = await metric(api, { metric: "jobs_submitted", ...range });
@@ -93,9 +93,9 @@ onEveryStore((home) => {
   test.each([
     ["no metric", {}],
     ["an unknown metric", { metric: "jobs" }],
-    ["an average of what is counted", { metric: "jobs_failed", aggregation: "avg" }],
+    ["an average of a count", { metric: "jobs_failed", aggregation: "avg" }],
     ["a sum of durations", { metric: "job_duration_seconds", aggregation: "sum" }],
-    ["a range of what is now", { metric: "jobs_running", from: "2026-01-01T00:00:00Z" }],
+    ["a range for a present value", { metric: "jobs_running", from: "2026-01-01T00:00:00Z" }],
     [
       "a range that ends before it begins",
       { metric: "jobs_failed", from: "2026-01-02T00:00:00Z", to: "2026-01-01T00:00:00Z" },

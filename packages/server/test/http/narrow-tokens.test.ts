@@ -30,7 +30,7 @@ onOneStore((home) => {
     return (await api.call<NarrowToken>("CreateApiToken", { body: { name: "t", permissions, ...more } })).body;
   }
 
-  test("a token's bounds are shown wherever the token is", async () => {
+  test("a token's bounds are shown in every answer that shows the token", async () => {
     const { api } = own;
     const boundTo = { workflowIds: [workflowId], tags: ["$LIVE", "staging"] };
     const created = await create(api, ["job:submit"], { boundTo });
@@ -42,7 +42,7 @@ onOneStore((home) => {
     expect(await create(api, ["job:submit"])).not.toHaveProperty("boundTo");
   });
 
-  test("an id in capitals is the same id, and one that is named in both ways counts once", async () => {
+  test("an id in capital letters is the same id, and a workflow given both by id and name counts once", async () => {
     const boundTo = { workflowIds: [workflowId.toUpperCase(), workflowId] };
     const created = await create(own.api, ["workflow:read"], { boundTo });
     expect(created.boundTo).toEqual({ workflowIds: [workflowId] });
@@ -64,7 +64,7 @@ onOneStore((home) => {
     ],
     ["an unknown workflow", () => ({ boundTo: { workflowIds: [workflowId, unknownId] } }), "/boundTo/workflowIds/1"],
     ["no tags", () => ({ boundTo: { tags: [] } }), "/boundTo/tags"],
-    ["what no tag can be named", () => ({ boundTo: { tags: ["$LIVE", "a b"] } }), "/boundTo/tags/1"],
+    ["an invalid tag", () => ({ boundTo: { tags: ["$LIVE", "a b"] } }), "/boundTo/tags/1"],
     ["too many tags", () => ({ boundTo: { tags: Array.from({ length: 101 }, (_, n) => `t${n}`) } }), "/boundTo/tags"],
     ["an event without a job", () => ({ boundTo: { jobEvent: { eventId: "e" } } }), "/boundTo/jobEvent/jobId"],
     ["a job without an event", () => ({ boundTo: { jobEvent: { jobId } } }), "/boundTo/jobEvent/eventId"],
@@ -97,7 +97,7 @@ onOneStore((home) => {
       () => ({ permissions: ["job:event:send", "job:read"], boundTo: { jobEvent: { jobId, eventId: "e" } } }),
       "/permissions",
     ],
-  ])("%s is 400 that points at it, and makes no token", async (_name, changes, pointer) => {
+  ])("%s is 400 with a pointer, and creates no token", async (_name, changes, pointer) => {
     const { api } = own;
     const before = await api.call("ListApiTokens");
     const body = { name: "t", permissions: ["job:read"], ...changes() };
@@ -106,7 +106,7 @@ onOneStore((home) => {
     expect((await api.call("ListApiTokens")).body).toEqual(before.body);
   });
 
-  test("bounds are changed as a whole, taken away by null, and hold at once on the node that changed them", async () => {
+  test("bounds are replaced as a whole, removed by null, and take effect at once on the node that changed them", async () => {
     const { api } = own;
     const other = await deploy(api, waitingDefinition);
     const { token, tokenId } = await create(api, ["workflow:read"]);
@@ -126,7 +126,7 @@ onOneStore((home) => {
     expect([await read(workflowId), await read(other.workflowId)]).toEqual([200, 200]);
   });
 
-  test("a change that binds a token to one event leaves it nothing but that", async () => {
+  test("a change that binds a token to one event leaves it only that event", async () => {
     const { api } = own;
     const { tokenId } = await create(api, ["job:read"]);
     const params = { tokenId };
@@ -142,7 +142,7 @@ onOneStore((home) => {
     expect(invalid.body.errors?.[0]?.pointer).toBe("/boundTo/workflowIds/0");
   });
 
-  test("to loosen a bound is a grant: it takes all that the token holds", async () => {
+  test("a looser bound is a grant, so it needs every permission that the token has", async () => {
     const { api } = own;
     const boundTo = { workflowIds: [workflowId] };
     const narrow = await create(api, ["job:cancel"], { boundTo });
@@ -156,7 +156,7 @@ onOneStore((home) => {
     await able.call("UpdateApiToken", { params, body: { boundTo: null } });
   });
 
-  test("a narrow token makes, changes, rotates and revokes no tokens, not even itself", async () => {
+  test("a narrow token creates, changes, rotates and revokes no tokens, not even itself", async () => {
     const { api } = own;
     const managing = ["apitoken:create", "apitoken:read", "apitoken:update", "apitoken:revoke"];
     for (const boundTo of [{ workflowIds: [workflowId] }, { tags: ["$LIVE"] }]) {

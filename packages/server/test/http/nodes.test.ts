@@ -24,7 +24,7 @@ describe("on two nodes over one PostgreSQL", () => {
     await shared?.remove();
   });
 
-  test("a revoked token is refused on the other node within a second", async () => {
+  test("a revoked token is rejected on the other node within a second", async () => {
     const { api, organizationId } = await first.newOrganization();
     const { body } = await api.call<{ token: string; tokenId: string }>("CreateApiToken", {
       body: { name: "t", permissions: ["job:list"] },
@@ -37,7 +37,7 @@ describe("on two nodes over one PostgreSQL", () => {
     for (let again = 0; again < 20; again += 1) expect(await statusThere()).toBe(401);
   });
 
-  test("one node reads at once what another node acknowledged", async () => {
+  test("one node can read at once what another node acknowledged", async () => {
     const { api, organizationId, owner } = await first.newOrganization();
     const there = second.client(owner.token, { organizationId });
     const { workflowId } = await deploy(api, straightDefinition);
@@ -50,7 +50,7 @@ describe("on two nodes over one PostgreSQL", () => {
     }
   });
 
-  test("an event sent to one node wakes who waits on the other", async () => {
+  test("an event sent to one node wakes a request that waits on the other", async () => {
     const { api, organizationId, owner } = await first.newOrganization();
     const there = second.client(owner.token, { organizationId });
     const { workflowId } = await deploy(api, waitingDefinition);
@@ -62,7 +62,7 @@ describe("on two nodes over one PostgreSQL", () => {
     expect(performance.now() - startedAt).toBeLessThan(timeLimit(5_000));
   });
 
-  test("the same key on both nodes at once makes one job", async () => {
+  test("the same key on both nodes at the same time creates one job", async () => {
     const { api, organizationId, owner } = await first.newOrganization();
     const there = second.client(owner.token, { organizationId });
     const { workflowId } = await deploy(api, straightDefinition);

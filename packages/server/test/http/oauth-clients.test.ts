@@ -100,8 +100,8 @@ async function refresh(service: TestService, clientId: string, token: string): P
 onOneStore((home) => {
   const service = useService(home);
 
-  describe("what an organization does with its clients", () => {
-    test("a client is created, listed, read and deleted, and each change is in the audit trail", async () => {
+  describe("the OAuth clients of an organization", () => {
+    test("can be created, listed, read and deleted, and each change is in the audit trail", async () => {
       const { a, client } = await newSetting(service);
       const second = await newClient(a.api, ["http://localhost:5173/", "http://127.0.0.1:8080/back?x=1"]);
       const list = await a.api.call<{ oauthClients: OAuthClient[] }>("ListOAuthClients");
@@ -119,7 +119,7 @@ onOneStore((home) => {
       ]);
     });
 
-    test("clients come in pages", async () => {
+    test("are listed in pages", async () => {
       const { a, client } = await newSetting(service);
       const second = await newClient(a.api);
       type Page = { readonly oauthClients: OAuthClient[]; readonly nextPageToken?: string };
@@ -130,7 +130,7 @@ onOneStore((home) => {
       expect(rest).toEqual({ oauthClients: [client] });
     });
 
-    test("another organization's client, a built-in one and an unknown one are the same 404", async () => {
+    test("are answered with the same 404 if they are another organization's, built in or unknown", async () => {
       const { a, b, client } = await newSetting(service);
       const unknown = `${client.clientId.slice(0, -3)}000`;
       const ids = [client.clientId, unknown, "stepwell-dashboard", "stepwell-cli", "x", "\u0000", crypto.randomUUID()];
@@ -160,14 +160,14 @@ onOneStore((home) => {
       ["a wildcard for the host", "https://*.example.org/", "wildcard"],
       ["no slash after the host", "https://app.example.org", "written as browsers write it: https://app.example.org/"],
       ["a host in capitals", "https://App.Example.org/", "written as browsers write it"],
-      ["the scheme's own port", "https://app.example.org:443/", "written as browsers write it"],
-      ["a path that climbs", "https://app.example.org/a/../b", "written as browsers write it"],
-      ["a path that climbs, encoded", "https://app.example.org/a/%2e%2e/b", "written as browsers write it"],
+      ["the scheme's default port", "https://app.example.org:443/", "written as browsers write it"],
+      ["a path with `..`", "https://app.example.org/a/../b", "written as browsers write it"],
+      ["a path with an encoded `..`", "https://app.example.org/a/%2e%2e/b", "written as browsers write it"],
       ["a backslash", "https://app.example.org\\@evil.example/", "user name"],
       ["a space around it", " https://app.example.org/", "written as browsers write it"],
       ["a host that would end a policy", "https://a;sandbox/", "letters, digits"],
       ["a host that only looks like a loopback address", "http://127.0.0.1.example.org/", "must begin with https://"],
-    ])("a redirect URI with %s is refused, with its place", async (_what, uri, detail) => {
+    ])("a redirect URI with %s is rejected, with its place", async (_what, uri, detail) => {
       const { a } = await newSetting(service);
       const body = { name: "n", redirectUris: [appUri, uri] };
       const refused = await a.api.refused("CreateOAuthClient", "ValidationError", { body });
@@ -175,7 +175,7 @@ onOneStore((home) => {
       expect(refused.body.errors?.[0]?.detail).toContain(detail);
     });
 
-    test("a client cannot be at home on the service's own site, where the dashboard is", async () => {
+    test("a client cannot have the service's own site as its home, since the dashboard is there", async () => {
       const { a } = await newSetting(service);
       for (const path of ["/", "/signed-in", "/anything"]) {
         const body = { name: "n", redirectUris: [`${service.baseUrl}${path}`] };
@@ -186,7 +186,7 @@ onOneStore((home) => {
   });
 
   describe("the first sign-in", () => {
-    test("shows a page that names the organization, the client and the host, and asks once", async () => {
+    test("shows a page that names the organization, the client and the host, and asks only once", async () => {
       const setting = await newSetting(service);
       const { body } = await setting.a.api.call<{ displayName: string }>("GetOrganization");
       const { page, browser, finish } = await asked(service, setting);
@@ -206,7 +206,7 @@ onOneStore((home) => {
       expect(consents).toMatchObject([{ target_id: setting.client.clientId, actor: { id: setting.person.userId } }]);
     });
 
-    test("refusing answers access_denied, and the page comes again", async () => {
+    test("answers access_denied after a refusal, and shows the page again the next time", async () => {
       const setting = await newSetting(service);
       const { page, browser } = await asked(service, setting);
       const { url } = await browser.submit(page, { refuse: "yes" }, isArrival);
@@ -217,7 +217,7 @@ onOneStore((home) => {
       );
     });
 
-    test("a client may not go on without the page, but may ask for it again", async () => {
+    test("a client cannot skip the page, but can ask for it again", async () => {
       const setting = await newSetting(service);
       const { browser } = await signIn(service.baseUrl, setting.person);
       const silent = await begin(service, setting.client.clientId, { prompt: "none" }, browser);
@@ -229,7 +229,7 @@ onOneStore((home) => {
       expect(asking.page.text).toContain("Let this application in?");
     });
 
-    test("another site's form agrees to nothing", async () => {
+    test("another site's form gives no consent", async () => {
       const setting = await newSetting(service);
       const { page, browser } = await asked(service, setting);
       const forged = await browser.submit(page, { agree: "yes" }, isArrival, { origin: "https://evil.example" });
@@ -239,7 +239,7 @@ onOneStore((home) => {
       expect(await rowsOfAction(service, setting.a.organizationId, "ConsentToOAuthClient")).toEqual([]);
     });
 
-    test("a member who is removed while the page is open is not let in, and the client is told", async () => {
+    test("a member who is removed while the page is open is not signed in, and the client gets an error", async () => {
       const setting = await newSetting(service);
       const { page, browser } = await asked(service, setting);
       await setting.a.api.call("RemoveMember", { params: { userId: setting.person.userId } });
@@ -258,7 +258,7 @@ onOneStore((home) => {
   });
 
   describe("a token of a client", () => {
-    test("works in its organization with what the member may do there, and is a session that the user sees", async () => {
+    test("works in its organization with the member's permissions, and is a session that the user sees", async () => {
       const setting = await newSetting(service, ["developer"]);
       const { idToken, tokens } = await arrive(service, setting);
       const api = service.client(idToken, { organizationId: setting.a.organizationId });
@@ -292,7 +292,7 @@ onOneStore((home) => {
       });
     });
 
-    test("never sees another organization of the same user: it is as unknown as one that nobody has", async () => {
+    test("never sees another organization of the same user, and gets the same answer as for an unknown one", async () => {
       const world = await buildWorld(service);
       const person = await newPerson(service);
       const a = await service.newOrganization();
@@ -325,7 +325,7 @@ onOneStore((home) => {
       expect(list.body.organizations.map(({ organizationId }) => organizationId)).toEqual([a.organizationId]);
     });
 
-    test("manages no credentials, no members and no account, though its user is an owner", async () => {
+    test("manages no credentials, no members and no account, although its user is an owner", async () => {
       const setting = await newSetting(service);
       const { idToken } = await arrive(service, setting);
       const api = service.client(idToken, { organizationId: setting.a.organizationId });
@@ -344,7 +344,7 @@ onOneStore((home) => {
       expect(body.permissions).toEqual(grantablePermissions.filter((permission) => !closed.test(permission)));
     });
 
-    test("ends with the membership, and does not come back with it", async () => {
+    test("ends with the membership, and stays ended if the membership returns", async () => {
       const setting = await newSetting(service, ["viewer"]);
       const { idToken, refreshToken, tokens } = await arrive(service, setting);
       const api = service.client(idToken, { organizationId: setting.a.organizationId });
@@ -361,7 +361,7 @@ onOneStore((home) => {
       expect(again.page.text).toContain("Let this application in?");
     });
 
-    test("ends with the client, also for who has just asked with it, and a refresh is not answered again", async () => {
+    test("ends with the client, even one that was used just before, and a refresh is not answered again", async () => {
       const setting = await newSetting(service);
       const { clientId } = setting.client;
       const { idToken, refreshToken, tokens, browser } = await arrive(service, setting);
@@ -405,7 +405,7 @@ onOneStore((home) => {
       await expect.poll(allowed, { timeout: secondWithSlackMs, interval: 50 }).toBeNull();
     });
 
-    test("revoked by its client it takes nothing else of the user along", async () => {
+    test("revoked by its client ends no other session of the user", async () => {
       const setting = await newSetting(service);
       const { browser, idToken: dashboard } = await signIn(service.baseUrl, setting.person);
       const attempt = await begin(service, setting.client.clientId, {}, browser);
@@ -417,7 +417,7 @@ onOneStore((home) => {
       await service.client(dashboard).call("WhoAmI");
     });
 
-    test("ends when its user ends its session, in every browser, and the client has to ask again", async () => {
+    test("ends when its user ends its session, in every browser, and the client has to ask for consent again", async () => {
       const setting = await newSetting(service);
       const { idToken, refreshToken, tokens, browser } = await arrive(service, setting);
       const elsewhere = await begin(service, setting.client.clientId);
@@ -437,7 +437,7 @@ onOneStore((home) => {
       expect(silent.page.url.searchParams.get("error")).toBe("consent_required");
     });
 
-    test("signing out in the browser ends it too", async () => {
+    test("ends also when the user signs out in the browser", async () => {
       const setting = await newSetting(service);
       const { browser, idToken, refreshToken } = await arrive(service, setting);
       const page = await browser.open(`${service.baseUrl}/oidc/session/end`);
@@ -447,32 +447,32 @@ onOneStore((home) => {
     });
   });
 
-  describe("what an attacker tries at the sign-in", () => {
+  describe("attacks on the sign-in of a client", () => {
     let setting: Setting;
     beforeAll(async () => {
       setting = await newSetting(service);
     });
 
     test.each([
-      ["a slash more", "https://app.example.org/signed-in/"],
+      ["an extra slash", "https://app.example.org/signed-in/"],
       ["another port", "https://app.example.org:8443/signed-in"],
       ["other capitals", "https://app.example.org/Signed-in"],
-      ["a path that climbs", "https://app.example.org/x/../signed-in"],
+      ["a path with `..`", "https://app.example.org/x/../signed-in"],
       ["an encoded character", "https://app.example.org/%73igned-in"],
       ["a user name", "https://app.example.org@evil.example/signed-in"],
       ["a fragment", "https://app.example.org/signed-in#x"],
-      ["a query more", "https://app.example.org/signed-in?x=1"],
+      ["an extra query", "https://app.example.org/signed-in?x=1"],
       ["another host", "https://evil.example/signed-in"],
       ["http for https", "http://app.example.org/signed-in"],
       ["the dashboard's address", "own"],
-    ])("a redirect URI with %s is shown a page and sent nothing", async (_what, uri) => {
+    ])("a redirect URI with %s leads to an error page, and nothing is sent to it", async (_what, uri) => {
       const redirect_uri = uri === "own" ? `${service.baseUrl}/signed-in` : uri;
       const { page } = await begin(service, setting.client.clientId, { redirect_uri });
       expect(page.status).toBe(400);
       expect(page.text).toContain("not registered");
     });
 
-    test("a loopback address has exactly the port that it was registered with", async () => {
+    test("a loopback address needs exactly the port that it was registered with", async () => {
       const client = await newClient(setting.a.api, ["http://127.0.0.1:8080/signed-in"]);
       const other = await begin(service, client.clientId, { redirect_uri: "http://127.0.0.1:8081/signed-in" });
       expect(other.page.status).toBe(400);
@@ -486,7 +486,7 @@ onOneStore((home) => {
       ["no PKCE", { code_challenge_method: "", code_challenge: "" }],
       ["the implicit flow", { response_type: "id_token" }],
       ["a response in the fragment", { response_mode: "fragment" }],
-    ])("%s is refused", async (_what, parameters) => {
+    ])("%s is rejected", async (_what, parameters) => {
       const configuration = await discover(service.baseUrl, setting.client.clientId);
       const { url } = await beginSignIn(configuration, service.baseUrl, { redirect_uri: appUri });
       for (const [name, value] of Object.entries(parameters)) {
@@ -499,7 +499,7 @@ onOneStore((home) => {
       expect([error, page.status]).not.toEqual([null, 200]);
     });
 
-    test("a code works once, and its repetition ends what the first one got", async () => {
+    test("a code works once, and its repetition ends the tokens of the first use", async () => {
       const own = await newSetting(service);
       const fields = await codeOf(own);
       const first = await askToken(service, fields);
@@ -510,7 +510,7 @@ onOneStore((home) => {
       expect(renewed.body.error).toBe("invalid_grant");
     });
 
-    test("a code is worth nothing to another client, nor without its verifier, nor for another redirect URI", async () => {
+    test("a code is useless to another client, without its verifier, or for another redirect URI", async () => {
       const own = await newSetting(service);
       const other = await newClient(own.a.api);
       const foreign = await newClient(own.b.api);
@@ -528,7 +528,7 @@ onOneStore((home) => {
       expect((await askToken(service, await codeOf(own))).status).toBe(200);
     });
 
-    test("a refresh token is worth nothing to another client, and one that is used again later ends the session", async () => {
+    test("a refresh token is useless to another client, and a later second use ends the session", async () => {
       const own = await newSetting(service);
       const { refreshToken, idToken } = await arrive(service, own);
       for (const clientId of [(await newClient(own.a.api)).clientId, (await newClient(own.b.api)).clientId]) {
@@ -569,7 +569,7 @@ onOneStore((home) => {
       expect(claims).not.toHaveProperty("email");
     });
 
-    test("a client of an organization is no device, and the built-in clients cannot be copied", async () => {
+    test("a client of an organization cannot use the device sign-in, and the built-in clients cannot be copied", async () => {
       const body = new URLSearchParams({ client_id: setting.client.clientId, scope: "openid" });
       const device = await fetch(`${service.baseUrl}/oidc/device/auth`, { method: "POST", body });
       expect(device.status).toBe(400);
@@ -582,7 +582,7 @@ onOneStore((home) => {
   });
 
   describe("a page of another origin", () => {
-    test("may call the API if it is a client's, and ask for the tokens of that client alone", async () => {
+    test("can call the API if it belongs to a client, and request tokens of that client alone", async () => {
       const setting = await newSetting(service);
       const { organizationId } = setting.a;
       const other = await newClient(setting.a.api, ["https://other.example.org/"]);
@@ -607,7 +607,7 @@ onOneStore((home) => {
       expect(gone.headers.get("access-control-allow-origin")).toBeNull();
     });
 
-    test("is reflected nowhere when nobody knows it, whatever it asks for", async () => {
+    test("gets no CORS headers if its origin is unknown, whatever it requests", async () => {
       const setting = await newSetting(service);
       const evil = ["https://evil.example", "null", "https://app.example.org.evil.example", "http://app.example.org"];
       const paths = ["/oidc/token", "/oidc/token/revocation", "/oidc/me", "/organizations", "/whoami"];
@@ -627,7 +627,7 @@ onOneStore((home) => {
       }
     });
 
-    test("may always read what everybody may know: the service's addresses and its public keys", async () => {
+    test("can always read public data: the service's addresses and its public keys", async () => {
       for (const path of ["/oidc/.well-known/openid-configuration", "/oidc/jwks"]) {
         const answer = await askFrom("GET", path, "https://anybody.example");
         expect(answer.headers.get("access-control-allow-origin")).toBe("https://anybody.example");

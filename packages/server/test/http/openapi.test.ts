@@ -99,7 +99,7 @@ onOneStore((home) => {
     expect(code).toBe(0);
   });
 
-  test("the schemas of every request compile, which the service does when an operation is called for the first time", async () => {
+  test("the schemas of every request compile, which the service does at the first call of an operation", async () => {
     const app = anotherServer();
     const check = createValidatorCompiler();
     let checked = 0;
@@ -115,7 +115,7 @@ onOneStore((home) => {
     expect(checked).toBeGreaterThan(100);
   });
 
-  test("every route is in the document and every operation of the document is a route", async () => {
+  test("every route is in the document, and every operation of the document is a route", async () => {
     const app = anotherServer();
     const routes: string[] = [];
     app.addHook("onRoute", ({ method, url, schema }) => {
@@ -129,11 +129,11 @@ onOneStore((home) => {
     await app.close();
   });
 
-  test("a route that does not declare its permission does not start", () => {
+  test("a route without a declared permission does not start", () => {
     expect(() => anotherServer().get("/forgotten", async () => "")).toThrow(/x-permission/);
   });
 
-  test("a POST that does not declare what its repetition does does not start", () => {
+  test("a POST without a declared behaviour for repetitions does not start", () => {
     const schema = { operationId: "Forgotten", "x-permission": "any", tags: ["service"] } as const;
     expect(() => anotherServer().post("/forgotten", { schema }, async () => "")).toThrow(/repetition/);
     const config = { repetition: "without-effect" } as const;
@@ -142,7 +142,7 @@ onOneStore((home) => {
     expect(() => anotherServer().post("/both", both, async () => "")).toThrow(/repetition/);
   });
 
-  test("every operation behind a credential says what a request costs: a read 1, a change 5, and these something else", async () => {
+  test("every operation with a credential declares the cost of a request: a read 1, a change 5, and these exceptions", async () => {
     const { operations } = await service.client(undefined).document();
     const costOf = (method: string) => (method === "GET" ? 1 : 5);
     const others = operations
@@ -175,7 +175,7 @@ onOneStore((home) => {
     });
   });
 
-  test("every operation has a name of its own, a permission that exists, a tag, a summary and described answers", async () => {
+  test("every operation has a unique name, an existing permission, a tag, a summary and described answers", async () => {
     const document = await service.client(undefined).document();
     const { operations } = document;
     const names = operations.map((operation) => operation.operationId);
@@ -193,7 +193,7 @@ onOneStore((home) => {
     }
   });
 
-  test("every operation has a summary and a description, and every description is whole sentences", async () => {
+  test("every operation has a summary and a description, and every description consists of whole sentences", async () => {
     const { operations, raw } = await service.client(undefined).document();
     for (const { operationId, declaration } of operations) {
       expect(declaration.summary, operationId).toMatch(/^[A-Z].*[^.]$/);
@@ -205,7 +205,7 @@ onOneStore((home) => {
   });
 
   // The calls of all tests check the headers of each answer against the document.
-  test("the document names the headers of an answer, and which of them are always there", async () => {
+  test("the document names the headers of an answer, and which of them are always present", async () => {
     const { api } = await service.newOrganization();
     const document = await api.document();
     const headersOf = (operationId: string, status: number) =>
@@ -237,12 +237,12 @@ onOneStore((home) => {
     expect(changed((headers) => headers.set("traceresponse", "x"))).toThrow(/traceresponse/);
   });
 
-  test("every operation of the contract is there under its name", async () => {
+  test("every operation of the contract exists under its name", async () => {
     const { operations } = await service.client(undefined).document();
     expect(operations.map(({ operationId }) => operationId)).toEqual(expect.arrayContaining(contractOperations));
   });
 
-  test("a body that may be left out says so, and all others are required", async () => {
+  test("an optional body is documented as optional, and all others as required", async () => {
     const { operations } = await service.client(undefined).document();
     const optional = operations.filter(({ declaration }) => declaration.requestBody?.required === false);
     expect(optional.map(({ operationId }) => operationId)).toEqual([
@@ -257,7 +257,7 @@ onOneStore((home) => {
   });
 
   // An answer with a secret is not stored for a repetition, and a password or a code is not stored to compare it.
-  test("every POST that creates or acts takes an Idempotency-Key", async () => {
+  test("every POST that creates or acts supports an Idempotency-Key", async () => {
     const { operations } = await service.client(undefined).document();
     const without = operations.filter(
       ({ method, declaration }) =>

@@ -20,7 +20,7 @@ const acme = { name: "acme", displayName: "Acme Ltd." };
 onOneStore((home) => {
   const service = useService(home);
 
-  test("an organization is created, found, listed, renamed, and its creator is its owner", async () => {
+  test("an organization is created, found, listed and renamed, and its creator is its owner", async () => {
     const user = await service.newUser();
     const created = await user.client.call<Organization>("CreateOrganization", { body: acme });
     const { organizationId } = created.body;
@@ -42,14 +42,14 @@ onOneStore((home) => {
     ["a blank name", { name: " \u00a0 ", displayName: "x" }, "/name"],
     ["a name of 10,000 characters", { name: "x".repeat(10_000), displayName: "x" }, "/name"],
     ["a control character", { name: "a\nb", displayName: "x" }, "/name"],
-    ["a change of direction", { name: "x", displayName: "a\u202eb" }, "/displayName"],
+    ["a change of text direction", { name: "x", displayName: "a\u202eb" }, "/displayName"],
     ["a zero-width character", { name: "x", displayName: "a\u200bb" }, "/displayName"],
     ["a mark of direction of another script", { name: "x", displayName: "a\u061cb" }, "/displayName"],
-    ["a joiner of words that nobody sees", { name: "x", displayName: "a\u2060b" }, "/displayName"],
+    ["an invisible word joiner", { name: "x", displayName: "a\u2060b" }, "/displayName"],
     ["a separator of lines", { name: "x", displayName: "a\u2028b" }, "/displayName"],
-    ["a letter that looks like nothing", { name: "\u3164", displayName: "x" }, "/name"],
-    ["a pattern of dots without a dot", { name: "\u2800", displayName: "x" }, "/name"],
-    ["a selector of a variation of nothing", { name: "\ufe0f", displayName: "x" }, "/name"],
+    ["an invisible letter", { name: "\u3164", displayName: "x" }, "/name"],
+    ["a braille pattern without dots", { name: "\u2800", displayName: "x" }, "/name"],
+    ["a variation selector without a character", { name: "\ufe0f", displayName: "x" }, "/name"],
     ["a key of two characters", { ...acme, key: "ab" }, "/key"],
     ["a key of 65 characters", { ...acme, key: "x".repeat(65) }, "/key"],
     ["a key in capitals", { ...acme, key: "Acme" }, "/key"],
@@ -60,11 +60,7 @@ onOneStore((home) => {
     ["a number", { name: 1, displayName: "x" }, "/name"],
     ["an array", { name: ["x"], displayName: "x" }, "/name"],
     ["an object", { name: {}, displayName: "x" }, "/name"],
-    [
-      "a field that is not the caller's to set",
-      { name: "x", displayName: "x", organizationId: "x" },
-      "/organizationId",
-    ],
+    ["a field that the caller cannot set", { name: "x", displayName: "x", organizationId: "x" }, "/organizationId"],
   ])("%s is 400 with a pointer", async (_name, body, pointer) => {
     const user = await service.newUser();
     const { body: problem } = await user.client.refused("CreateOrganization", "ValidationError", { body });
@@ -72,7 +68,7 @@ onOneStore((home) => {
     expect((await user.client.call("ListOrganizations")).body).toEqual({ organizations: [] });
   });
 
-  test("the same name, also in another case or form, is another organization", async () => {
+  test("the same name, also in another case or form, makes a different organization", async () => {
     const user = await service.newUser();
     const ids = new Set<string>();
     for (const name of ["café", "café", "CAFÉ", "cafe\u0301"]) {
@@ -85,7 +81,7 @@ onOneStore((home) => {
     expect(ids.size).toBe(4);
   });
 
-  test("a name that looks like code is text", async () => {
+  test("a name that looks like code is plain text", async () => {
     const user = await service.newUser();
     for (const name of ["<script>alert(1)</script>", "{{7*7}}", "=cmd()", "'; DROP TABLE job; --", "$(input)"]) {
       const { body } = await user.client.call("CreateOrganization", { body: { name, displayName: name } });
@@ -93,7 +89,7 @@ onOneStore((home) => {
     }
   });
 
-  test("a key is taken as it is asked for, once in the service: another organization that asks for it is refused", async () => {
+  test("a requested key is used exactly, once in the service: a second organization cannot have it", async () => {
     const user = await service.newUser();
     const key = `k-${randomUUID()}`;
     const create = (names: object) =>
@@ -111,7 +107,7 @@ onOneStore((home) => {
     expect((await create({ key })).body.key).toBe(key);
   });
 
-  test("a key that nobody asked for is made of the name, with an ending where that is taken", async () => {
+  test("a key that is not requested is made from the name, with an ending if that is taken", async () => {
     const user = await service.newUser();
     const keyFor = async (name: string) =>
       (await user.client.call<Organization>("CreateOrganization", { body: { ...acme, name } })).body.key;
@@ -126,7 +122,7 @@ onOneStore((home) => {
     expect(await keyFor("株式会社")).toMatch(/^organization-[0-9a-f]{8}$/);
   });
 
-  test("if several organizations ask for one key at the same moment, one gets it", async () => {
+  test("if several organizations request one key at the same moment, one gets it", async () => {
     const user = await service.newUser();
     const body = { ...acme, key: `k-${randomUUID()}` };
     const answers = await Promise.all(
@@ -136,7 +132,7 @@ onOneStore((home) => {
     expect((await user.client.call<OrganizationList>("ListOrganizations")).body.organizations).toHaveLength(1);
   });
 
-  test("organizations of one name that are created at one instant have different keys", async () => {
+  test("simultaneously created organizations with one name have different keys", async () => {
     const user = await service.newUser();
     const body = { ...acme, name: `at once ${randomUUID()}` };
     const answers = await Promise.all(
@@ -145,7 +141,7 @@ onOneStore((home) => {
     expect(new Set(answers.map((answer) => answer.body.key)).size).toBe(8);
   });
 
-  test("an organization without a key, which a node of an earlier release made, is given one when it is first read", async () => {
+  test("an organization without a key, from a node of an earlier release, gets one when it is first read", async () => {
     const { api, organizationId } = await service.newOrganization();
     const { body } = await api.call<Organization>("GetOrganization");
     await service.running.database.query(said("DELETE FROM organization_key WHERE organization_id = $1"), [
@@ -156,7 +152,7 @@ onOneStore((home) => {
     expect((await api.call("ListOrganizations")).body).toMatchObject({ organizations: [body] });
   });
 
-  test("an organization without a key is given one with its next change", async () => {
+  test("an organization without a key gets one with its next change", async () => {
     const { api, organizationId } = await service.newOrganization();
     const { body } = await api.call<Organization>("GetOrganization");
     await service.running.database.query(said("DELETE FROM organization_key WHERE organization_id = $1"), [
@@ -166,7 +162,7 @@ onOneStore((home) => {
     expect((await api.call("UpdateOrganization", { body: { displayName } })).body).toEqual({ ...body, displayName });
   });
 
-  test("a first answer that an earlier release kept, without a key, is completed", async () => {
+  test("a first answer that an earlier release stored without a key is completed", async () => {
     const user = await service.newUser();
     const options = { body: acme, headers: { "idempotency-key": "k" } };
     const { body } = await user.client.call("CreateOrganization", options);
@@ -180,7 +176,7 @@ onOneStore((home) => {
     await api.refused("UpdateOrganization", "ValidationError", { body: {} });
   });
 
-  test("a deleted organization is gone for everybody, and its tokens are not valid any more", async () => {
+  test("a deleted organization is gone for all users, and its tokens are not valid any more", async () => {
     const { api, organizationId, owner } = await service.newOrganization();
     const { body: token } = await api.call<{ token: string }>("CreateApiToken", {
       body: { name: "t", permissions: ["organization:read"] },
@@ -196,7 +192,7 @@ onOneStore((home) => {
     expect(body.organizations.map((organization) => organization.organizationId)).not.toContain(organizationId);
   });
 
-  test("an organization with an unfinished job cannot be deleted, and all goes on as before", async () => {
+  test("an organization with an unfinished job cannot be deleted, and everything continues as before", async () => {
     const { api } = await service.newOrganization();
     const { workflowId } = await deploy(api, waitingDefinition);
     const { jobId } = await submitAndWait(api, workflowId);

@@ -120,7 +120,7 @@ onOneStore((home) => {
 
   const sizes = (pages: readonly unknown[][]) => pages.map((page) => page.length);
 
-  test("every list is read whole in pages, in the same order as at once, and every list was tried", async () => {
+  test("every list can be read completely in pages, in the same order as at once, and the test covers every list", async () => {
     const { api, cases } = await populate();
     for (const listCase of cases) {
       const { operation, unpaged } = listCase;
@@ -152,7 +152,7 @@ onOneStore((home) => {
     expect(paged.map(({ operationId }) => operationId).sort()).toEqual(tried.sort());
   }, 60_000);
 
-  test("a short list answers its first 1,000 rows at once, and says that there are more", async () => {
+  test("a list of up to 1,000 rows is answered at once, and says if there are more", async () => {
     const { api, organizationId } = await service.newOrganization();
     await storeWorkflows(
       organizationId,
@@ -187,7 +187,7 @@ onOneStore((home) => {
     );
   });
 
-  test("a made-up token with a character that the store does not take is 400", async () => {
+  test("an invented page token with an unstorable character is 400", async () => {
     const { api } = await service.newOrganization();
     const { workflowId, versionId } = await deploy(api, straightDefinition);
     for (const name of ["first", "last"]) {
@@ -208,7 +208,7 @@ onOneStore((home) => {
     }
   });
 
-  test("a token of another list, another organization, other filters, or bent by a character is 400", async () => {
+  test("a page token of another list, another organization or other filters, or with a changed character, is 400", async () => {
     const { api } = await service.newOrganization();
     const { workflowId } = await deploy(api, straightDefinition);
     for (let index = 0; index < 5; index += 1) await submitAndWait(api, workflowId);

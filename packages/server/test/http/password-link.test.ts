@@ -29,7 +29,7 @@ onOneStore((home) => {
     return await fetch(`${service.baseUrl}/set-password`, { method: "POST", body });
   }
 
-  test("a link sets the password once, of whom it is for, and lets a blocked account in again", async () => {
+  test("a link sets the password once, for its own user, and unblocks the account", async () => {
     const person = await newPerson(service);
     const signIn = signInAt(service, () => service.running.engine.now());
     for (let index = 0; index < 8; index += 1)
@@ -61,7 +61,7 @@ onOneStore((home) => {
     expect(await signIn.attempt(attemptOf(person, { password }))).toMatchObject({ outcome: "accepted" });
   });
 
-  test("a reset lives an hour, a first password three days, and the newer link ends the older", async () => {
+  test("a reset link lives an hour, a link for a first password three days, and a newer link ends the older", async () => {
     const { userId } = await newPerson(service);
     const hourMs = 3_600_000;
     expect((await show(await linkFor(userId, hourMs - 60_000))).status).toBe(200);
@@ -73,7 +73,7 @@ onOneStore((home) => {
     expect([(await show(older)).status, (await show(newer)).status]).toEqual([404, 200]);
   });
 
-  test("a changed password ends the link that was made before, and a disabled user's link leads nowhere", async () => {
+  test("a changed password ends the link that was made before, and a disabled user's link does not work", async () => {
     const { userId, client } = await newSignedInPerson(service);
     const { database, engine } = service.running;
     const link = await linkFor(userId);
@@ -84,7 +84,7 @@ onOneStore((home) => {
     expect([(await show(another)).status, (await submit(another)).status]).toEqual([404, 404]);
   });
 
-  test("the page says what is wrong with the password, and the link still works", async () => {
+  test("the page says what is wrong with a rejected password, and the link still works", async () => {
     const { userId } = await newPerson(service);
     const link = await linkFor(userId);
     for (const [password, repeated, said] of [
@@ -101,7 +101,7 @@ onOneStore((home) => {
     expect((await submit(link)).status).toBe(200);
   });
 
-  test("the page says where it was to nobody, is kept nowhere, runs no script and is shown in no frame", async () => {
+  test("the page sends no referrer, is not cached, runs no script and cannot be framed", async () => {
     const { headers } = await show(await linkFor((await newPerson(service)).userId));
     expect(headers.get("cache-control")).toBe("no-store");
     expect(headers.get("referrer-policy")).toMatch(/^(no-referrer|same-origin)$/);
@@ -110,7 +110,7 @@ onOneStore((home) => {
     expect(headers.get("set-cookie")).toBeNull();
   });
 
-  test("links that nobody made, and forms that are none, are refused without a hash", async () => {
+  test("invented links and invalid forms are rejected without a hash", async () => {
     for (const link of ["", "x", "%00", "x".repeat(2_000)]) {
       expect((await show(link)).status, link).toBe(404);
       expect((await submit(link)).status, link).toBe(404);
@@ -127,7 +127,7 @@ onOneStore((home) => {
     expect((await fetch(`${service.baseUrl}/account/tokens`, { method: "POST", body: form })).status).toBe(401);
   });
 
-  test("an owner makes a link for a member, which is in the audit and in the member's activity, but nowhere as such", async () => {
+  test("an owner makes a link for a member, and the audit trail and the member's activity record it without the link itself", async () => {
     const organization = await service.newOrganization();
     const member = await service.newMember(organization, ["developer"]);
     const params = { userId: member.userId };
@@ -145,7 +145,7 @@ onOneStore((home) => {
     });
   });
 
-  test("nobody makes a link for who may do more than they, for themselves, or by an API token", async () => {
+  test("a link cannot be made for a user with more permissions, for oneself, or by an API token", async () => {
     const organization = await service.newOrganization();
     const { api, owner } = organization;
     await api.call("CreateRole", { body: { name: "people", permissions: ["member:update", "member:read"] } });
@@ -159,7 +159,7 @@ onOneStore((home) => {
     await api.as(body.token).refused("CreatePasswordLink", "AuthorizationError", { params: { userId: viewer.userId } });
   });
 
-  test("an owner of one organization does not take over an account that is in another too, nor one that joins another later", async () => {
+  test("an owner of one organization cannot take over an account that is also in another, or that joins another later", async () => {
     const organization = await service.newOrganization();
     const other = await service.newOrganization();
     const member = await service.newMember(organization, ["developer"]);
@@ -181,7 +181,7 @@ onOneStore((home) => {
     expect([(await show(link)).status, (await submit(link)).status]).toEqual([404, 404]);
   }
 
-  test("a link does not follow a member who leaves for another organization, nor wait for one who left", async () => {
+  test("a link ends when its member leaves the organization, and stays ended if the member joins another", async () => {
     const organization = await service.newOrganization();
     const other = await service.newOrganization();
     const member = await service.newMember(organization, ["developer"]);
@@ -192,7 +192,7 @@ onOneStore((home) => {
     await expectDead(link);
   });
 
-  test("a link is worth no more than what its maker may do when it is used", async () => {
+  test("a link gives no more than its maker's permissions at the time of its use", async () => {
     const organization = await service.newOrganization();
     const { api } = organization;
     const evicted = await service.newMember(organization, ["owner"]);

@@ -45,7 +45,7 @@ onOneStore((home) => {
     expect(await statusOf(idToken)).toBe(401);
   });
 
-  test("a session begins on the password that was checked and on the browser that lets a device in, while they hold", async () => {
+  test("a session starts only while the checked password, or the session of the known browser, is still valid", async () => {
     const { database, engine } = service.running;
     const person = await newPerson(service);
     const { userId } = person;

@@ -23,7 +23,7 @@ onOneStore((home) => {
   /** The time is far from those of all other tests; each test moves its own. */
   const start = Date.UTC(2030, 0, 1);
 
-  test("the right password is accepted, however the e-mail address is written", async () => {
+  test("the right password is accepted for any spelling of the e-mail address", async () => {
     const person = await newPerson(service);
     const signIn = signInAt(service, () => start);
     const { userId } = person;
@@ -41,7 +41,7 @@ onOneStore((home) => {
     expect(await signIn.attempt(decomposed)).toMatchObject({ outcome: "accepted" });
   });
 
-  test("five of 1,000 simultaneous guesses are checked, and the others are told when to try again", async () => {
+  test("five of 1,000 simultaneous guesses are checked, and the others get the time of the next try", async () => {
     const person = await newPerson(service);
     const signIn = signInAt(service, () => start);
     const guesses = Array.from({ length: 1_000 }, () => signIn.attempt(attemptOf(person, wrong)));
@@ -52,7 +52,7 @@ onOneStore((home) => {
     expect(await signIn.attempt(attemptOf(person))).toEqual({ outcome: "blocked", retryAfterSeconds: 1 });
   });
 
-  test("somebody who guesses every second for a quarter of an hour has at most 20 guesses looked at, the right one included", async () => {
+  test("a person who guesses every second for a quarter of an hour gets at most 20 guesses checked, also if one is right", async () => {
     const person = await newPerson(service);
     let now = start;
     const signIn = signInAt(service, () => now);
@@ -65,7 +65,7 @@ onOneStore((home) => {
     expect(await signIn.attempt(attemptOf(person))).toMatchObject({ outcome: "blocked" });
   });
 
-  test("guesses at one account from many places are still guesses at one account", async () => {
+  test("guesses at one account from many places are counted together", async () => {
     const person = await newPerson(service);
     const signIn = signInAt(service, () => start);
     const outcomes: string[] = [];
@@ -75,7 +75,7 @@ onOneStore((home) => {
     expect(outcomes.filter((outcome) => outcome === "rejected")).toHaveLength(5);
   });
 
-  test("guesses at many accounts from one place are held back too, and a neighbour in the same /64 with them", async () => {
+  test("guesses at many accounts from one place are slowed down too, also for a neighbour in the same /64", async () => {
     let now = start;
     const signIn = signInAt(service, () => now);
     let looked = 0;
@@ -93,7 +93,7 @@ onOneStore((home) => {
     expect(await signIn.attempt(neighbour)).toMatchObject({ outcome: "accepted" });
   });
 
-  test("an office may sign in through one address as often as it likes: who is right uses nothing up", async () => {
+  test("an office can sign in through one address as often as it likes, because right passwords do not count", async () => {
     const person = await newPerson(service);
     const signIn = signInAt(service, () => start);
     const { address } = attemptOf(person);
@@ -102,7 +102,7 @@ onOneStore((home) => {
     }
   });
 
-  test("a success forgets what the same person got wrong before", async () => {
+  test("a success clears the same person's earlier wrong guesses", async () => {
     const person = await newPerson(service);
     const signIn = signInAt(service, () => start);
     for (let round = 0; round < 3; round += 1) {
@@ -111,7 +111,7 @@ onOneStore((home) => {
     }
   });
 
-  test("nobody can lock an owner out of a device from which they signed in before", async () => {
+  test("an owner cannot be locked out of a device from which they signed in before", async () => {
     const person = await newPerson(service);
     const signIn = signInAt(service, () => start);
     const first = await signIn.attempt(attemptOf(person));
@@ -130,7 +130,7 @@ onOneStore((home) => {
     expect(await signIn.attempt(attemptOf(other, { knownDevice }))).toMatchObject({ outcome: "blocked" });
   });
 
-  test("a device that an older password let in gets no guesses of its own", async () => {
+  test("a device that was signed in with an older password gets no guesses of its own", async () => {
     const person = await newPerson(service);
     const signIn = signInAt(service, () => start);
     const first = await signIn.attempt(attemptOf(person));
@@ -142,7 +142,7 @@ onOneStore((home) => {
   });
 
   describe.each([
-    ["nobody", async () => ({ email: `nobody-${Math.random()}@example.org` })],
+    ["an unknown account", async () => ({ email: `nobody-${Math.random()}@example.org` })],
     ["a user without a password", async () => await newPerson(service, null)],
     [
       "a disabled user, whose password is right",
@@ -153,8 +153,8 @@ onOneStore((home) => {
       },
     ],
     ["a user whose password is another", async () => await newPerson(service, "quite another password")],
-  ])("for %s", (_name, make) => {
-    test("the answers are the same, one hash is computed for each, and the sixth is held back", async () => {
+  ])("sign-ins of %s", (_name, make) => {
+    test("give the same answers, one hash is computed for each, and the sixth guess is slowed down", async () => {
       const signIn = signInAt(service, () => start);
       const target = await make();
       for (let index = 1; index <= 5; index += 1) {
@@ -171,7 +171,7 @@ onOneStore((home) => {
     ["of 257 characters", "x".repeat(257)],
     ["with a NUL", `${rightPassword}\0`],
     ["that is empty", ""],
-  ])("a password %s is refused without a hash, and without a count", async (_name, password) => {
+  ])("a password %s is rejected without a hash, and does not count as a guess", async (_name, password) => {
     const person = await newPerson(service);
     const signIn = signInAt(service, () => start);
     for (let index = 0; index < 20; index += 1) {
@@ -181,7 +181,7 @@ onOneStore((home) => {
     expect(await signIn.attempt(attemptOf(person))).toMatchObject({ outcome: "accepted" });
   });
 
-  test("a hash that was made with other parameters is made anew at the next sign-in", async () => {
+  test("a hash that was made with other parameters is replaced at the next sign-in", async () => {
     const person = await newPerson(service, null);
     const { database } = service.running;
     const weak = await argon2(rightPassword, { memoryCost: 1_024, timeCost: 1, parallelism: 1 });
@@ -196,7 +196,7 @@ onOneStore((home) => {
     expect(signIn.hasher.hashCount).toBe(3);
   });
 
-  test("with a second factor the right password alone opens nothing, and is no fresh start for guesses", async () => {
+  test("with a second factor, the right password alone gives no access and does not clear the count of guesses", async () => {
     const person = await newPerson(service);
     const second = await giveSecondFactor(service, person);
     const signIn = signInAt(service, () => start);
@@ -214,7 +214,7 @@ onOneStore((home) => {
     expect(await signIn.attempt(right)).toMatchObject({ outcome: "blocked" });
   });
 
-  test("a blocked account lets its owner in when the time has come, with password first and code second", async () => {
+  test("a blocked account accepts its owner after the block, with the password first and the code second", async () => {
     const person = await newPerson(service);
     const second = await giveSecondFactor(service, person);
     let now = start;
@@ -226,7 +226,7 @@ onOneStore((home) => {
     expect(await signIn.attempt(attemptOf(person, { code }))).toMatchObject({ outcome: "accepted" });
   });
 
-  test("a code of the authenticator app is taken once, and one step early or late", async () => {
+  test("a code of the authenticator app is accepted once, also one step early or late", async () => {
     const person = await newPerson(service);
     const second = await giveSecondFactor(service, person);
     let now = start;
@@ -247,7 +247,7 @@ onOneStore((home) => {
     expect(await signIn.attempt(attemptOf(person, { code: late }))).toMatchObject({ outcome: "accepted" });
   });
 
-  test("a recovery code is taken once, however it is typed, and its use is written down", async () => {
+  test("a recovery code is accepted once, however it is typed, and its use is recorded", async () => {
     const person = await newPerson(service);
     const { recoveryCodes } = await giveSecondFactor(service, person);
     const signIn = signInAt(service, () => start);
@@ -260,7 +260,7 @@ onOneStore((home) => {
     expect(activity.filter(({ action }) => action === "recovery-code-used")).toHaveLength(2);
   });
 
-  test("a code does not help a wrong password, and is not used up by it", async () => {
+  test("a code does not help with a wrong password, and is not used up by it", async () => {
     const person = await newPerson(service);
     const second = await giveSecondFactor(service, person);
     const signIn = signInAt(service, () => start);
@@ -273,7 +273,7 @@ onOneStore((home) => {
 describe("on two nodes", () => {
   const cluster = useCluster(2);
 
-  test("1,000 guesses at once are no more than on one: at most 20 are looked at", async () => {
+  test("1,000 guesses at once are limited as on one node: at most 20 are checked", async () => {
     const person = await newPerson(cluster.node(0));
     const nodes = [cluster.node(0), cluster.node(1)].map((node) => signInAt(node, () => node.running.engine.now()));
     const guesses = Array.from({ length: 1_000 }, (_, index) => nodes[index % 2]?.attempt(attemptOf(person, wrong)));

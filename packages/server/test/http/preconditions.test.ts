@@ -81,7 +81,7 @@ onOneStore((home) => {
   }
 
   describe.each(Object.entries(kinds))("a %s", (_name, { make, read, change, remove }) => {
-    test("has the same ETag when it was made and when it is read, and another after a change", async () => {
+    test("has the same ETag after its creation and when it is read, and another after a change", async () => {
       const { api } = await service.newOrganization();
       const made = await make(api);
       const { params } = made;
@@ -93,7 +93,7 @@ onOneStore((home) => {
       expect((await api.call(read, { params })).headers.get("etag")).toBe(changed.headers.get("etag"));
     });
 
-    test("is neither changed nor removed by somebody who read it before it was changed", async () => {
+    test("is neither changed nor removed by a caller who read it before a change", async () => {
       const { api } = await service.newOrganization();
       const made = await make(api);
       const { params } = made;
@@ -108,7 +108,7 @@ onOneStore((home) => {
       await api.call(remove, { params, headers: { "if-match": `"other", W/${etag}` } });
     });
 
-    test("is changed by one of those who read it at the same time", async () => {
+    test("is changed by one of several callers who read it at the same time", async () => {
       const { api } = await service.newOrganization();
       const made = await make(api);
       const etag = made.created.headers.get("etag") ?? "";
@@ -120,7 +120,7 @@ onOneStore((home) => {
     });
   });
 
-  test("with If-Match: * the thing must exist, and SetWorkflowVersionTag creates no tag then", async () => {
+  test("If-Match: * requires an existing resource, and SetWorkflowVersionTag then creates no tag", async () => {
     const { api } = await service.newOrganization();
     const { workflowId, versionId } = await deploy(api, straightDefinition);
     const params = { workflowId, tag: "new" };
@@ -142,7 +142,7 @@ onOneStore((home) => {
     expect(problem.detail).toContain("exists already");
   });
 
-  test("the use of a token and the order of a role's permissions leave the ETag as it is", async () => {
+  test("the use of a token and the order of a role's permissions do not change the ETag", async () => {
     const { api } = await service.newOrganization();
     const { body: created, headers } = await api.call<{ token: string; tokenId: string }>("CreateApiToken", {
       body: { name: "t", permissions: ["apitoken:read"] },
@@ -173,7 +173,7 @@ onOneStore((home) => {
     },
   );
 
-  test("a change that has no ETag refuses If-Match, since it would be without effect", async () => {
+  test("a change that has no ETag rejects If-Match, since it would have no effect", async () => {
     const { api } = await service.newOrganization();
     const headers = { "if-match": '"a"' };
     const { body } = await api.refused("RegisterWorkflow", "ValidationError", { headers, body: { name: "w" } });
@@ -186,7 +186,7 @@ onOneStore((home) => {
     await api.call("GetOrganization", { headers });
   });
 
-  test("a repetition of a change gets its first answer, though the change has made another ETag", async () => {
+  test("a repeated change gets its first answer, although the change has produced another ETag", async () => {
     const { api } = await service.newOrganization();
     const made = await kinds.tag?.make(api);
     if (made === undefined) throw new Error("There is no such kind.");
@@ -198,7 +198,7 @@ onOneStore((home) => {
     expect(again.headers.get("etag")).toBe(first.headers.get("etag"));
   });
 
-  test("a caller who may not change a resource is told so, and not whether the ETag is right", async () => {
+  test("a caller who cannot change a resource gets that error, and does not learn whether the ETag is right", async () => {
     const organization = await service.newOrganization();
     const made = await kinds.role?.make(organization.api);
     const { api } = await service.newMember(organization, ["viewer"]);

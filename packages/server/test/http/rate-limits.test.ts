@@ -37,7 +37,7 @@ onOneStore((home) => {
       STEPWELL_TOKEN_SUBMITS_PER_MINUTE: "5",
     });
 
-    test("a caller that is over its limit gets 429 until the minute ends, and others of its organization are served", async () => {
+    test("a caller over its limit gets 429 until the minute ends, and others of its organization are served", async () => {
       await inOneMinute(service, async () => {
         const { api } = await service.newOrganization();
         const token = await newToken(api, "organization:read");
@@ -56,7 +56,7 @@ onOneStore((home) => {
       });
     });
 
-    test("an organization over its limit gets 429 for every caller; another one is served; refused requests did not count", async () => {
+    test("an organization over its limit gets 429 for every caller, another one is served, and rejected requests do not count", async () => {
       await inOneMinute(service, async () => {
         const { api } = await service.newOrganization();
         const token = await newToken(api, "organization:read");
@@ -72,7 +72,7 @@ onOneStore((home) => {
       });
     });
 
-    test("submits count apart as well as among the requests", async () => {
+    test("submissions have a limit of their own and also count as requests", async () => {
       await inOneMinute(service, async () => {
         const { api } = await service.newOrganization();
         const { workflowId } = await deploy(api, straightDefinition);
@@ -90,7 +90,7 @@ onOneStore((home) => {
       });
     });
 
-    test("a caller sees the limits, and what was used of them", async () => {
+    test("a caller sees the limits, and the used part of each", async () => {
       await inOneMinute(service, async () => {
         const { api } = await service.newOrganization();
         const { workflowId } = await deploy(api, straightDefinition);
@@ -109,7 +109,7 @@ onOneStore((home) => {
       });
     });
 
-    test("an expensive request counts for more than a cheap one, and is refused when a cheap one still passes", async () => {
+    test("an expensive request counts for more than a cheap one, and is rejected while a cheap one still passes", async () => {
       await inOneMinute(service, async () => {
         const { api } = await service.newOrganization();
         const { workflowId } = await deploy(api, straightDefinition);
@@ -141,7 +141,7 @@ onOneStore((home) => {
       });
     });
 
-    test("a request that is refused is answered before its body has come, and makes nothing", async () => {
+    test("a rejected request is answered before its body has arrived, and creates nothing", async () => {
       await inOneMinute(service, async () => {
         const { api, owner, organizationId } = await service.newOrganization();
         await callTimes(api, 60);
@@ -156,7 +156,7 @@ onOneStore((home) => {
       });
     });
 
-    test("the operator gives one organization limits of its own, which hold while the service runs", async () => {
+    test("the operator gives one organization its own limits, which apply while the service runs", async () => {
       const [changed, other] = [await service.newOrganization(), await service.newOrganization()];
       const limitOf = async ({ api }: typeof changed) => {
         const { headers } = await api.callAny("GetOrganization", {});
@@ -176,7 +176,7 @@ onOneStore((home) => {
       await expect.poll(() => limitOf(changed), patience).toBe('"requests";q=60;w=60');
     });
 
-    test("a new minute begins with whole limits", async () => {
+    test("a new minute begins with full limits", async () => {
       const { database } = service.running;
       let now = Date.parse("2026-01-31T12:00:30.000Z");
       const config = { ...readConfig({}), organizationRequestsPerMinute: 3 };
@@ -221,7 +221,7 @@ onOneStore((home) => {
       STEPWELL_MAX_REFUSALS_PER_MINUTE: "20",
     });
 
-    test("no header speaks of any", async () => {
+    test("no header mentions a limit", async () => {
       const { api } = await service.newOrganization();
       const { headers } = await api.call("GetOrganization");
       expect([headers.get("ratelimit"), headers.get("ratelimit-policy")]).toEqual([null, null]);
@@ -229,7 +229,7 @@ onOneStore((home) => {
       expect(body.rateLimits.map((limit) => "limitPerMinute" in limit)).toEqual([false, false, false, false]);
     });
 
-    test("a caller who asks for too many organizations of others is refused, and nobody else is", async () => {
+    test("a caller who asks for too many organizations of others is rejected, and no other caller is", async () => {
       await inOneMinute(service, async () => {
         const [stranger, owner] = [await service.newUser(), await service.newOrganization()];
         const [there, here] = [stranger.client.bind({ organizationId: owner.organizationId }), owner.api];
@@ -241,7 +241,7 @@ onOneStore((home) => {
       });
     });
 
-    test("a stream of many jobs is no way around that", async () => {
+    test("a stream of many jobs does not bypass that limit", async () => {
       await inOneMinute(service, async () => {
         const { client, token } = await service.newUser();
         const jobs = Array.from({ length: 20 }, () => `job=${randomUUID()}/${randomUUID()}`);
@@ -253,7 +253,7 @@ onOneStore((home) => {
       });
     });
 
-    test("an address that tries too many tokens is refused, and a token in use still passes from the same address", async () => {
+    test("an address that tries too many tokens is rejected, and a token in use still passes from the same address", async () => {
       await inOneMinute(service, async () => {
         const { api, organizationId } = await service.newOrganization();
         await api.call("GetOrganization");
@@ -269,7 +269,7 @@ onOneStore((home) => {
     });
   });
 
-  test("Prometheus counts what rate limits refused, by whose and which", async () => {
+  test("Prometheus counts the requests that rate limits rejected, by kind of caller and of limit", async () => {
     const port = await findFreePort();
     const service = new TestService(home, {
       STEPWELL_METRICS_PORT: String(port),

@@ -36,7 +36,7 @@ onOneStore((home) => {
   });
 
   describe.each(badNetworks.map((ways) => [ways.join(", then "), ways] as const))("over a network: %s", (_, ways) => {
-    test.each(Object.entries(repetitionRows))("%s does its work once", async (operationId, row) => {
+    test.each(Object.entries(repetitionRows))("%s has one effect", async (operationId, row) => {
       const { token, input, count, works } = await row.prepare(world, service);
       const client = await clientOf({ token });
       const before = await count();

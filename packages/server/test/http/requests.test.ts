@@ -56,13 +56,13 @@ onOneStore((home) => {
     expect(answer).toContain('"code":"AuthenticationError"');
   });
 
-  test("two Authorization headers are 401, though the first is good", async () => {
+  test("two Authorization headers are 401, even if the first is valid", async () => {
     const { owner } = await organization();
     const answer = await get([`Authorization: Bearer ${owner.token}`, "Authorization: Bearer other"]);
     expect(statusOf(answer)).toBe(401);
   });
 
-  test("a token in the query is no token", async () => {
+  test("a token in the query string does not count as a token", async () => {
     const { organizationId, owner } = await organization();
     const answer = await get([], `/organizations/${organizationId}?access_token=${owner.token}`);
     expect(statusOf(answer)).toBe(401);
@@ -118,7 +118,7 @@ onOneStore((home) => {
   });
 
   test.each(["Content-Type: application/json; charset=utf-8", 'Content-Type: application/json;charset="UTF-8"'])(
-    "UTF-8 may be said: %s",
+    "a stated UTF-8 charset is accepted: %s",
     async (line) => {
       const fresh = await service.newOrganization();
       const answer = await exchange(
@@ -177,7 +177,7 @@ onOneStore((home) => {
     expect(statusOf(await exchange(service.port, "GET /health/live HTTP/1.0\r\n\r\n"))).toBe(200);
   });
 
-  test("an expectation that nobody meets is 417, with what to do", async () => {
+  test("an unsupported Expect header is 417, and the answer says what to do", async () => {
     const answer = await get(["Expect: a miracle"], "/health/live");
     expect(statusOf(answer)).toBe(417);
     expect(answer).toContain("Leave the header out");
@@ -201,7 +201,7 @@ onOneStore((home) => {
     expect(answer).toMatch(/x-amzn-errortype: MethodNotAllowedError/i);
   });
 
-  test("OPTIONS is answered with the methods of the path, and with no permission for a page of another origin", async () => {
+  test("OPTIONS is answered with the methods of the path, and gives pages of other origins no access", async () => {
     const { organizationId } = await organization();
     const ask = async (path: string, lines: readonly string[] = []) =>
       await exchange(service.port, requestText(`OPTIONS ${path}`, ["Connection: close", ...lines]));
@@ -239,7 +239,7 @@ onOneStore((home) => {
     expect(answer.match(/HTTP\/1\.1 200/g)).toHaveLength(1_000);
   });
 
-  test("headers and bodies that come too slowly are cut off", async () => {
+  test("headers and bodies that arrive too slowly are cut off", async () => {
     const slowHeaders = await open(service.port);
     slowHeaders.write("GET /health/live HTTP/1.1\r\nHost:");
     const { organizationId, owner } = await organization();
@@ -258,7 +258,7 @@ onOneStore((home) => {
     expect(statusOf(second)).toBe(408);
   });
 
-  test("a query parameter that is unknown, given twice, or of the wrong kind is 400", async () => {
+  test("a query parameter that is unknown, repeated, or of the wrong type is 400", async () => {
     const { api, organizationId, owner } = await organization();
     for (const query of [
       "pageSize=1&pageSize=2",
@@ -275,7 +275,7 @@ onOneStore((home) => {
     await api.refused("ListWorkflows", "ValidationError", { query: { name: "a\0b" } });
   });
 
-  test("an answer says that it may not be kept or guessed, and who asked finds it in the log by its id", async () => {
+  test("an answer forbids caching and sniffing of its type, and its caller finds the request in the log by its id", async () => {
     const { api } = await organization();
     const { headers } = await api.call("GetOrganization");
     expect(headers.get("cache-control")).toBe("no-store");
@@ -283,12 +283,12 @@ onOneStore((home) => {
     expect(headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test("no page of another origin is let in", async () => {
+  test("a page of another origin gets no access", async () => {
     const answer = await get(["Origin: https://example.org"]);
     expect(answer).not.toMatch(/access-control/i);
   });
 
-  test("after all this the service is well", async () => {
+  test("the service still works after all these requests", async () => {
     await delay(10);
     await service.client(undefined).call("GetReadiness");
   });

@@ -21,7 +21,7 @@ const builtInNames = ["ci", "developer", "operator", "owner", "viewer"];
 onOneStore((home) => {
   const service = useService(home, { STEPWELL_MAX_ROLES: "12" });
 
-  test("a role is created, found, listed with the built-in ones, changed and deleted", async () => {
+  test("a role can be created, found, listed with the built-in ones, changed and deleted", async () => {
     const { api, organizationId } = await service.newOrganization();
     const body = { name: "release-manager", description: "Moves tags.", permissions: ["job:read", "workflow:read"] };
     const created = await api.call("CreateRole", { body });
@@ -51,20 +51,20 @@ onOneStore((home) => {
     ["a name of 65 characters", { name: "x".repeat(65) }, "/name"],
     ["a name with a line break at its end", { name: "admin\n" }, "/name"],
     ["a name from another alphabet", { name: "аdmin" }, "/name"],
-    ["a name that climbs up", { name: "../owner" }, "/name"],
+    ["a name with `..`", { name: "../owner" }, "/name"],
     ["a name that is SQL", { name: "x'; drop table role; --" }, "/name"],
     ["a built-in role's name", { name: "owner" }, "/name"],
     ["a name that is a number", { name: 1 }, "/name"],
     ["a description of 10,000 characters", { description: "x".repeat(10_000) }, "/description"],
-    ["a description that turns its direction", { description: "a\u202eb" }, "/description"],
+    ["a description with a change of text direction", { description: "a\u202eb" }, "/description"],
     ["a name in the form of an id", { name: "abcdef00-0000-7000-8000-000000000000" }, "/name"],
     ["permissions that are null", { permissions: null }, "/permissions"],
     ["an unknown permission", { permissions: ["job:reed"] }, "/permissions/0"],
     ["every permission at once", { permissions: ["*"] }, "/permissions/0"],
     ["a permission twice", { permissions: ["job:read", "job:read"] }, "/permissions"],
-    ["what only people may do", { permissions: ["account:manage"] }, "/permissions/0"],
-    ["a field that is not the caller's to set", { isBuiltIn: true }, "/isBuiltIn"],
-  ])("%s is 400 with a pointer, and makes no role", async (_name, changes, pointer) => {
+    ["a permission that only users can have", { permissions: ["account:manage"] }, "/permissions/0"],
+    ["a field that the caller cannot set", { isBuiltIn: true }, "/isBuiltIn"],
+  ])("%s is 400 with a pointer, and creates no role", async (_name, changes, pointer) => {
     const { api } = await service.newOrganization();
     const body = { name: "admin", permissions: ["job:read"], ...changes };
     const { body: problem } = await api.refused("CreateRole", "ValidationError", { body });
@@ -72,7 +72,7 @@ onOneStore((home) => {
     expect((await api.call<RoleList>("ListRoles")).body.roles).toHaveLength(builtInNames.length);
   });
 
-  test("names that every object has are names like others", async () => {
+  test("a role can have the name of an object's inherited member", async () => {
     const { api } = await service.newOrganization();
     for (const name of ["constructor", "prototype", "valueof", "null"]) {
       await api.refused("GetRole", "NotFoundError", { params: { role: name } });
@@ -84,7 +84,7 @@ onOneStore((home) => {
     }
   });
 
-  test("a name is taken once in an organization, and free in every other", async () => {
+  test("a name is unique in an organization, and free in every other", async () => {
     const { api } = await service.newOrganization();
     const other = await service.newOrganization();
     const body = { name: "admin", permissions: ["job:read"] };
@@ -93,7 +93,7 @@ onOneStore((home) => {
     await other.api.call("CreateRole", { body });
   });
 
-  test("a role without permissions permits nothing, and may be emptied again", async () => {
+  test("a role without permissions permits nothing, and a role can be emptied again", async () => {
     const organization = await service.newOrganization();
     const { api } = organization;
     const { body } = await api.call<Role>("CreateRole", { body: { name: "empty" } });
@@ -110,7 +110,7 @@ onOneStore((home) => {
     await member.api.refused("ListJobs", "AuthorizationError");
   });
 
-  test("every role has an id, by which it is found as by its name", async () => {
+  test("every role can be found by its id or its name", async () => {
     const { api } = await service.newOrganization();
     const other = await service.newOrganization();
     const { body: own } = await api.call<Role>("CreateRole", { body: { name: "admin" } });
@@ -135,7 +135,7 @@ onOneStore((home) => {
     expect(again.roleId).not.toBe(own.roleId);
   });
 
-  test("a renamed role stays with its members and invitations, under the new name", async () => {
+  test("a renamed role stays with its members and invitations, under its new name", async () => {
     const organization = await service.newOrganization();
     const { api } = organization;
     const { body: role } = await api.call<Role>("CreateRole", { body: { name: "reader", permissions: ["job:list"] } });
@@ -163,7 +163,7 @@ onOneStore((home) => {
     await api.refused("DeleteRole", "ConflictError", { params: { role: "watcher" } });
   });
 
-  test("a role is given no name that is taken, built in, or was another role's", async () => {
+  test("a role cannot get a name that is taken, built in, or a former name of another role", async () => {
     const { api } = await service.newOrganization();
     await api.call("CreateRole", { body: { name: "one" } });
     await api.call("CreateRole", { body: { name: "two" } });
@@ -198,7 +198,7 @@ onOneStore((home) => {
     await api.call("UpdateRole", { params: { role: "name-20" }, body: { name: "name-3" } });
   });
 
-  test("if two roles get one name at the same moment, one has it, and no member loses a role", async () => {
+  test("if two roles get one name at the same moment, one keeps it, and no member loses a role", async () => {
     const organization = await service.newOrganization();
     const { api } = organization;
     const names = ["a", "b", "c", "d"];
@@ -215,14 +215,14 @@ onOneStore((home) => {
     expect(own).toContain("wanted");
   });
 
-  test("the same key creates one role", async () => {
+  test("the same idempotency key creates one role", async () => {
     const { api } = await service.newOrganization();
     const request = { body: { name: "admin", permissions: ["job:read"] }, headers: { "idempotency-key": "k" } };
     const first = await api.call("CreateRole", request);
     expect((await api.call("CreateRole", request)).body).toEqual(first.body);
   });
 
-  test("a first answer that an earlier release kept, without an id, is completed", async () => {
+  test("a first answer that an earlier release stored without an id is completed", async () => {
     const { api, organizationId } = await service.newOrganization();
     const request = { body: { name: "admin" }, headers: { "idempotency-key": "k" } };
     const first = await api.call("CreateRole", request);
@@ -234,7 +234,7 @@ onOneStore((home) => {
     await api.refused("CreateRole", "NotFoundError", request);
   });
 
-  test("a built-in role stays as it is", async () => {
+  test("a built-in role cannot be changed", async () => {
     const { api } = await service.newOrganization();
     for (const role of builtInNames) {
       const params = { role };
@@ -244,7 +244,7 @@ onOneStore((home) => {
     }
   });
 
-  test("nobody puts into a role, or takes out of one, what they lack", async () => {
+  test("a caller cannot add to a role, or remove from it, permissions that they lack", async () => {
     const organization = await service.newOrganization();
     const { api } = organization;
     const permissions = ["role:create", "role:update", "role:delete", "job:read"];
@@ -267,7 +267,7 @@ onOneStore((home) => {
     await member.api.call("DeleteRole", { params: { role: "weak" } });
   });
 
-  test("a changed role holds at once for who has it", async () => {
+  test("a changed role takes effect at once for its members", async () => {
     const organization = await service.newOrganization();
     const { api } = organization;
     await api.call("CreateRole", { body: { name: "reader", permissions: ["job:list"] } });
@@ -279,7 +279,7 @@ onOneStore((home) => {
     await member.api.call("ListWorkflows");
   });
 
-  test("a role is not deleted while a member has it or an open invitation gives it", async () => {
+  test("a role cannot be deleted while a member has it or an open invitation gives it", async () => {
     const organization = await service.newOrganization();
     const { api } = organization;
     await api.call("CreateRole", { body: { name: "reader", permissions: ["job:list"] } });
@@ -294,7 +294,7 @@ onOneStore((home) => {
     await api.refused("CreateInvitation", "ValidationError", { body: { roles: ["reader"] } });
   });
 
-  test("an organization has as many roles as the configuration says, also when they are asked for at once", async () => {
+  test("an organization has as many roles as the configuration allows, also if they are requested at the same time", async () => {
     const { api } = await service.newOrganization();
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>

@@ -34,14 +34,14 @@ onOneStore((home) => {
     }
   }
 
-  test("it is off, and a member without a second factor works as ever", async () => {
+  test("the requirement is off by default, and a member without a second factor works as usual", async () => {
     const organization = await service.newOrganization();
     const member = await service.newMember(organization, ["viewer"]);
     expect((await organization.api.call("GetOrganization")).body).toMatchObject({ requiresSecondFactor: false });
     await member.api.call("ListWorkflows");
   });
 
-  test("a user token of an account without a second factor is refused there, at once, and nowhere else", async () => {
+  test("a user token of an account without a second factor is rejected in that organization at once, and works in others", async () => {
     const organization = await service.newOrganization();
     const member = await service.newMember(organization, ["developer"]);
     await member.api.call("ListWorkflows");
@@ -58,7 +58,7 @@ onOneStore((home) => {
     await (await service.newOrganization(member)).api.call("ListWorkflows");
   });
 
-  test("a sign-in session of an account without a second factor is refused there", async () => {
+  test("a sign-in session of an account without a second factor is rejected in that organization", async () => {
     const organization = await newDemandingOrganization();
     const person = await newPerson(service);
     await service.addMember(organization.organizationId, person.userId, ["developer"]);
@@ -66,7 +66,7 @@ onOneStore((home) => {
     await expectRefused(organization.api.as(idToken));
   });
 
-  test("somebody who does what the problem says is let in at once, and is out again without the factor", async () => {
+  test("a member who follows the error's instructions gets access at once, and loses it without the factor", async () => {
     const organization = await newDemandingOrganization();
     const person = await newSignedInPerson(service);
     await service.addMember(organization.organizationId, person.userId, ["developer"]);
@@ -83,21 +83,21 @@ onOneStore((home) => {
     await expectRefused(api);
   });
 
-  test("the organization's API tokens go on", async () => {
+  test("the organization's API tokens continue to work", async () => {
     const organization = await newDemandingOrganization();
     const body = { name: "t", permissions: ["workflow:read"] };
     const { token } = (await organization.api.call<{ token: string }>("CreateApiToken", { body })).body;
     await organization.api.as(token).call("ListWorkflows");
   });
 
-  test("a person without a second factor cannot require one, whatever their permissions", async () => {
+  test("a user without a second factor cannot require one, whatever their permissions", async () => {
     const { api } = await service.newOrganization();
     const { body } = await api.refused("UpdateOrganization", "ConflictError", demand);
     expect(body.detail).toContain("you would lose your own access");
     expect((await api.call("GetOrganization")).body).toMatchObject({ requiresSecondFactor: false });
   });
 
-  test("an API token cannot demand one, and a member needs the permission that changes the organization", async () => {
+  test("an API token cannot require a second factor, and a member needs the permission that changes the organization", async () => {
     const organization = await service.newOrganization();
     await giveFactor(organization.owner.userId);
     const token = { name: "t", permissions: ["organization:update", "organization:read"] };
@@ -109,7 +109,7 @@ onOneStore((home) => {
     expect((await organization.api.call("GetOrganization")).body).toMatchObject({ requiresSecondFactor: false });
   });
 
-  test("it is turned off again, both changes are in the audit trail, and a new name changes nothing of it", async () => {
+  test("the requirement can be turned off, both changes are in the audit trail, and a new name does not change it", async () => {
     const organization = await service.newOrganization();
     const member: TestMember = await service.newMember(organization, ["viewer"]);
     await giveFactor(organization.owner.userId);
@@ -125,7 +125,7 @@ onOneStore((home) => {
     ]);
   });
 
-  test("somebody without a second factor joins by an invitation, and is told what to do before they can work", async () => {
+  test("a person without a second factor can join by an invitation, and is told what to do before they can work", async () => {
     const organization = await newDemandingOrganization();
     const { body } = await organization.api.call<{ code: string }>("CreateInvitation", { body: { roles: ["viewer"] } });
     const newcomer = await service.newUser();
@@ -143,7 +143,7 @@ onOneStore((home) => {
 onOneStore((home) => {
   const world = useSingleSignOn(home);
 
-  test("a sign-in and its tokens from an external identity provider count as having a second factor; a password of the same account does not", async () => {
+  test("a sign-in and tokens from an external identity provider count as a second factor, and a password of the same account does not", async () => {
     const { service, acmeOrganizationId: organizationId } = world;
     const owner = await world.newOwner();
     await giveSecondFactor(service, { userId: owner.userId, email: `${owner.userId}@example.org` });

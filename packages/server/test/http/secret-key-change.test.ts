@@ -44,7 +44,7 @@ async function sealedTrail(api: Client): Promise<{ isIntact: boolean; checkedSea
   return await verify();
 }
 
-test("the secret key is changed node by node, and nobody is signed out or locked out", async () => {
+test("the secret key can be changed node by node, and no user is signed out or locked out", async () => {
   const before = cluster.node(0);
   const { api, organizationId, owner } = await before.newOrganization();
   expect(await sealedTrail(api)).toMatchObject({ isIntact: true, checkedSeals: 1 });

@@ -23,7 +23,7 @@ async function opened(home: StoreHome): Promise<Database> {
   return database;
 }
 
-test("a node with another secret key does not start on a store, and the first one starts again", async () => {
+test("a node with another secret key does not start on a store, and a node with the first key starts again", async () => {
   const { environment, remove } = await postgresHome.prepare();
   onTestFinished(remove);
   const startWith = async (key: string, others = "") => {
@@ -40,7 +40,7 @@ test("a node with another secret key does not start on a store, and the first on
 });
 
 onEveryStore((home) => {
-  test("a store that knows no check value gets one only from the key that opens its newest signing key", async () => {
+  test("a store without a check value gets one only from the key that opens its newest signing key", async () => {
     const database = await opened(home);
     const key = newKey();
     await new SigningKeys({ database, secrets: box(key), now: Date.now }).published();
@@ -52,7 +52,7 @@ onEveryStore((home) => {
   });
 });
 
-describe("nodes that start at once on an empty store", () => {
+describe("nodes that start at the same time on an empty store", () => {
   async function admitted(keys: readonly string[]): Promise<readonly string[]> {
     const { url, remove } = await newDatabase("newest");
     const nodes = await Promise.all(keys.map(() => openStore(readConfig({ DATABASE_URL: url }))));
@@ -67,12 +67,12 @@ describe("nodes that start at once on an empty store", () => {
     return keys.filter((_, index) => verdicts[index]?.status === "fulfilled");
   }
 
-  test("all start when they have one secret key", async () => {
+  test("all start if they have one secret key", async () => {
     const key = newKey();
     expect(await admitted(Array.from({ length: 6 }, () => key))).toHaveLength(6);
   });
 
-  test("only those that share one key start when they have two", async () => {
+  test("start only with one of the keys if they have two", async () => {
     const [one, other] = [newKey(), newKey()];
     const started = await admitted([one, other, one, other, one, other]);
     expect(started).toHaveLength(3);

@@ -26,12 +26,12 @@ const isRight: readonly ((answer: Response) => Promise<boolean> | boolean)[] = [
   ({ status, headers }) => status === 405 && !headers.has("access-control-allow-origin"),
 ];
 
-test("every command of the operator's checks is tried here", () => {
+test("the tests cover every command of the operator's checks", () => {
   expect(commands).toHaveLength(isRight.length);
 });
 
 onOneStore((home) => {
-  describe("a service that is set up as the page says", () => {
+  describe("a service that is configured as the page says", () => {
     const service = useService(home, { STEPWELL_BASE_URL: "https://stepwell.example" });
 
     test.each(commands.map((command, index) => [command, index] as const))("passes %s", async (command, index) => {
@@ -40,7 +40,7 @@ onOneStore((home) => {
     });
   });
 
-  describe("a service without https that lets a foreign origin in", () => {
+  describe("a service without https that allows a foreign origin", () => {
     const service = useService(home, { STEPWELL_CORS_ORIGINS: "https://evil.example" });
 
     test.each([

@@ -13,7 +13,7 @@ async function started(home: StoreHome, settings: Record<string, string>): Promi
 }
 
 onOneStore((home) => {
-  test("the path of the base URL prefixes every route, the document says so, and Location leads there", async () => {
+  test("the path of the base URL prefixes every route, the API document, and Location", async () => {
     const port = String(await findFreePort());
     const baseUrl = `http://localhost:${port}/api/flow`;
     await using service = await started(home, { STEPWELL_PORT: port, STEPWELL_BASE_URL: `${baseUrl}/` });
@@ -31,7 +31,7 @@ onOneStore((home) => {
     expect([otherMethod.status, otherMethod.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS, POST"]);
   });
 
-  test("only the pages of listed origins may call, and they may ask before", async () => {
+  test("only pages of listed origins can call the API, and they may send preflight requests", async () => {
     const good = "https://app.example.org";
     await using service = await started(home, { STEPWELL_CORS_ORIGINS: `${good}, https://other.example.org` });
     const url = `${service.baseUrl}/organizations`;
@@ -56,7 +56,7 @@ onOneStore((home) => {
     }
   });
 
-  test("Prometheus reads this node's metrics on a port of their own, and not on the public one", async () => {
+  test("Prometheus reads this node's metrics on a separate port, and not on the public one", async () => {
     const port = await findFreePort();
     await using service = await started(home, { STEPWELL_METRICS_PORT: String(port) });
     const { api } = await service.newOrganization();
@@ -75,7 +75,7 @@ onOneStore((home) => {
     expect((await fetch(`${service.baseUrl}/metrics`)).status).toBe(404);
   });
 
-  test("connections beyond the cap are not taken", async () => {
+  test("connections above the maximum are not accepted", async () => {
     await using service = await started(home, { STEPWELL_MAX_CONNECTIONS: "1" });
     const first = await open(service.port);
     const second = await open(service.port);

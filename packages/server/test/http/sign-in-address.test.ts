@@ -12,7 +12,7 @@ describe("behind a proxy that speaks https", () => {
   const service = useService(postgresHome, { STEPWELL_BASE_URL: "https://stepwell.example" });
   const local = () => `http://localhost:${service.port}/oidc`;
 
-  test("every address is the public one, whatever a request says that it came for", async () => {
+  test("every address is the public one, whatever address a request names", async () => {
     const headers = { host: "evil.example", "x-forwarded-host": "evil.example", "x-forwarded-proto": "http" };
     const response = await fetch(`${local()}/.well-known/openid-configuration`, { headers });
     const metadata = (await response.json()) as Record<string, unknown>;
@@ -22,7 +22,7 @@ describe("behind a proxy that speaks https", () => {
     expect(response.headers.get("strict-transport-security")).toMatch(/max-age=\d+/);
   });
 
-  test("cookies go over https only, and scripts and other sites cannot have them", async () => {
+  test("cookies are sent over https only, and scripts and other sites cannot read them", async () => {
     const url = new URL(`${local()}/auth`);
     const parameters = {
       client_id: "stepwell-dashboard",
@@ -58,7 +58,7 @@ describe("under a path of its own", async () => {
   beforeAll(() => splitter.between([cluster.node(0).port]));
   afterAll(() => splitter.stop());
 
-  test("a standard client signs somebody in", async () => {
+  test("a standard client can sign a user in", async () => {
     const baseUrl = `${splitter.url}/flow`;
     const { idToken, tokens, browser } = await signIn(baseUrl, await newPerson(cluster.node(0)));
     expect(tokens.claims()?.iss).toBe(`${baseUrl}/oidc`);
@@ -67,7 +67,7 @@ describe("under a path of its own", async () => {
     expect(after.text).toContain("You are signed out");
   });
 
-  test("a dashboard under development may ask from its own origin, and no other page may", async () => {
+  test("a dashboard under development can call the API from its own origin, and no other page can", async () => {
     const url = `${splitter.url}/flow/oidc/token`;
     const ask = async (origin: string) => {
       const body = new URLSearchParams({
@@ -86,7 +86,7 @@ describe("under a path of its own", async () => {
   });
 });
 
-describe("where somebody tries codes of devices out", () => {
+describe("guesses of device codes", () => {
   const service = useService(postgresHome);
 
   test.each([
@@ -94,7 +94,7 @@ describe("where somebody tries codes of devices out", () => {
     ["GET", "/device/none"],
     ["GET", "/device/auth"],
     ["GET", "/DEVICE/none"],
-  ])("%s %s without the page's session is told to begin again", async (method, path) => {
+  ])("%s %s without the page's session has to begin again", async (method, path) => {
     const body = method === "POST" ? new URLSearchParams({ user_code: "BCDF-GHJK", xsrf: "x" }) : null;
     for (const cookie of ["", "stepwell-session=", "other=x"]) {
       const response = await fetch(`${service.baseUrl}/oidc${path}`, { method, body, headers: { cookie } });
@@ -105,7 +105,7 @@ describe("where somebody tries codes of devices out", () => {
     expect((await fetch(`${service.baseUrl}/oidc${path}`, { method, body, headers: made })).status).toBeLessThan(500);
   });
 
-  test("they are soon told to wait, and a right code no longer counts", async () => {
+  test("are soon slowed down, and then even a right code does not count", async () => {
     const body = new URLSearchParams({ client_id: "stepwell-cli", scope: "openid" });
     const response = await fetch(`${service.baseUrl}/oidc/device/auth`, { method: "POST", body });
     const { user_code: code } = (await response.json()) as { user_code: string };

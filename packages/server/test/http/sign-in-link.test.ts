@@ -19,7 +19,7 @@ onOneStore((home) => {
     return await beginSignIn(await discover(service.baseUrl), service.baseUrl);
   }
 
-  test("a link signs a browser in without a password, once, as whom it is for", async () => {
+  test("a link signs a browser in without a password, once, as its own user", async () => {
     const person = await newPerson(service);
     const link = await linkFor(person);
     const browser = new Browser();
@@ -41,7 +41,7 @@ onOneStore((home) => {
     expect(answers.map(({ status }) => status).toSorted()).toEqual([303, ...Array.from({ length: 9 }, () => 404)]);
   });
 
-  test("a link ends after ten minutes, and when there is a newer one", async () => {
+  test("a link ends after ten minutes, and when a newer one exists", async () => {
     const person = await newPerson(service);
     const tooOld = await linkFor(person, 10 * 60_000 + 1_000);
     expect((await fetch(tooOld, { redirect: "manual" })).status).toBe(404);
@@ -69,7 +69,7 @@ onOneStore((home) => {
     expect(thief.cookieNames()).toContain("stepwell-link");
   });
 
-  test("a link lets no device in", async () => {
+  test("a link does not replace the password when a device is signed in", async () => {
     const configuration = await discover(service.baseUrl, commandLine);
     const { initiateDeviceAuthorization } = await import("openid-client");
     const device = await initiateDeviceAuthorization(configuration, { scope: "openid" });

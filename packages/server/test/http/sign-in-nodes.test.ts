@@ -79,7 +79,7 @@ async function letIn(browser: Browser, { code }: Device, person: Person): Promis
   return after.text.includes("signed in") ? after.text : (await typePassword(browser, after, person)).text;
 }
 
-test("a standard client finds, signs in, refreshes and signs out over two nodes that take turns", async () => {
+test("a standard client discovers, signs in, refreshes and signs out over two alternating nodes", async () => {
   const person = await newPerson(cluster.node(0));
   const configuration = await discover(baseUrl);
   const metadata = configuration.serverMetadata();
@@ -107,7 +107,7 @@ test("a standard client finds, signs in, refreshes and signs out over two nodes 
   });
 });
 
-test("50 uses of one refresh token at once, over both nodes, give one successor and harm nothing", async () => {
+test("50 simultaneous uses of one refresh token, over both nodes, give one successor and end nothing", async () => {
   const { refreshToken } = await signIn(baseUrl, await newPerson(cluster.node(0)));
   const answers = await Promise.all(
     Array.from({ length: 50 }, (_, index) => refresh(index % 2 === 0 ? 0 : 1, refreshToken)),
@@ -121,7 +121,7 @@ test("50 uses of one refresh token at once, over both nodes, give one successor 
   expect(await accessOf(1, next.body.id_token ?? "")).toBe(200);
 });
 
-test("a refresh token used again later ends the session with all its tokens, on both nodes, and is told of", async () => {
+test("a refresh token used again later ends the session with all its tokens on both nodes, and this is recorded", async () => {
   const person = await newPerson(cluster.node(0));
   const { refreshToken, idToken } = await signIn(baseUrl, person);
   const successor = (await refresh(0, refreshToken)).body;
@@ -138,7 +138,7 @@ test("a refresh token used again later ends the session with all its tokens, on 
   expect(await activityOf(again.idToken)).toEqual(["signed-in", "refresh-token-reused", "signed-in"]);
 });
 
-test("a code exchanged on both nodes at once is exchanged once", async () => {
+test("a code that is exchanged on both nodes at the same time is exchanged once", async () => {
   const begun = await beginSignIn(await discover(baseUrl), baseUrl);
   const browser = new Browser();
   const person = await newPerson(cluster.node(0));
@@ -147,7 +147,7 @@ test("a code exchanged on both nodes at once is exchanged once", async () => {
   expect(outcomes.filter(({ status }) => status === "fulfilled").length).toBeLessThanOrEqual(1);
 });
 
-test("a device is let in from a browser: what asks is shown, and it gets a session of its own", async () => {
+test("a device is signed in from a browser: the page shows which program asks, and the program gets a session of its own", async () => {
   const person = await newPerson(cluster.node(0));
   const device = await startDevice();
   expect(device.code).toMatchObject({ interval: 2, verification_uri: `${baseUrl}/oidc/device` });
@@ -178,7 +178,7 @@ test("a device is let in from a browser: what asks is shown, and it gets a sessi
   expect(await accessOf(0, renewed.id_token ?? "")).toBe(200);
 }, 30_000);
 
-test("in a browser that is signed in a device is let in without a password, but never without being asked", async () => {
+test("a device is signed in without a password from a signed-in browser, but never without a question", async () => {
   const person = await newPerson(cluster.node(0));
   const { browser } = await signIn(baseUrl, person);
   const device = await startDevice();
@@ -187,7 +187,7 @@ test("in a browser that is signed in a device is let in without a password, but 
   expect((await tokens).claims()?.sub).toBe(person.userId);
 }, 30_000);
 
-test("a device that is not let in is told so, and a code works once", async () => {
+test("a rejected device gets an error, and a code works once", async () => {
   const person = await newPerson(cluster.node(0));
   const { browser } = await signIn(baseUrl, person);
   const device = await startDevice();
@@ -202,7 +202,7 @@ test("a device that is not let in is told so, and a code works once", async () =
   expect((await browser.submit(again, { user_code: device.code.user_code })).text).toContain("This code is wrong");
 }, 30_000);
 
-test("a device that asks too often is told to slow down", async () => {
+test("a device that polls too often is told to slow down", async () => {
   const { code } = await startDevice();
   const ask = async () => {
     const body = new URLSearchParams({
@@ -224,7 +224,7 @@ test("a session ended on one node is over on the other within a second, and at o
   await expect.poll(() => accessOf(1, idToken), { timeout: secondWithSlackMs, interval: 50 }).toBe(401);
 });
 
-test("no user token is made out of a session or a token that has ended, while the other node still remembers it", async () => {
+test("a session or a token that has ended creates no user token while the other node still remembers it", async () => {
   const body = { name: "to stay", password: rightPassword };
   const { idToken, tokens } = await signIn(baseUrl, await newPerson(cluster.node(0)));
   expect(await accessOf(1, idToken)).toBe(200);
@@ -238,7 +238,7 @@ test("no user token is made out of a session or a token that has ended, while th
   await byWayOf(1, idToken).refused("CreateUserToken", "AuthenticationError", { body });
 });
 
-test("nothing is granted by a session or a user token that has ended, while the other node still remembers it", async () => {
+test("a session or a user token that has ended grants nothing while the other node still remembers it", async () => {
   const { idToken, tokens } = await signIn(baseUrl, await newPerson(cluster.node(0)));
   const created = { name: "o", displayName: "O" };
   const { organizationId = "" } = (
@@ -260,7 +260,7 @@ test("nothing is granted by a session or a user token that has ended, while the 
   await there.as(idToken).refused("CreateInvitation", "AuthenticationError", { body: { roles: ["owner"] } });
 });
 
-test("a user who is disabled is nobody within a second, on both nodes", async () => {
+test("a disabled user loses all access within a second, on both nodes", async () => {
   const person = await newPerson(cluster.node(0));
   const { idToken, refreshToken } = await signIn(baseUrl, person);
   expect([await accessOf(0, idToken), await accessOf(1, idToken)]).toEqual([200, 200]);

@@ -22,7 +22,7 @@ async function refresh(port: number, refreshToken: string) {
   return { status: response.status, body: (await response.json()) as Record<string, string> };
 }
 
-test("an exchange that is cut off in the middle leaves the refresh token good, or its answer to be had", async () => {
+test("an exchange that is interrupted leaves the refresh token valid, or its answer available", async () => {
   splitter.between([cluster.node(0).port]);
   const proxy = await TcpProxy.before(cluster.databaseUrl);
   const cut = await cluster.addNode({ DATABASE_URL: proxy.url });
@@ -46,7 +46,7 @@ test("an exchange that is cut off in the middle leaves the refresh token good, o
   await splitter.stop();
 }, 30_000);
 
-test("while the store is away sign-in says so, and comes back by itself", async () => {
+test("the sign-in reports an unreachable store, and recovers by itself", async () => {
   const proxy = await TcpProxy.before(cluster.databaseUrl);
   const node = await cluster.addNode({ DATABASE_URL: proxy.url });
   const page = () => fetch(`http://localhost:${node.port}/oidc/device`, { headers: { accept: "text/html" } });

@@ -44,7 +44,7 @@ onOneStore((home) => {
   ]);
   const service = useService(home, { STEPWELL_SIGN_IN_PROVIDERS_FILE: file });
 
-  test("an organization's sign-in providers are listed as the file says them, without the client's secret, and nobody else's", async () => {
+  test("an organization's sign-in providers are listed as in the file, without the client's secret, and without those of others", async () => {
     const { api } = await newOrganizationOfId(service, organizationId);
     const other = await newOrganizationOfId(service, otherId);
     const { body } = await api.call<Page>("ListSignInProviders");
@@ -90,7 +90,7 @@ onOneStore((home) => {
     expect(second.nextPageToken).toBeUndefined();
   });
 
-  test("an organization without a sign-in provider has an empty list, and a member without organization:read none at all", async () => {
+  test("an organization without a sign-in provider has an empty list, and a member without organization:read gets none", async () => {
     const organization = await service.newOrganization();
     expect((await organization.api.call("ListSignInProviders")).body).toEqual({ signInProviders: [] });
     await organization.api.call("CreateRole", { body: { name: "modest", permissions: ["job:read"] } });

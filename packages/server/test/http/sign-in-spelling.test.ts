@@ -11,18 +11,15 @@ const service = useService(postgresHome);
 const otherSpellings = (path: string) => [path.toUpperCase(), `${path}/`, `${path.toUpperCase()}/`];
 const guarded = ["/auth", "/device", "/device/auth", "/session/end", "/token"];
 
-test.for(guarded.flatMap(otherSpellings))(
-  "there is no way around what stands before the provider by %s",
-  async (path) => {
-    for (const method of ["GET", "POST"]) {
-      const body = method === "POST" ? new URLSearchParams({ client_id: "stepwell-cli", scope: "openid" }) : null;
-      const response = await fetch(`${service.baseUrl}/oidc${path}`, { method, body, redirect: "manual" });
-      expect(response.status, method).toBe(404);
-    }
-  },
-);
+test.for(guarded.flatMap(otherSpellings))("the checks before the provider cannot be bypassed by %s", async (path) => {
+  for (const method of ["GET", "POST"]) {
+    const body = method === "POST" ? new URLSearchParams({ client_id: "stepwell-cli", scope: "openid" }) : null;
+    const response = await fetch(`${service.baseUrl}/oidc${path}`, { method, body, redirect: "manual" });
+    expect(response.status, method).toBe(404);
+  }
+});
 
-test("a person who tries codes of devices is slowed down", async () => {
+test("a person who tries device codes is slowed down", async () => {
   const { browser } = await signIn(service.baseUrl, await newPerson(service));
   const statuses: number[] = [];
   for (let count = 0; count < 102; count += 1) {
@@ -32,7 +29,7 @@ test("a person who tries codes of devices is slowed down", async () => {
   expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(0);
 }, 60_000);
 
-test("a link with a code sends nothing by itself, however it is spelled", async () => {
+test("a link with a code submits nothing by itself, however it is spelled", async () => {
   const { text } = await new Browser().open(`${service.baseUrl}/oidc/Device?user_code=BCDF-GHJK`);
   expect(text).not.toContain("<script");
 });

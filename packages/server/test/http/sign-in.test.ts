@@ -23,7 +23,7 @@ onOneStore((home) => {
     return (await service.client(idToken).callAny("GetAccount", {})).status;
   }
 
-  test("a standard client signs somebody in, and the id token is the Bearer value", async () => {
+  test("a standard client signs a user in, and the id token is the Bearer value", async () => {
     const person = await newPerson(service);
     const { idToken, tokens } = await signIn(service.baseUrl, person);
     const claims = tokens.claims();
@@ -55,7 +55,7 @@ onOneStore((home) => {
     await client.bind({ organizationId: body.organizationId }).call("ListJobs");
   });
 
-  test("the sign-in page needs no script, loads nothing, and says so in its policy", async () => {
+  test("the sign-in page needs no script, loads nothing, and has a policy that allows nothing else", async () => {
     const { page } = await pageOfSignIn();
     expect(page.status).toBe(200);
     const policy = page.headers.get("content-security-policy");
@@ -72,7 +72,7 @@ onOneStore((home) => {
     }
   });
 
-  test("a wrong password and an unknown address get the same page, and an address typed before is kept, escaped", async () => {
+  test("a wrong password and an unknown address lead to the same page, which keeps the typed address, escaped", async () => {
     const person = await newPerson(service);
     const { browser, page } = await pageOfSignIn();
     const wrong = await browser.submit(page, { email: person.email, password: "not the password" }, isArrival);
@@ -91,7 +91,7 @@ onOneStore((home) => {
     expect(after.url.pathname).toBe("/signed-in");
   });
 
-  test("a person with a second factor is asked for it, and the page for it contains no password", async () => {
+  test("a user with a second factor is asked for it, and the page for it contains no password", async () => {
     const person = await newPerson(service);
     const factor = await giveSecondFactor(service, person);
     const { browser, page, finish } = await pageOfSignIn();
@@ -104,7 +104,7 @@ onOneStore((home) => {
     expect(await accessOf(signedIn(browser, await finish(arrival.url)).idToken)).toBe(200);
   });
 
-  test("too many wrong passwords are answered with the time to wait, but a browser that is known gets in", async () => {
+  test("after too many wrong passwords the page shows the time to wait, but a known browser can still sign in", async () => {
     const person = await newPerson(service);
     const known = (await signIn(service.baseUrl, person)).browser;
     const { browser, page } = await pageOfSignIn();
@@ -119,7 +119,7 @@ onOneStore((home) => {
     expect((await typePassword(known, again.page, person)).url.pathname).toBe("/signed-in");
   });
 
-  test("a browser that is signed in comes back without a password, in the same session", async () => {
+  test("a browser that is signed in returns without a password, in the same session", async () => {
     const person = await newPerson(service);
     const first = await signIn(service.baseUrl, person);
     const silent = await pageOfSignIn(first.browser, { prompt: "none" });
@@ -129,7 +129,7 @@ onOneStore((home) => {
     expect(stranger.page.url.searchParams.get("error")).toBe("login_required");
   });
 
-  test("a client that asks for consent signs in as without it: for the service's own clients there is none to give", async () => {
+  test("a client that asks for consent signs in as without it, because the service's own clients need no consent", async () => {
     const person = await newPerson(service);
     const first = await signIn(service.baseUrl, person);
     const again = await pageOfSignIn(first.browser, { prompt: "consent" });
@@ -151,7 +151,7 @@ onOneStore((home) => {
     expect(stolen.page.url.searchParams.get("error")).toBe("login_required");
   });
 
-  test("an ended session lets nobody in, not by its id token, its refresh token or its browser's cookie", async () => {
+  test("an ended session gives no access by its id token, its refresh token or its browser's cookie", async () => {
     const person = await newPerson(service);
     const one = await signIn(service.baseUrl, person, new Browser("One"));
     const other = await signIn(service.baseUrl, person, new Browser("Other"));
@@ -176,7 +176,7 @@ onOneStore((home) => {
     expect((await client.call<SessionList>("ListSessions")).body.sessions).toHaveLength(1);
   });
 
-  test("nobody ends another's session, and an unknown one is the same", async () => {
+  test("a user cannot end another user's session, which is answered like an unknown one", async () => {
     const victim = await signIn(service.baseUrl, await newPerson(service));
     const { idToken } = await signIn(service.baseUrl, await newPerson(service));
     const client = service.client(idToken);
@@ -187,7 +187,7 @@ onOneStore((home) => {
     expect(await accessOf(victim.idToken)).toBe(200);
   });
 
-  test("sessions come in pages", async () => {
+  test("sessions are listed in pages", async () => {
     const person = await newPerson(service);
     const [, , last] = [
       await signIn(service.baseUrl, person),
@@ -203,7 +203,7 @@ onOneStore((home) => {
     expect(rest.nextPageToken).toBeUndefined();
   });
 
-  test("a session that nobody used for too long is over, and so is one that is too old", async () => {
+  test("a session ends if it was unused for too long or is too old", async () => {
     const person = await newPerson(service);
     for (const column of ["last_seen_at", "expires_at"]) {
       const { idToken, refreshToken, tokens } = await signIn(service.baseUrl, person);
@@ -221,7 +221,7 @@ onOneStore((home) => {
     }
   });
 
-  test("signing out ends the session and its tokens, and leads back to where it was asked for", async () => {
+  test("signing out ends the session and its tokens, and returns to the page that asked", async () => {
     const { browser, idToken, refreshToken } = await signIn(service.baseUrl, await newPerson(service));
     const url = new URL(`${service.baseUrl}/oidc/session/end`);
     url.searchParams.set("id_token_hint", idToken);
@@ -238,7 +238,7 @@ onOneStore((home) => {
     expect(silent.page.url.searchParams.get("error")).toBe("login_required");
   });
 
-  test("signing out without a place to go back to ends on a page", async () => {
+  test("signing out without a return address ends on a page", async () => {
     const { browser } = await signIn(service.baseUrl, await newPerson(service));
     const page = await browser.open(`${service.baseUrl}/oidc/session/end`);
     const after = await browser.submit(page, { logout: "yes" });
@@ -255,7 +255,7 @@ onOneStore((home) => {
     expect(payload.sid).toBe(tokens.claims()?.sid);
   });
 
-  test("refresh tokens that are unknown, another client's or no tokens at all are refused", async () => {
+  test("unknown refresh tokens, those of another client and invalid texts are rejected", async () => {
     const { refreshToken, idToken } = await signIn(service.baseUrl, await newPerson(service));
     for (const [token, client] of [
       ["unknown", "stepwell-dashboard"],
@@ -281,7 +281,7 @@ onOneStore((home) => {
     expect(await accessOf(idToken)).toBe(401);
   });
 
-  test("a command line is let in from a browser, and gets its tokens once", async () => {
+  test("a command line is signed in from a browser, and gets its tokens once", async () => {
     const person = await newPerson(service);
     const ask = async (path: string, fields: Record<string, string>) => {
       const body = new URLSearchParams({ client_id: "stepwell-cli", ...fields });
@@ -304,7 +304,7 @@ onOneStore((home) => {
     expect((await ask("/token", grant)).error).toMatch(/^(?:slow_down|invalid_grant)$/);
   });
 
-  test("a cancelled sign-in is told to the client", async () => {
+  test("a cancelled sign-in is reported to the client", async () => {
     const { browser, page } = await pageOfSignIn();
     const arrival = await browser.submit(page, { cancel: "yes" }, isArrival);
     expect(arrival.url.searchParams.get("error")).toBe("access_denied");
@@ -316,7 +316,7 @@ onOneStore((home) => {
   test.each([
     ["an address that is not registered", { redirect_uri: "https://evil.example/" }, "not registered"],
     ["a client that nobody knows", { client_id: "somebody" }, "does not know the program that sent you here"],
-  ])("a request with %s ends on a page that says so, and leads nowhere", async (_name, parameters, said) => {
+  ])("a request with %s ends on a page with the reason, and redirects nowhere", async (_name, parameters, said) => {
     const { page } = await pageOfSignIn(new Browser(), parameters);
     expect(page.status).toBe(400);
     expect(page.url.origin).toBe(new URL(service.baseUrl).origin);
@@ -331,7 +331,7 @@ onOneStore((home) => {
     }
   });
 
-  test("a code holds once, and only with its verifier; its second use ends the session", async () => {
+  test("a code works once, and only with its verifier; its second use ends the session", async () => {
     const person = await newPerson(service);
     const { browser, page, finish } = await pageOfSignIn();
     const arrival = await typePassword(browser, page, person);
@@ -341,7 +341,7 @@ onOneStore((home) => {
     expect(await accessOf(idToken)).toBe(401);
   });
 
-  test("a form from another site is refused, and so is one without the browser's cookie", async () => {
+  test("a form from another site is rejected, and so is one without the browser's cookie", async () => {
     const person = await newPerson(service);
     const { browser, page } = await pageOfSignIn();
     const fields = { email: person.email, password: rightPassword };
@@ -352,7 +352,7 @@ onOneStore((home) => {
     expect((await new Browser().submit(page, fields, isArrival)).status).toBe(400);
   });
 
-  test("a password of a megabyte, or with a NUL, is refused before anything is looked at", async () => {
+  test("a password of a megabyte, or with a NUL, is rejected before any check", async () => {
     const person = await newPerson(service);
     const { browser, page } = await pageOfSignIn();
     expect((await typePassword(browser, page, person, "x".repeat(1_000_000))).status).toBe(400);
@@ -360,7 +360,7 @@ onOneStore((home) => {
     expect((await typePassword(browser, page, { ...person, email: "a\0b" })).status).toBe(401);
   });
 
-  test("no token, code or key can be read from the store", async () => {
+  test("the store contains no readable token, code or key", async () => {
     const person = await newPerson(service);
     const { refreshToken, tokens } = await signIn(service.baseUrl, person);
     await refreshWith(refreshToken);
@@ -382,7 +382,7 @@ onOneStore((home) => {
     }
   });
 
-  test("sign-ins and their ends are in the account's activity", async () => {
+  test("sign-ins and their ends are recorded in the account's activity", async () => {
     const person = await newPerson(service);
     const { browser } = await signIn(service.baseUrl, person);
     await browser.submit(await browser.open(`${service.baseUrl}/oidc/session/end`), { logout: "yes" });
@@ -394,7 +394,7 @@ onOneStore((home) => {
     expect(body.activities[0]?.details).toMatchObject({ by: "password" });
   });
 
-  test("somebody else can sign in from the same browser: the first one is signed out", async () => {
+  test("another user can sign in from the same browser, which signs the first one out", async () => {
     const first = await signIn(service.baseUrl, await newPerson(service));
     const person = await newPerson(service);
     const { browser, page, finish } = await pageOfSignIn(first.browser, { prompt: "login" });
@@ -406,7 +406,7 @@ onOneStore((home) => {
     expect(await accessOf(tokens.id_token)).toBe(200);
   });
 
-  test("a path that is not there is a page for people and JSON for programs", async () => {
+  test("a path that does not exist gives browsers a page and programs JSON", async () => {
     const page = await new Browser().open(`${service.baseUrl}/oidc/nothing`);
     expect([page.status, page.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
     const answer = await fetch(`${service.baseUrl}/oidc/nothing`, { headers: { accept: "application/json" } });

@@ -26,13 +26,13 @@ onOneStore((home) => {
     return (await keys.published()).map(({ kid }) => kid);
   }
 
-  test("the first key is made when it is first needed, and nodes that need it at once agree on one", async () => {
+  test("the first key is created when it is first needed, and nodes that need it at the same time agree on one", async () => {
     await emptied(service);
     const ids = await Promise.all(Array.from({ length: 4 }, () => idsOf(node())));
     expect(new Set(ids.flat()).size).toBe(1);
   });
 
-  test("many who need the first key at once on one node wait for one to be made", async () => {
+  test("simultaneous requests on one node for the first key wait for a single key", async () => {
     await emptied(service);
     let sealedCount = 0;
     class CountingBox extends SecretBox {
@@ -46,7 +46,7 @@ onOneStore((home) => {
     expect([new Set(ids.flat()).size, sealedCount]).toEqual([1, 1]);
   });
 
-  test("the public half of a key verifies its signatures, on another node as well", async () => {
+  test("the public part of a key verifies its signatures, also on another node", async () => {
     const [key] = await node().published();
     const signature = sign("RSA-SHA256", Buffer.from("x"), createPrivateKey({ key: key as JsonWebKey, format: "jwk" }));
     const publicKey = await node().publicKey(key?.kid ?? "");
@@ -55,7 +55,7 @@ onOneStore((home) => {
     expect(await node().publicKey("unknown")).toBeUndefined();
   });
 
-  test("a new key is published a day before it signs, and the old one until its last token is past", async () => {
+  test("a new key is published a day before it signs, and the old one until its last token has expired", async () => {
     await emptied(service);
     const [old] = await idsOf(node());
     clock += 28 * dayMs;
@@ -78,7 +78,7 @@ onOneStore((home) => {
     expect(await idsOf(node())).toEqual([published[1]]);
   });
 
-  test("a service that stood still for long goes on with the key it has, and makes the next", async () => {
+  test("a service that was stopped for long continues with its key, and creates the next", async () => {
     const before = await idsOf(node());
     clock += 365 * dayMs;
     expect(await idsOf(node())).toEqual(before);
@@ -86,7 +86,7 @@ onOneStore((home) => {
     expect(await idsOf(node())).toHaveLength(2);
   });
 
-  test("where nobody ever signed in there is nothing to rotate", async () => {
+  test("a service without any sign-in has no keys to rotate", async () => {
     await emptied(service);
     await node().rotate();
     const text = "SELECT key_id FROM signing_key";
@@ -94,7 +94,7 @@ onOneStore((home) => {
     expect(await service.running.database.query(statement, [])).toEqual([]);
   });
 
-  test("another secret key is told of, instead of new keys being made", async () => {
+  test("a wrong secret key is reported, and no new keys are created", async () => {
     await idsOf(node());
     const other = new SecretBox(Buffer.alloc(32, 7));
     await expect(node(other).published()).rejects.toThrow(/STEPWELL_SECRET_KEY/);

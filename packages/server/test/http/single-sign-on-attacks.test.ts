@@ -27,7 +27,7 @@ onOneStore((home) => {
     return { browser, page, wayBack: url };
   }
 
-  test("the request to the provider carries PKCE by SHA-256, a state and a nonce of its own each time", async () => {
+  test("each request to the provider has PKCE by SHA-256, and a new state and nonce", async () => {
     const outs = await Promise.all(
       [1, 2].map(async () => {
         const { browser, page } = await world.begin();
@@ -43,7 +43,7 @@ onOneStore((home) => {
     expect(outs[0]?.searchParams.get("response_type")).toBe("code");
   });
 
-  test("nothing of the way there is left to read in cookies, which the browser sends to that sign-in alone", async () => {
+  test("cookies reveal nothing about a sign-in, and the browser sends them to that sign-in alone", async () => {
     const { browser, page } = await world.begin();
     const response = await fetch(linkTo(page, "acme"), {
       headers: { cookie: browser.cookieHeader(linkTo(page, "acme")) },
@@ -66,14 +66,14 @@ onOneStore((home) => {
     expect(none.status).toBe(400);
   });
 
-  test("an attempt with the wrong state uses the way back up", async () => {
+  test("an attempt with the wrong state uses up the return", async () => {
     const { browser, wayBack } = await awaySignedIn();
     const state = wayBack.searchParams.get("state") ?? "";
     await browser.open(withParameter(wayBack, "state", `${state}x`), isArrival);
     expect((await browser.open(wayBack, isArrival)).status).toBe(400);
   });
 
-  test("a way back that was taken once leads nowhere again", async () => {
+  test("a second use of one return is rejected", async () => {
     const { browser, wayBack } = await awaySignedIn();
     const thief = browser.clone();
     expect(isArrival((await browser.open(wayBack, isArrival)).url)).toBe(true);
@@ -82,7 +82,7 @@ onOneStore((home) => {
     expect(isArrival((await thief.open(wayBack, isArrival)).url)).toBe(false);
   });
 
-  test("nobody is signed in by a link that an attacker's browser was about to follow", async () => {
+  test("a link that an attacker's browser was about to follow signs no user in", async () => {
     const { wayBack } = await awaySignedIn();
     expect((await new Browser().open(wayBack, isArrival)).status).toBe(400);
     const victim = await awaySignedIn();
@@ -98,14 +98,14 @@ onOneStore((home) => {
     ["state", "another.state"],
   ];
 
-  test.for(detours)("a request that was changed on the way there (%s) ends in no sign-in", async ([name, value]) => {
+  test.for(detours)("a request that was changed on its way (%s) ends in no sign-in", async ([name, value]) => {
     const { browser, wayBack } = await awaySignedIn((url) => withParameter(url, name, value));
     const end = await browser.open(wayBack, isArrival);
     expect(end.status).toBeGreaterThanOrEqual(400);
     expect(isArrival(end.url)).toBe(false);
   });
 
-  test("an answer of one provider is not taken for another's", async () => {
+  test("an answer of one provider is not accepted for another", async () => {
     const { browser, wayBack } = await awaySignedIn();
     const other = new URL(wayBack);
     other.pathname = "/oidc/callback/globex";
@@ -125,7 +125,7 @@ onOneStore((home) => {
     expect([end.status, isArrival(end.url)]).toEqual([403, false]);
   });
 
-  test("two issuers that give two persons one subject speak of two accounts", async () => {
+  test("one subject at two issuers is two accounts", async () => {
     const login = "one-subject";
     const claims = { email_verified: true, groups: ["staff"] };
     await world.acme.setAccount(login, { ...claims, email: "one@acme.test" });
@@ -140,7 +140,7 @@ onOneStore((home) => {
     expect(subjects[2]).toBe(subjects[0]);
   });
 
-  test("a person whom the provider refuses is told so, and can go back to the sign-in", async () => {
+  test("a person whom the provider rejects gets a message, and can return to the sign-in", async () => {
     const { browser, page } = await world.begin();
     const there = await world.leaveFor(browser, page, "acme");
     const end = await browser.submit(there, { login: "nobody known" }, isArrival);
@@ -149,7 +149,7 @@ onOneStore((home) => {
     expect((await browser.open(page.url)).text).toContain("Continue with Acme");
   });
 
-  test("text that an attacker puts into the redirect back is shown to nobody", async () => {
+  test("text that an attacker puts into the redirect is not shown", async () => {
     const { browser, wayBack } = await awaySignedIn();
     const url = new URL(wayBack);
     url.searchParams.delete("code");
@@ -160,7 +160,7 @@ onOneStore((home) => {
     expect(text).not.toContain("555-1234");
   });
 
-  test("there is no way to a provider that is not configured, nor without a sign-in that began here", async () => {
+  test("a sign-in at a provider needs a configured provider, and must start on this service", async () => {
     const { browser, page } = await world.begin();
     const link = linkTo(page, "acme");
     expect((await browser.open(new URL(link.href.replace("/with/acme", "/with/other")))).status).toBe(404);

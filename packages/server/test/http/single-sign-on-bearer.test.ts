@@ -57,7 +57,7 @@ onOneStore((home) => {
     return await world.acme.sign(claims, header);
   }
 
-  test("an access token of a configured issuer is the user's, who is made a member by it at the first time", async () => {
+  test("an access token of a configured issuer belongs to the user, who becomes a member at its first use", async () => {
     const claims = newClaims();
     const caller = api(await signed(claims));
     const listed = await caller.call("ListWorkflows");
@@ -69,7 +69,7 @@ onOneStore((home) => {
     await caller.refused("RegisterWorkflow", "AuthorizationError", { body: { name: "w" } });
   });
 
-  test.for(["RS256", "ES256"])("it may be signed with %s, and its type may be JWT", async (alg) => {
+  test.for(["RS256", "ES256"])("an access token can be signed with %s, and can have the type JWT", async (alg) => {
     const kid = alg === "RS256" ? "rsa-1" : "ec-1";
     await api(await signed(newClaims(), { alg, kid, typ: "JWT" })).call("ListWorkflows");
     await api(await signed(newClaims({ aud: ["other", audience] }), { alg, kid, ...typed })).call("ListWorkflows");
@@ -82,7 +82,7 @@ onOneStore((home) => {
     expect(body.id).toBe(tokens?.claims()?.sub);
   });
 
-  test("a token that says nothing of roles takes none away; one that says others does", async () => {
+  test("a token without roles removes none, and a token with other roles does", async () => {
     const claims = newClaims({ groups: ["builders"] });
     await api(await signed(claims)).call("RegisterWorkflow", { body: { name: String(claims.sub) } });
     const silent = await signed({ ...claims, groups: undefined, email: undefined });
@@ -97,13 +97,13 @@ onOneStore((home) => {
     ["is for our client, as an id token is", { aud: "stepwell-at-acme" }],
     ["is for nobody", { aud: undefined }],
     ["is of an issuer that is not configured", { iss: "https://issuer.elsewhere.test" }],
-    ["is of a provider whose tokens are not taken", { iss: "globex" }],
+    ["is of a provider whose tokens are not accepted", { iss: "globex" }],
     ["is past its time", { exp: seconds(-31) }],
     ["has no end", { exp: undefined }],
-    ["ends at no number", { exp: "never" }],
-    ["does not hold yet", { nbf: seconds(120) }],
+    ["has an expiry that is no number", { exp: "never" }],
+    ["is not valid yet", { nbf: seconds(120) }],
     ["is made in the future", { iat: seconds(120) }],
-    ["was made at no time", { iat: undefined }],
+    ["has an issue time that is no number", { iat: undefined }],
     ["has no subject", { sub: undefined }],
     ["has an empty subject", { sub: "" }],
     ["has a subject that is no text", { sub: 7 }],
@@ -116,7 +116,7 @@ onOneStore((home) => {
     ["is of no type", {}, {}],
   ];
 
-  test.for(wrongClaims)("a token that %s lets nobody in", async ([, changes, header = typed]) => {
+  test.for(wrongClaims)("a token that %s gives no access", async ([, changes, header = typed]) => {
     const claims = newClaims(changes);
     if (claims.iss === "globex") claims.iss = world.globex.issuer;
     await api(await signed(claims, header)).refused("WhoAmI", "AuthenticationError");
@@ -129,12 +129,12 @@ onOneStore((home) => {
     ["without a role", { groups: [] }, "gives you no role"],
   ];
 
-  test.for(refused)("a valid token of somebody new %s is refused, and says why", async ([, changes, reason]) => {
+  test.for(refused)("a valid token of a new user %s is rejected, with the reason", async ([, changes, reason]) => {
     const answer = await api(await signed(newClaims(changes))).refused("WhoAmI", "AuthenticationError");
     expect(answer.body.detail).toContain(reason);
   });
 
-  test("a disabled user's token is refused within a second", async () => {
+  test("a disabled user's token is rejected within a second", async () => {
     const claims = newClaims();
     const token = await signed(claims);
     await api(token).call("WhoAmI");
@@ -142,7 +142,7 @@ onOneStore((home) => {
     await expect.poll(async () => (await api(token).callAny("WhoAmI", {})).status, { timeout: 3_000 }).toBe(401);
   });
 
-  test("nobody signs for the issuer: other keys, other algorithms and keys that the token itself brings", async () => {
+  test("other keys, other algorithms, and keys that the token itself brings are not accepted for the issuer", async () => {
     const claims = { iss: world.acme.issuer, ...newClaims() };
     const own = generateKeyPairSync("rsa", { modulusLength: 2_048 });
     const jwk = own.publicKey.export({ format: "jwk" });
@@ -185,7 +185,7 @@ onOneStore((home) => {
     await api(good).call("WhoAmI");
   });
 
-  test("neither good tokens nor bad ones make the service ask the issuer for each", async () => {
+  test("neither valid nor invalid tokens cause one request to the issuer each", async () => {
     await api(await signed(newClaims())).call("WhoAmI");
     await world.acme.requests();
     for (let attempt = 0; attempt < 10; attempt += 1) {
@@ -197,7 +197,7 @@ onOneStore((home) => {
     expect((await world.acme.requests()).length).toBeLessThanOrEqual(1);
   });
 
-  test("text that only looks like a token of the issuer is refused", async () => {
+  test("text that only looks like a token of the issuer is rejected", async () => {
     const iss = encoded({ iss: world.acme.issuer });
     for (const text of [`a.${iss}.c`, `.${iss}.`, `a.${iss}.c.d.e`, `${iss}.${iss}.${iss}`, `a.${encoded([1])}.c`]) {
       await api(text).refused("WhoAmI", "AuthenticationError");

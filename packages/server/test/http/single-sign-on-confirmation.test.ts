@@ -23,7 +23,7 @@ onOneStore((home) => {
     await ask(world.service.running.database, text, tokens?.claims()?.sub, seconds);
   }
 
-  test("a person who signed in through an issuer creates a user token only after a sign-in in which the issuer asked again", async () => {
+  test("a user who signed in through an issuer can create a user token only after a sign-in in which the issuer asked again", async () => {
     const { login } = await world.newPersonAt("acme");
     const first = clientOf((await world.signIn("acme", login)).tokens);
     const { body: problem } = await first.refused("CreateUserToken", "ConflictError", { body });
@@ -34,13 +34,13 @@ onOneStore((home) => {
     await first.refused("CreateUserToken", "ConflictError", { body });
   });
 
-  test("a client that asks for a `max_age` has the issuer ask again, too", async () => {
+  test("a client that asks for a `max_age` makes the issuer ask again, too", async () => {
     const { login } = await world.newPersonAt("globex");
     const { tokens } = await world.signIn("globex", login, { max_age: "600" });
     await clientOf(tokens).call("CreateUserToken", { body });
   });
 
-  test("such a sign-in counts for ten minutes", async () => {
+  test("a sign-in in which the issuer asked again counts for ten minutes", async () => {
     const { login } = await world.newPersonAt("acme");
     const { tokens } = await world.signIn("acme", login, { prompt: "login" });
     await age(tokens, 9 * 60);
@@ -51,7 +51,7 @@ onOneStore((home) => {
       .toBe(409);
   });
 
-  test("a device that was let in from a browser is no fresh sign-in, since its code can be phished", async () => {
+  test("a device that was signed in from a browser is no fresh sign-in, since its code can be phished", async () => {
     const { login } = await world.newPersonAt("acme");
     const { browser, tokens } = await world.signIn("acme", login, { prompt: "login" });
     const configuration = await discover(world.service.baseUrl, commandLine);
@@ -65,7 +65,7 @@ onOneStore((home) => {
     await clientOf(tokens).call("CreateUserToken", { body });
   });
 
-  test("a repetition needs a fresh sign-in as well", async () => {
+  test("a repeated request also needs a fresh sign-in", async () => {
     const { login } = await world.newPersonAt("acme");
     const { tokens } = await world.signIn("acme", login, { prompt: "login" });
     const once = { body, headers: { "amz-sdk-invocation-id": randomUUID() } };
@@ -76,7 +76,7 @@ onOneStore((home) => {
     await expect.poll(statusOfThird, { timeout: 5_000 }).toBe(409);
   });
 
-  test("a user token is no fresh sign-in: it makes no other", async () => {
+  test("a user token is no fresh sign-in, and creates no other token", async () => {
     const { login } = await world.newPersonAt("acme");
     const { tokens } = await world.signIn("acme", login, { prompt: "login" });
     const { token } = (await clientOf(tokens).call<{ token: string }>("CreateUserToken", { body })).body;

@@ -51,7 +51,7 @@ onOneStore((home) => {
       issuer.tokens(response, await make());
   const withClaims = (changes: () => Readonly<Record<string, unknown>>) => withToken(() => issuer.idToken(changes()));
 
-  test("the answers that the tables below change are accepted without a change", async () => {
+  test("the unchanged answers for the tables below are accepted", async () => {
     const first = await signInThere(withClaims(() => ({})));
     expect(first.userId).toBeDefined();
     expect((await signInThere(withClaims(() => ({ exp: seconds(-29) })))).userId).toBe(first.userId);
@@ -71,17 +71,17 @@ onOneStore((home) => {
     ["is for another client", withClaims(() => ({ aud: "others" }))],
     ["is for nobody", withClaims(() => ({ aud: undefined }))],
     ["is for another client beside us", withClaims(() => ({ aud: ["us", "others"], azp: "others" }))],
-    ["is for several and says not for which", withClaims(() => ({ aud: ["us", "others"] }))],
+    ["is for several clients and does not say for which", withClaims(() => ({ aud: ["us", "others"] }))],
     ["is past its time", withClaims(() => ({ exp: seconds(-31) }))],
     ["never ends", withClaims(() => ({ exp: undefined }))],
     ["was made in the future", withClaims(() => ({ iat: seconds(120) }))],
     ["has the nonce of an earlier sign-in", withClaims(() => ({ nonce: earlierNonce }))],
     ["has no nonce", withClaims(() => ({ nonce: undefined }))],
-    ["names nobody", withClaims(() => ({ sub: undefined }))],
+    ["has no subject", withClaims(() => ({ sub: undefined }))],
   ];
   let earlierNonce = "";
 
-  test.for(forged)("an id token that %s lets nobody in, and the page says to begin again", async ([, script]) => {
+  test.for(forged)("an id token that %s gives no access, and the page says to begin again", async ([, script]) => {
     earlierNonce = issuer.nonce === "" ? "n" : issuer.nonce;
     const { page, userId } = await signInThere(script);
     expect([page.status, userId]).toEqual([403, undefined]);
@@ -89,7 +89,7 @@ onOneStore((home) => {
   });
 
   const broken: readonly (readonly [string, 403 | 503, Script])[] = [
-    ["an error without words", 403, (response) => void response.writeHead(400).end()],
+    ["an error without a description", 403, (response) => void response.writeHead(400).end()],
     ["a page", 403, (response) => void response.writeHead(200, { "content-type": "text/html" }).end("<h1>Hello</h1>")],
     ["half of a document", 403, (response) => void response.writeHead(200, json).end('{"access_token"')],
     ["a list", 403, (response) => issuer.json(response, [])],
@@ -98,14 +98,14 @@ onOneStore((home) => {
       403,
       (response) => issuer.json(response, { access_token: "a", token_type: "x" }),
     ],
-    ["the way to somewhere else", 403, (response) => void response.writeHead(302, { location: "/keys" }).end()],
-    ["that it is broken", 503, (response) => void response.writeHead(500).end("oops")],
-    ["nothing, and hangs up", 503, (response) => void response.destroy()],
-    ["more than anybody needs", 503, (response) => void response.writeHead(200, json).end(Buffer.alloc(3 << 20, " "))],
+    ["a redirect", 403, (response) => void response.writeHead(302, { location: "/keys" }).end()],
+    ["a server error", 503, (response) => void response.writeHead(500).end("oops")],
+    ["nothing, and disconnects", 503, (response) => void response.destroy()],
+    ["too long an answer", 503, (response) => void response.writeHead(200, json).end(Buffer.alloc(3 << 20, " "))],
   ];
 
   test.for(broken)(
-    "an issuer that answers with %s lets nobody in, and the page says so",
+    "an issuer that answers with %s gives no access, and the page says so",
     async ([, status, script]) => {
       const { page, userId } = await signInThere(script);
       expect([page.status, userId]).toEqual([status, undefined]);
@@ -113,7 +113,7 @@ onOneStore((home) => {
     },
   );
 
-  test("an issuer that never answers, or never comes to an end, is given up after seconds", async () => {
+  test("an answer of an issuer that never comes or never ends is given up after seconds", async () => {
     const startedAt = performance.now();
     let asked = 0;
     const script: Script = (response) => {
@@ -126,7 +126,7 @@ onOneStore((home) => {
     expect(performance.now() - startedAt).toBeLessThan(15_000);
   });
 
-  test("a person's data of somebody else count for nobody", async () => {
+  test("userinfo of another subject is ignored", async () => {
     issuer.userInfo = (response) =>
       issuer.json(response, { sub: "other", email: "other@scripted.test", email_verified: true });
     const { page } = await signInThere(
@@ -135,7 +135,7 @@ onOneStore((home) => {
     expect(page.status).toBe(403);
   });
 
-  test("that an address is verified is believed of that address alone, wherever it stands", async () => {
+  test("a verified e-mail address is accepted only as that address, in whichever answer it comes", async () => {
     issuer.userInfo = (response) => issuer.json(response, { sub: "mixed", email: "mixed@scripted.test" });
     const inToken = await signInThere(withClaims(() => ({ sub: "mixed", email: undefined, email_verified: true })));
     expect(inToken.page.text).toContain("does not say that your e-mail address is verified");
@@ -145,7 +145,7 @@ onOneStore((home) => {
     expect(there.userId).toBeDefined();
   });
 
-  test("nothing of it counts against anybody, and people sign in by password meanwhile", async () => {
+  test("invalid answers count against no user, and sign-ins by password still work", async () => {
     const { database } = service.running;
     expect(await ask(database, "SELECT 1 FROM sign_in_backoff")).toEqual([]);
     expect(await ask(database, "SELECT 1 FROM account_activity WHERE action = 'sign-in-refused'")).toEqual([]);

@@ -8,7 +8,7 @@ onOneStore((home) => {
   const world = useSingleSignOn(home);
 
   // The tests run one after the other: the second stops the provider for good.
-  test("a provider that answers nothing is given up after seconds, and found again when it is back", async () => {
+  test("a provider that does not answer is given up after seconds, and used again when it is back", async () => {
     const { login } = await world.newPersonAt("acme");
     const { browser, begun, page } = await world.begin();
     const now = Math.floor(Date.now() / 1_000);
@@ -30,7 +30,7 @@ onOneStore((home) => {
     await begun.finish(url);
   });
 
-  test("a provider that goes away while somebody is there is said to be gone, and lets nobody in", async () => {
+  test("a provider that becomes unreachable during a sign-in is reported, and the sign-in fails", async () => {
     const { login } = await world.newPersonAt("acme");
     const { browser, page } = await world.begin();
     const there = await world.leaveFor(browser, page, "acme");

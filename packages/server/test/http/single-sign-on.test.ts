@@ -46,7 +46,7 @@ onOneStore((home) => {
     });
   });
 
-  test("a second sign-in is the same account, whatever the address is by then", async () => {
+  test("a second sign-in leads to the same account, even if the address has changed", async () => {
     const { login, email } = await world.newPersonAt("acme");
     const first = await world.signIn("acme", login);
     await world.acme.setAccount(login, { email: `new.${email}`, email_verified: true, groups: ["staff"] });
@@ -54,21 +54,21 @@ onOneStore((home) => {
     expect(second.tokens?.claims()?.sub).toBe(first.tokens?.claims()?.sub);
   });
 
-  test("a known person whose address now has another domain is refused", async () => {
+  test("a known user whose address now has another domain is rejected", async () => {
     const { login } = await world.newPersonAt("acme");
     await world.signIn("acme", login);
     await world.acme.setAccount(login, { email: "a@elsewhere.test", email_verified: true, groups: ["staff"] });
     expect((await world.signIn("acme", login)).page.text).toContain("is not responsible for your e-mail address");
   });
 
-  test("address and groups are taken from the userinfo endpoint where the id token has none", async () => {
+  test("the address and the groups come from the userinfo endpoint if the id token has none", async () => {
     const { login, email } = await world.newPersonAt("globex");
     const { tokens } = await world.signIn("globex", login);
     expect((await clientOf(tokens).call("GetAccount")).body).toMatchObject({ email });
     expect(await rolesOf(tokens, world.globexOrganizationId)).toEqual(["viewer"]);
   });
 
-  test("a role comes and goes with the claim, and what somebody else gave stays", async () => {
+  test("a role comes and goes with the claim, and roles from other sources stay", async () => {
     const { login } = await world.newPersonAt("acme", { groups: ["builders"] });
     const { tokens } = await world.signIn("acme", login);
     // The organization has no role "releaser".
@@ -89,7 +89,7 @@ onOneStore((home) => {
     ]);
   });
 
-  test("an organization's own role is given as well, by its new name when it was renamed since the mapping was written", async () => {
+  test("an organization's own role can be given too, under its new name if it was renamed after the mapping was written", async () => {
     const { api } = await world.newOwner();
     await api.call("CreateRole", { body: { name: "releaser", permissions: ["workflow:read"] } });
     const { login, email } = await world.newPersonAt("acme", { groups: ["builders"] });
@@ -108,7 +108,7 @@ onOneStore((home) => {
     expect(await rolesOf(tokens)).toEqual(["viewer"]);
   });
 
-  test("a person who is in no group any more loses the membership and is refused", async () => {
+  test("a user who is in no group any more loses the membership and is rejected", async () => {
     const { login, email } = await world.newPersonAt("acme");
     const { tokens } = await world.signIn("acme", login);
     await acme(tokens).call("ListWorkflows");
@@ -119,7 +119,7 @@ onOneStore((home) => {
     await acme(tokens).refused("ListWorkflows", "NotFoundError");
   });
 
-  test("the last owner stays one, though the claim gives it no more", async () => {
+  test("the last owner stays owner, although the claim no longer gives the role", async () => {
     const { database } = world.service.running;
     const { login, email } = await world.newPersonAt("acme", { groups: ["bosses"] });
     const { tokens } = await world.signIn("acme", login);
@@ -135,7 +135,7 @@ onOneStore((home) => {
 
   const refusals: readonly (readonly [string, Record<string, unknown>, string])[] = [
     ["an address of another domain", { email: "eve@elsewhere.test" }, "is not responsible for your e-mail address"],
-    ["a domain that only ends like ours", { email: "eve@not-acme.test" }, "is not responsible for your e-mail address"],
+    ["a domain with the same ending", { email: "eve@not-acme.test" }, "is not responsible for your e-mail address"],
     ["a domain below ours", { email: "eve@sub.acme.test" }, "is not responsible for your e-mail address"],
     [
       "two domains in one address",
@@ -148,14 +148,18 @@ onOneStore((home) => {
       "is not responsible for your e-mail address",
     ],
     ["an address that is not verified", { email_verified: false }, "does not say that your e-mail address is verified"],
-    ["an address that is verified in words", { email_verified: "true" }, "does not say that your e-mail address"],
-    ["an address of which nothing is said", { email_verified: undefined }, "does not say that your e-mail address"],
+    ["an address whose verification is a text", { email_verified: "true" }, "does not say that your e-mail address"],
+    [
+      "an address without a word about its verification",
+      { email_verified: undefined },
+      "does not say that your e-mail address",
+    ],
     ["no address", { email: undefined }, "does not say that your e-mail address"],
     ["no group that gives a role", { groups: ["visitors"] }, "gives you no role"],
     ["groups of the wrong kind", { groups: { staff: true } }, "gives you no role"],
   ];
 
-  test.for(refusals)("nobody is let in with %s, and no account is left behind", async ([, claims, reason]) => {
+  test.for(refusals)("a sign-in with %s is rejected, and leaves no account behind", async ([, claims, reason]) => {
     const { login, email } = await world.newPersonAt("acme", claims);
     const { page, tokens } = await world.signIn("acme", login);
     expect([page.status, tokens]).toEqual([403, undefined]);
@@ -167,7 +171,7 @@ onOneStore((home) => {
     );
   });
 
-  test("a provider speaks for its own domains alone, and gives roles in its own organization alone", async () => {
+  test("a provider is trusted for its own domains alone, and gives roles in its own organization alone", async () => {
     const { login } = await world.newPersonAt("globex", { email: "somebody@acme.test" });
     expect((await world.signIn("globex", login)).page.text).toContain("is not responsible for your e-mail address");
     const person = await world.newPersonAt("globex", { groups: ["bosses"] });
@@ -176,7 +180,7 @@ onOneStore((home) => {
     await clientOf(tokens).call("ListWorkflows", { params: { organizationId: world.globexOrganizationId } });
   });
 
-  test("the first sign-in takes the account that has the address, and ends what it was signed in with before", async () => {
+  test("the first sign-in takes over the account with that address, and ends its former credentials", async () => {
     const { database } = world.service.running;
     const { login, email } = await world.newPersonAt("acme");
     const session = await world.signInWithPassword(await newPerson(world.service));
@@ -203,7 +207,7 @@ onOneStore((home) => {
     expect([page.status, page.text.includes("belongs to another person")]).toEqual([403, true]);
   });
 
-  test("a disabled user is refused, known or not", async () => {
+  test("a disabled user is rejected, whether the provider's account is known or not", async () => {
     const { login, email } = await world.newPersonAt("acme");
     const { tokens } = await world.signIn("acme", login);
     const { database } = world.service.running;
@@ -218,7 +222,7 @@ onOneStore((home) => {
     expect((await world.signIn("acme", other.login)).page.text).toContain("Your account is disabled");
   });
 
-  test("an e-mail address of a provider's domain leads there, and no password is asked for", async () => {
+  test("an e-mail address of a provider's domain leads to that provider, and no password is asked for", async () => {
     const { login, email } = await world.newPersonAt("acme");
     for (const typed of [email, ` ${email.toUpperCase()}`]) {
       const { browser, begun, page } = await world.begin();
@@ -232,7 +236,7 @@ onOneStore((home) => {
     }
   });
 
-  test("a password is worth nothing for an address of a provider's domain, not even in the second step", async () => {
+  test("a password is not accepted for an address of a provider's domain, not even in the second step", async () => {
     const { database } = world.service.running;
     const person = await newPerson(world.service);
     const email = `${person.userId}@acme.test`;
@@ -244,12 +248,12 @@ onOneStore((home) => {
     expect(end.text).toContain("People with your e-mail address sign in with Acme");
   });
 
-  test("a person with another address is asked for the password in a second step", async () => {
+  test("a user with another address is asked for the password in a second step", async () => {
     const person = await newPerson(world.service);
     expect((await world.signInWithPassword(person)).claims()?.sub).toBe(person.userId);
   });
 
-  test("two who sign in at one instant for the first time are one account", async () => {
+  test("two simultaneous first sign-ins of one person create one account", async () => {
     // Chance decides how far each of the two is when the other commits: several couples cover several cases.
     for (let couple = 0; couple < 5; couple += 1) {
       const { login } = await world.newPersonAt("acme");

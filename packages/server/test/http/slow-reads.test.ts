@@ -32,7 +32,7 @@ onEveryStore((home) => {
     world = await makeWorld();
   }, 60_000);
 
-  test("jobs are submitted and the node stays ready while dozens of long reads go on", async () => {
+  test("jobs can be submitted and the node stays ready during dozens of long reads", async () => {
     const { api, seeded, workflowId } = world;
     // No index helps with these reads: each looks at all of the organization's jobs.
     const nowhere = { awaitingEventId: "nobody awaits it", createdAfter: "2001-01-01T00:00:00Z", isWaiting: false };
@@ -60,7 +60,7 @@ onEveryStore((home) => {
     expect(endedMeanwhile.toSorted((one, other) => one - other)[5]).toBeLessThan(readings.length / 2);
   }, 60_000);
 
-  test("a list comes together from slices, from both ends, in pages that leave nothing out", async () => {
+  test("a list is built from slices, from both ends, in pages that omit nothing", async () => {
     const { api, workflowId } = world;
     const submitted: string[] = [];
     for (let count = 0; count < 5; count += 1) submitted.push((await submitAndWait(api, workflowId)).jobId);
@@ -85,7 +85,7 @@ onEveryStore((home) => {
     }
   });
 
-  test("a total stops at 10,000 and says so", async () => {
+  test("a total stops at 10,000 and is marked as such", async () => {
     const { api, seeded, workflowId } = world;
     const total = async (query: Record<string, string>) =>
       (await api.call("ListJobs", { query: { includeTotal: "true", pageSize: "1", ...query } })).body;

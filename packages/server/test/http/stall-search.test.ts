@@ -24,7 +24,7 @@ interface Stall {
 /** The database is another process, so that this thread's delays are those of the service's own code. */
 const service = useService(postgresHome);
 
-test("no request that can be found stalls the node", { timeout: searchMs + 60_000 }, async () => {
+test("no request that the search finds stalls the node", { timeout: searchMs + 60_000 }, async () => {
   // `npm test` always uses the same seed, so that a failure says something about the change.
   const seed = Number(process.env.STEPWELL_TEST_SEED ?? (isLong ? randomInt(2 ** 31) : 1));
   process.stdout.write(`The search for stalls has the seed ${seed}; STEPWELL_TEST_SEED=${seed} repeats it.\n`);

@@ -31,7 +31,7 @@ onOneStore((home) => {
     });
   }
 
-  test("a stream gives each entry as it is committed and ends after the one that finishes the job", async () => {
+  test("a stream sends each entry as it is committed and ends after the one that finishes the job", async () => {
     const organization = await service.newOrganization();
     const { api } = organization;
     const { workflowId } = await deploy(api, waitingDefinition);
@@ -54,7 +54,7 @@ onOneStore((home) => {
     expect(seen.at(-1)?.type).toBe("job.succeeded");
   });
 
-  test("a stream goes on after Last-Event-ID, and 204 says that nothing is to come", async () => {
+  test("a stream continues after Last-Event-ID, and 204 says that nothing will follow", async () => {
     const organization = await service.newOrganization();
     const { workflowId } = await deploy(organization.api, straightDefinition);
     const { jobId } = await submitAndWait(organization.api, workflowId);
@@ -89,7 +89,7 @@ onOneStore((home) => {
     expect(performance.now() - revokedAt).toBeLessThan(timeLimit(3_000));
   });
 
-  test("beyond the bound of waiting requests a stream is 503 with Retry-After", async () => {
+  test("above the maximum of waiting requests a stream is 503 with Retry-After", async () => {
     const narrow = new TestService(home, { STEPWELL_MAX_WAITING_REQUESTS: "1" });
     await narrow.start();
     const { api, organizationId, owner } = await narrow.newOrganization();
@@ -140,7 +140,7 @@ onOneStore((home) => {
     await Promise.all([...streams, stream].map((response) => response.bodyUsed || response.text()));
   });
 
-  test("a quiet stream leaves its place as soon as its client is gone", async () => {
+  test("a quiet stream frees its place as soon as its client disconnects", async () => {
     const organization = await service.newOrganization();
     const { workflowId } = await deploy(organization.api, waitingDefinition);
     const { jobId } = await submitAndWait(organization.api, workflowId);
@@ -149,7 +149,7 @@ onOneStore((home) => {
     await expect.poll(waiting, { timeout: secondWithSlackMs, interval: 20 }).toBe(0);
   });
 
-  test("a service that stops ends its streams and waiting requests, and does not hang on them", async () => {
+  test("a service that stops ends its streams and waiting requests, and stops without delay", async () => {
     const leaving = new TestService(home);
     await leaving.start();
     const { api, organizationId, owner } = await leaving.newOrganization();

@@ -30,7 +30,7 @@ onOneStore((home) => {
     );
   }
 
-  test("Prometheus sees each queue that was there first, and all others together", async () => {
+  test("Prometheus shows each of the first queues, and all others together", async () => {
     const { api, organizationId } = await service.newOrganization();
     const put = async (queue: string) => await api.call("SubmitTask", { params: { queue }, body: {} });
     await put("first");
@@ -59,7 +59,7 @@ onOneStore((home) => {
     expect(task).toMatchObject({ step: "task" });
   }, 20_000);
 
-  test("Prometheus counts for how long tasks were due when a worker got them, and the leases that ran out", async () => {
+  test("Prometheus measures how long tasks were due when a worker got them, and counts the expired leases", async () => {
     const { api } = await service.newOrganization();
     const { workflowId } = await deploy(api, taskDefinition({ heartbeatSeconds: 1 }));
     const before = await measured();
@@ -76,10 +76,10 @@ onOneStore((home) => {
   });
 });
 
-describe("of a node that names one queue", () => {
+describe("on a node that names one queue", () => {
   const service = useService(postgresHome);
 
-  test("a queue gives its place up to another when it has been empty for an hour", async () => {
+  test("a queue that has been empty for an hour gives its place to another", async () => {
     const { api } = await service.newOrganization();
     const put = async (queue: string) =>
       (await api.call<{ jobId: string }>("SubmitTask", { params: { queue }, body: {} })).body;

@@ -45,7 +45,7 @@ onOneStore((home) => {
       .body;
   }
 
-  test("a worker does tasks side by side, as many as it was told to, and gives their outputs", async () => {
+  test("a worker runs up to the configured number of tasks side by side, and returns their outputs", async () => {
     const { api, workflowId, start } = await world();
     const jobs = await Promise.all(Array.from({ length: 8 }, (_, n) => submit(api, workflowId, { n })));
     let [running, most] = [0, 0];
@@ -67,7 +67,7 @@ onOneStore((home) => {
     expect(most).toBe(3);
   });
 
-  test("an exception of the work fails the task: an error is tried again, and a failure that forbids it is not", async () => {
+  test("an exception in the work fails the task: an error is retried, and a final failure is not", async () => {
     const retry = { maxAttempts: 3, initialIntervalSeconds: 0.01, jitter: false };
     const { api, workflowId, start } = await world(taskDefinition({}, { retry }));
     const errors = [new RangeError("too far"), new TaskFailure("never", { type: "Refused", retryable: false })];
@@ -85,7 +85,7 @@ onOneStore((home) => {
     expect(entries.find(({ type }) => type === "step.attemptFailed")?.error).toMatchObject({ type: "RangeError" });
   });
 
-  test("a failure that the service does not take fails the task all the same", async () => {
+  test("a failure report that the service rejects still fails the task", async () => {
     const { api, workflowId, start } = await world();
     const said = [
       new TaskFailure("too long a type", { type: "x".repeat(300), retryable: false }),
@@ -106,7 +106,7 @@ onOneStore((home) => {
     expect(jobs[3]?.error).toMatchObject({ message: "no name" });
   });
 
-  test("a worker holds a task for longer than its lease, and says how far it has come", async () => {
+  test("a worker holds a task for longer than its lease, and reports its progress", async () => {
     const { api, workflowId, start } = await world(taskDefinition({ heartbeatSeconds: 1 }));
     const finish = Promise.withResolvers<object>();
     start(async (_task, { progress }) => {
@@ -137,7 +137,7 @@ onOneStore((home) => {
     await vi.waitFor(() => expect([signal.aborted, worker.runningCount]).toEqual([true, 0]), patience);
   });
 
-  test("a worker that stops ends what it has begun, and takes nothing more", async () => {
+  test("a worker that stops finishes its tasks, and takes no others", async () => {
     const { api, workflowId, start } = await world();
     const begun = Promise.withResolvers<void>();
     const finish = Promise.withResolvers<object>();
@@ -155,7 +155,7 @@ onOneStore((home) => {
     expect(await explained(api, await submit(api, workflowId))).toMatchObject({ state: "waitingForWorker" });
   });
 
-  test("a worker that may not wait any longer gives its tasks back, and another one does them at once", async () => {
+  test("a worker that cannot wait any longer gives its tasks back, and another worker gets them at once", async () => {
     const { api, workflowId, start } = await world();
     const begun = Promise.withResolvers<void>();
     const first = start(() => {
@@ -169,7 +169,7 @@ onOneStore((home) => {
     expect(await ended(api, job)).toMatchObject({ status: "SUCCEEDED", output: { by: "the second" } });
   });
 
-  test("a worker goes on after the service was out of reach, and its answers arrive", async () => {
+  test("a worker continues after an outage of the service, and its answers arrive", async () => {
     const { api, workflowId, start } = await world();
     const proxy = await TcpProxy.before(service.baseUrl);
     const errors: unknown[] = [];
@@ -194,14 +194,14 @@ onOneStore((home) => {
     await proxy.stop();
   }, 40_000);
 
-  test("a worker that is let in no more ends, and says why", async () => {
+  test("a worker that loses its access ends with an error that says why", async () => {
     const { organizationId } = await world();
     const client = createClient({ baseUrl: service.baseUrl, token: "stw_nobody" });
     const worker = new Worker({ client, organizationId, queue: "q", work: () => ({}) });
     await expect(worker.ended).rejects.toMatchObject({ status: 401 });
   });
 
-  test("an output that the service cannot take fails the task", async () => {
+  test("an output that the service cannot store fails the task", async () => {
     const { api, workflowId, start } = await world();
     start(() => ({ text: "x".repeat(2_000_000) }));
     expect(await ended(api, await submit(api, workflowId))).toMatchObject({
@@ -210,7 +210,7 @@ onOneStore((home) => {
     });
   });
 
-  test("an output that is no JSON fails the task", async () => {
+  test("an output that is not JSON fails the task", async () => {
     const { api, workflowId, start } = await world();
     start(() => ({ count: 1n }));
     expect(await ended(api, await submit(api, workflowId))).toMatchObject({

@@ -28,7 +28,7 @@ onOneStore((home) => {
     return (await api.call<JobBody>("GetJob", { params, query: { waitSeconds: 20 } })).body;
   }
 
-  test("a worker takes a task, and what it answers is the output of the step", async () => {
+  test("a worker takes a task, and its answer is the output of the step", async () => {
     const { api, workflowId, worker } = await world();
     const job = await submit(api, workflowId, { sku: "A" });
     const task = await worker.next();
@@ -49,14 +49,14 @@ onOneStore((home) => {
     expect(await worker.poll()).toEqual([]);
   });
 
-  test("a poll that waits has its task as soon as one is due", async () => {
+  test("a poll that waits gets a task as soon as one is due", async () => {
     const { api, workflowId, worker } = await world();
     const polled = worker.next();
     const { jobId } = await submit(api, workflowId);
     expect((await polled).jobId).toBe(jobId);
   });
 
-  test("one poll takes several tasks, in the order in which they were due, and no task is handed out twice", async () => {
+  test("one poll takes several tasks, in the order in which they became due, and no task is handed out twice", async () => {
     const { api, workflowId, worker } = await world();
     const jobs: string[] = [];
     for (let index = 0; index < 5; index += 1) jobs.push((await submit(api, workflowId)).jobId);
@@ -64,7 +64,7 @@ onOneStore((home) => {
     expect(polled.map(({ jobId }) => jobId)).toEqual(jobs);
   });
 
-  test("tasks that wait are spread over all workers that ask", async () => {
+  test("waiting tasks are distributed over all workers that ask", async () => {
     const { api, workflowId, worker } = await world();
     const polls = [worker.poll(10, 20), worker.poll(10, 20)];
     await Promise.all([submit(api, workflowId), submit(api, workflowId)]);
@@ -72,7 +72,7 @@ onOneStore((home) => {
     expect(polled).toHaveLength(2);
   });
 
-  test("a failed task is tried again as the step's policy says, and one that cannot succeed is not", async () => {
+  test("a failed task is retried as the step's policy says, and a final failure is not", async () => {
     const retry = { maxAttempts: 3, initialIntervalSeconds: 0.01, jitter: false };
     const { api, workflowId, worker } = await world(taskDefinition({}, { retry }));
     const job = await submit(api, workflowId);
@@ -88,7 +88,7 @@ onOneStore((home) => {
     });
   });
 
-  test("an answer to a task that is over is a conflict, and a repetition under the same key is not", async () => {
+  test("an answer to an ended task is a conflict, and a repetition under the same key is not", async () => {
     const { api, workflowId, worker } = await world();
     await submit(api, workflowId);
     const { taskId } = await worker.next();
@@ -100,7 +100,7 @@ onOneStore((home) => {
     await api.refused("HeartbeatTask", "ConflictError", { params: { taskId }, body: {} });
   });
 
-  test("a task whose worker is not heard of goes to another under the same key, and its late answer is a conflict", async () => {
+  test("a task whose worker is silent goes to another under the same key, and a late answer is a conflict", async () => {
     const { api, workflowId, worker } = await world(taskDefinition({ heartbeatSeconds: 1 }));
     const job = await submit(api, workflowId);
     const lost = await worker.next();
@@ -121,7 +121,7 @@ onOneStore((home) => {
     input: { orders },
   });
 
-  test("the item of a lost worker goes to another under the same key, and its late answer is a conflict", async () => {
+  test("the item of a lost worker goes to another under the same key, and a late answer is a conflict", async () => {
     const { definition, input } = each(["a", "b", "c"], { heartbeatSeconds: 2 });
     const { api, workflowId, worker } = await world(definition);
     const job = await submit(api, workflowId, input);
@@ -154,7 +154,7 @@ onOneStore((home) => {
     expect(interrupted.map(({ branch }) => branch)).toEqual(["each:1[0]"]);
   });
 
-  test("an item that fails withdraws the tasks of the others, and a resume hands out both again", async () => {
+  test("an item that fails withdraws the tasks of the others, and a resume hands out all of them again", async () => {
     const { definition, input } = each(["a", "b"]);
     const { api, workflowId, worker } = await world(definition);
     const job = await submit(api, workflowId, input);
@@ -177,7 +177,7 @@ onOneStore((home) => {
     expect(await ended(api, job)).toMatchObject({ status: "SUCCEEDED", output: ["a", "b"] });
   });
 
-  test("a task is handed out with all that it receives, also after an event came for its job", async () => {
+  test("a task is handed out with its whole input, also after an event for its job", async () => {
     const { api, workflowId, worker } = await world(
       definitionOf(taskStep("one", { queue: "q" }, "two"), taskStep("two", { queue: "q" }, null)),
     );
@@ -188,7 +188,7 @@ onOneStore((home) => {
     expect(await worker.next()).toMatchObject({ step: "two", input: output });
   });
 
-  test("a heartbeat holds a task beyond its lease", async () => {
+  test("a heartbeat holds a task longer than its lease", async () => {
     const { api, workflowId, worker } = await world(taskDefinition({ heartbeatSeconds: 2 }));
     await submit(api, workflowId);
     const task = await worker.next();
@@ -201,7 +201,7 @@ onOneStore((home) => {
     ["visit", { visit: 2 }],
     ["branch", { branch: "work:1[0]" }],
     ["epoch", { epoch: 2 }],
-  ])("no answer about a task that has another %s reaches the one that a worker holds", async (_, other) => {
+  ])("an answer with another %s has no effect on the task that a worker holds", async (_, other) => {
     const { api, workflowId, worker } = await world();
     const job = await submit(api, workflowId);
     const task = await worker.next();
@@ -229,7 +229,7 @@ onOneStore((home) => {
     await api.refused("CompleteTask", "ConflictError", { params: { taskId: given.taskId }, body: { output: {} } });
   });
 
-  test("the time of a step counts while its task waits for a worker", async () => {
+  test("the time of a step also runs while its task waits for a worker", async () => {
     const { api, workflowId, worker } = await world(taskDefinition({}, { timeoutSeconds: 0.2 }));
     expect(await ended(api, await submit(api, workflowId))).toMatchObject({
       status: "FAILED",
@@ -259,13 +259,13 @@ onOneStore((home) => {
     expect(polled.map(({ input }) => input)).toMatchObject([{ priority: 5 }, { priority: 0 }, { priority: -1 }]);
   });
 
-  test("a queue that an expression cannot give fails the step", async () => {
+  test("an expression that gives no valid queue fails the step", async () => {
     const { api, workflowId } = await world(taskDefinition({ queue: "${ input.queue }" }));
     const job = await ended(api, await submit(api, workflowId, { queue: "no/queue" }));
     expect(job).toMatchObject({ status: "FAILED", error: { code: "ExpressionFailed" } });
   });
 
-  test("a workflow with a few tasks has its turn beside one with many", async () => {
+  test("a workflow with few tasks gets its turn beside one with many", async () => {
     const { api, workflowId, worker } = await world();
     for (let index = 0; index < 10; index += 1) await submit(api, workflowId);
     const { workflowId: small } = await deploy(api, taskDefinition());
@@ -274,7 +274,7 @@ onOneStore((home) => {
     expect(polled.map((task) => task.workflowId).sort()).toEqual([workflowId, small].sort());
   });
 
-  test("three workflows have their turns by and by, also where a poll takes four tasks", async () => {
+  test("three workflows take turns, also if a poll takes four tasks", async () => {
     const { api, workflowId, worker } = await world();
     const workflows = [workflowId];
     while (workflows.length < 3) workflows.push((await deploy(api, taskDefinition())).workflowId);
@@ -284,7 +284,7 @@ onOneStore((home) => {
     expect(workflows.map((id) => counts.get(id)?.length)).toEqual([4, 4, 4]);
   });
 
-  test("large inputs reach the worker whole, however many it asks for", async () => {
+  test("large inputs reach the worker completely, however many it asks for", async () => {
     const { api, workflowId, worker } = await world(
       definitionOf(taskStep("one", { queue: "q" }, "two"), taskStep("two", { queue: "q" }, null)),
     );
@@ -302,12 +302,12 @@ onOneStore((home) => {
     expect(seen).toHaveLength(18);
   });
 
-  test.each(["x", Buffer.from('["a",1,1,"s",""]').toString("base64url")])("%j names no task", async (taskId) => {
+  test.each(["x", Buffer.from('["a",1,1,"s",""]').toString("base64url")])("%j is the id of no task", async (taskId) => {
     const { api } = await service.newOrganization();
     await api.refused("CompleteTask", "NotFoundError", { params: { taskId }, body: { output: 1 } });
   });
 
-  test("a task of another organization is as unknown as one that never was", async () => {
+  test("a task of another organization is answered like one that never existed", async () => {
     const { api, workflowId, worker } = await world();
     await submit(api, workflowId);
     const { taskId } = await worker.next();
@@ -329,7 +329,7 @@ onOneStore((home) => {
   const queueOf = async (api: Client, queue = "q"): Promise<Queue> =>
     (await api.call<Queue>("GetTaskQueue", { params: { queue } })).body;
 
-  test("queues are listed by their names, with what waits in them and what workers hold", async () => {
+  test("queues are listed by their names, with their waiting tasks and those that workers hold", async () => {
     const { api, workflowId } = await world(taskDefinition({ queue: "${ input.queue }" }));
     for (const queue of ["b", "a", "b", "c"]) await submit(api, workflowId, { queue });
     await new PlainWorker(api, "b").poll();
@@ -412,7 +412,7 @@ onOneStore((home) => {
     expect(await listTasks(another.api, 10)).toEqual([]);
   });
 
-  test("the oldest task of a queue is the one that is due for longest, whatever its workflow and priority", async () => {
+  test("the oldest task of a queue is the one that has been due longest, whatever its workflow and priority", async () => {
     const { api, workflowId, worker } = await world(taskDefinition({ priority: "${ input.priority }" }));
     const { workflowId: other } = await deploy(api, taskDefinition());
     await submit(api, workflowId, { priority: -5 });
@@ -423,12 +423,12 @@ onOneStore((home) => {
     expect(tasks.map(({ dueAt }) => dueAt).sort()[0]).toBe(oldestDueAt);
   });
 
-  test("a queue that nobody has used is empty", async () => {
+  test("an unused queue is shown as empty", async () => {
     const { api } = await service.newOrganization();
     expect(await queueOf(api)).toEqual({ queue: "q", waitingCount: 0, heldCount: 0, workerCount: 0, workers: [] });
   });
 
-  test("a worker that waits is seen", async () => {
+  test("a worker that waits is shown", async () => {
     const { api, workflowId, worker } = await world();
     const waiting = worker.next();
     await vi.waitFor(
@@ -440,7 +440,7 @@ onOneStore((home) => {
     expect(await queueOf(api)).toMatchObject({ heldCount: 1, workerCount: 1, workers: [{ heldCount: 1 }] });
   }, 20_000);
 
-  test("nothing of a paused queue is handed out until it goes on, and who paused it is written down", async () => {
+  test("a paused queue hands out nothing until it is resumed, and the user who paused it is recorded", async () => {
     const { api, workflowId, worker } = await world();
     const pause = async (paused: boolean) =>
       (await api.call("UpdateTaskQueue", { params: { queue: "q" }, body: { paused } })).body;
@@ -460,7 +460,7 @@ onOneStore((home) => {
     expect(changes).toMatchObject([{ target: { id: "q" } }, { target: { id: "q" } }]);
   });
 
-  test("polls that wait count among the waiting requests of their organization", async () => {
+  test("waiting polls count among the waiting requests of their organization", async () => {
     const { organizationId, api, workflowId, worker } = await world();
     await service.setMaximums(organizationId, { waitingRequests: 1 });
     const waiting = worker.next();
@@ -472,7 +472,7 @@ onOneStore((home) => {
     await waiting;
   });
 
-  test("it is explained why a task waits, and which worker holds it", async () => {
+  test("an explanation says why a task waits, and which worker holds it", async () => {
     const { api, workflowId, worker } = await world();
     const job = await submit(api, workflowId);
     const explain = async () => (await api.call("ExplainJob", { params: job })).body;
@@ -517,7 +517,7 @@ onOneStore((home) => {
     expect(workflows.map(({ name }) => name)).toEqual(["stepwell-task"]);
   });
 
-  test("a single task goes on being possible after its workflow was deleted or changed", async () => {
+  test("a single task is still possible after its workflow was deleted or changed", async () => {
     const { api, organizationId } = await service.newOrganization();
     const submitTask = async () =>
       (await api.call<{ workflowId: string }>("SubmitTask", { params: { queue: "q" }, body: {} })).body;

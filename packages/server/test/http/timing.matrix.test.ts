@@ -47,7 +47,7 @@ onOneStore((home) => {
           return email;
         },
       ],
-    ])("%s cannot be told from nobody", async (_name, make) => {
+    ])("%s cannot be distinguished from an unknown account", async (_name, make) => {
       const email = await make();
       expect(
         await canBeToldApart(
@@ -58,13 +58,13 @@ onOneStore((home) => {
       ).toBe(false);
     });
 
-    test("a refusal without a hash would be told from one with a hash, so a check that ends early is found", async () => {
+    test("the test detects a rejection without a hash, so it would find a check that ends early", async () => {
       const early = attemptAt(nobody, { password: "" });
       expect(await canBeToldApart(early, attemptAt(nobody), hashCount)).toBe(true);
     });
   });
 
-  describe("where an id is given", () => {
+  describe("at operations that take an id", () => {
     const count = 600;
     let own: World;
     let foreign: World;
@@ -87,7 +87,7 @@ onOneStore((home) => {
     ];
 
     test.each(questions)(
-      "%s answers about what is another organization's as it does about nothing",
+      "%s takes the same time for another organization's resources as for none",
       async (operationId) => {
         const row = named.find(([name]) => name === operationId)?.[1];
         if (row === undefined) throw new Error(`${operationId} names nothing.`);
@@ -100,7 +100,7 @@ onOneStore((home) => {
       },
     );
 
-    test("another organization is not told from one that does not exist", async () => {
+    test("another organization cannot be distinguished from one that does not exist", async () => {
       const ask = (organizationId: string): Question => {
         const there = own.organization.api.bind({ organizationId });
         return () => there.call("GetOrganization", { status: 404 });
@@ -108,7 +108,7 @@ onOneStore((home) => {
       expect(await canBeToldApart(ask(foreign.ids.organizationId), ask(unknownId), count)).toBe(false);
     });
 
-    test("a token with an organization's or a user's id and a wrong secret is not told from one of nobody's", async () => {
+    test("a token with an existing organization's or user's id and a wrong secret cannot be distinguished from one with an unknown id", async () => {
       const ask = (kind: "organization" | "user", ownerId: string): Question => {
         return () => service.client(createToken(kind, ownerId).token).call("WhoAmI", { status: 401 });
       };
@@ -119,7 +119,7 @@ onOneStore((home) => {
       expect(await canBeToldApart(ask("user", owner.userId), ask("user", unknownId), count)).toBe(false);
     });
 
-    test("an invitation's link with an organization's id and a wrong secret is not told from one of nobody's", async () => {
+    test("an invitation's link with an existing organization's id and a wrong secret cannot be distinguished from one with an unknown id", async () => {
       const { client } = await service.newUser();
       const ask = (organizationId: string): Question => {
         return () =>
@@ -131,7 +131,7 @@ onOneStore((home) => {
       expect(await canBeToldApart(ask(own.ids.organizationId), ask(unknownId), count)).toBe(false);
     });
 
-    test("an id that is refused without a look into the store would be told from one that is looked for", async () => {
+    test("the test detects an id that is rejected without a look-up in the store", async () => {
       const { api } = own.organization;
       const look = () => api.call("GetJob", { params: { jobId: unknownId }, status: 404 });
       const early = () => api.call("GetJob", { params: { jobId: "no-id" }, status: 404 });

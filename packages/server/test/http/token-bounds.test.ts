@@ -73,20 +73,20 @@ onOneStore((home) => {
     }
   }
 
-  test("every operation that asks who is calling has its row, and every row its operation", async () => {
+  test("every operation with a credential has its row, and every row its operation", async () => {
     const { operations } = await world.organization.api.document();
     const asking = operations.filter(({ permission }) => permission !== "none").map(({ operationId }) => operationId);
     expect(Object.keys(boundsRows).sort()).toEqual(asking.sort());
   });
 
-  test.each(Object.keys(boundsRows))("%s holds narrow tokens to their bounds", async (operationId) => {
+  test.each(Object.keys(boundsRows))("%s limits narrow tokens to their bounds", async (operationId) => {
     for (const kind of ["workflows", "tags", "jobEvent"] as const) {
       await expectCell(operationId, kind, "inside");
       await expectCell(operationId, kind, "outside");
     }
   });
 
-  test("lists hold only what lies inside of the bound, and count only that", async () => {
+  test("lists contain and count only resources within the bound", async () => {
     const { api, organizationId } = await service.newOrganization();
     const [one, other] = [await deploy(api, waitingDefinition), await deploy(api, waitingDefinition)];
     for (const { workflowId } of [one, one, other]) await submitAndWait(api, workflowId);
@@ -128,7 +128,7 @@ onOneStore((home) => {
     "step_retries",
     "job_duration_seconds",
     "step_duration_seconds",
-  ])("the metric %s is measured over the workflows of the bound", async (metric) => {
+  ])("the metric %s covers only the workflows of the bound", async (metric) => {
     const measured = async (client: Client) => (await client.call("GetMetrics", { query: { metric } })).body.points;
     const { api } = world.organization;
     const all = await narrowToken({ workflowIds: [world.ids.workflowId, finishedWorkflowId, elsewhere.workflowId] });
@@ -138,7 +138,7 @@ onOneStore((home) => {
     expect(points.some(({ value }) => value !== null && value !== 0)).toBe(false);
   });
 
-  test("a token bound to tags submits by them and by nothing else, and is told so", async () => {
+  test("a token bound to tags can submit only by those tags, and gets an error that says so", async () => {
     const { api } = world.organization;
     const { workflowId, versionId } = await registerVersion(api, world.ids.workflowId, waitingDefinition);
     await api.call("SetWorkflowVersionTag", { params: { workflowId, tag: "staging" }, body: { versionId } });
@@ -157,7 +157,7 @@ onOneStore((home) => {
     await narrow.refused("CancelJob", "AuthorizationError", { params: { jobId: byId.jobId } });
   });
 
-  test("a token bound to workflows and to tags is held to both", async () => {
+  test("a token bound to workflows and to tags must satisfy both", async () => {
     const { workflowId } = world.ids;
     const narrow = await narrowToken({ workflowIds: [workflowId], tags: ["$LIVE"] });
     await narrow.call("SubmitJob", { body: { workflowId } });
@@ -167,7 +167,7 @@ onOneStore((home) => {
     await narrow.refused("RegisterWorkflow", "AuthorizationError", { body: { name: randomUUID() } });
   });
 
-  test("a token bound to one event of one job sends that event, and no other", async () => {
+  test("a token bound to one event of one job can send that event, and no other", async () => {
     const { api } = world.organization;
     const { jobId } = await submitAndWait(api, world.ids.workflowId);
     const body = {

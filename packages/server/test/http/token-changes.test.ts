@@ -28,7 +28,7 @@ describe("on two nodes over one PostgreSQL", () => {
     return { api, there, token, params: { tokenId } };
   }
 
-  test("a new secret works on every node at once, and one without an overlap ends on every node within a second", async () => {
+  test("a new secret works on every node at once, and a secret without an overlap ends on every node within a second", async () => {
     const { api, there, token, params } = await newToken();
     const { body } = await api.call<{ token: string }>("RotateApiToken", { params, body: { overlapSeconds: 0 } });
     expect(await listed(there, body.token)).toBe(200);
@@ -36,7 +36,7 @@ describe("on two nodes over one PostgreSQL", () => {
     expect(await listed(there, body.token)).toBe(200);
   });
 
-  test("a secret that a second rotation ended is refused on every node within a second", async () => {
+  test("a secret that a second rotation ended is rejected on every node within a second", async () => {
     const { api, there, token, params } = await newToken();
     const { body: older } = await api.call<{ token: string }>("RotateApiToken", { params });
     expect(await listed(there, token)).toBe(200);
@@ -45,7 +45,7 @@ describe("on two nodes over one PostgreSQL", () => {
     expect([await listed(there, older.token), await listed(there, newest.token)]).toEqual([200, 200]);
   });
 
-  test("rotations on both nodes at once leave two secrets, the same on both", async () => {
+  test("simultaneous rotations on both nodes leave two secrets, the same on both", async () => {
     const { api, there, token, params } = await newToken();
     const rotated = await Promise.all(
       Array.from({ length: 8 }, (_, index) =>
@@ -67,7 +67,7 @@ describe("on two nodes over one PostgreSQL", () => {
     await Promise.all([token, body.token].map((secret) => answersSoon(401, () => listed(there, secret))));
   });
 
-  test("a person who lost the permission creates no tokens, even in the second in which another node still remembers it", async () => {
+  test("a user who lost the permission creates no tokens, even in the second in which another node still remembers it", async () => {
     const organization = await cluster.node(0).newOrganization();
     const { api } = organization;
     const { workflowId } = await deploy(api, waitingDefinition);
@@ -91,7 +91,7 @@ describe("on two nodes over one PostgreSQL", () => {
     expect((await api.call<{ apiTokens: object[] }>("ListApiTokens")).body.apiTokens).toHaveLength(1);
   });
 
-  test("a secret that was rotated away, or a life that was shortened, gives nothing by way of a node that still remembers otherwise", async () => {
+  test("a secret that was rotated away, or a token with a shortened life, grants nothing through a node with older data", async () => {
     const organization = await cluster.node(0).newOrganization();
     const { api } = organization;
     const there = byWayOf(cluster.node(1), organization);
@@ -112,7 +112,7 @@ describe("on two nodes over one PostgreSQL", () => {
     expect((await api.call<{ apiTokens: object[] }>("ListApiTokens")).body.apiTokens).toHaveLength(1);
   });
 
-  test("a bound holds on every node within a second", async () => {
+  test("a bound takes effect on every node within a second", async () => {
     const { api, there, token, params } = await newToken();
     const [one, other] = [await deploy(api, waitingDefinition), await deploy(api, waitingDefinition)];
     const read = async () => {
@@ -124,7 +124,7 @@ describe("on two nodes over one PostgreSQL", () => {
     await answersSoon(404, read);
   });
 
-  test("an answer that was waited for is not given to a token that was revoked meanwhile", async () => {
+  test("a waiting request of a token gets no answer if the token was revoked meanwhile", async () => {
     const { api } = await cluster.node(0).newOrganization();
     const { workflowId } = await deploy(api, waitingDefinition);
     const { jobId } = await submitAndWait(api, workflowId);

@@ -41,7 +41,7 @@ onOneStore((home) => {
 
   const later = (end: number) => [null, new Date(end + 1).toISOString(), "2099-01-01T00:00:00Z"];
 
-  test("a token does not lengthen its own life", async () => {
+  test("a token cannot lengthen its own life", async () => {
     const { api, own, program, end } = await endingSoon();
     const params = { tokenId: own.tokenId };
     for (const expiresAt of later(end)) {
@@ -56,7 +56,7 @@ onOneStore((home) => {
     expect(await endOf(api, own)).toBe(sooner);
   });
 
-  test("a token makes no token that lives longer, and the attempt is in the audit trail", async () => {
+  test("a token cannot create a token that lives longer, and the attempt is in the audit trail", async () => {
     const { api, organizationId, program, end } = await endingSoon();
     for (const expiresAt of later(end)) {
       const body = { name: "t", permissions: ["job:list"], expiresAt };
@@ -70,7 +70,7 @@ onOneStore((home) => {
     expect((await create(program, { expiresAt: new Date(end).toISOString() })).expiresAt).toBe(child.expiresAt);
   });
 
-  test("a token gets no secret of a token that outlives it", async () => {
+  test("a token cannot get the secret of a token that lives longer", async () => {
     const { api, own, program, end } = await endingSoon();
     const lasting = await create(api, { expiresAt: null });
     const params = { tokenId: lasting.tokenId };
@@ -80,7 +80,7 @@ onOneStore((home) => {
     await program.call("RotateApiToken", { params: { tokenId: own.tokenId } });
   });
 
-  test("a token gives nothing more to a token that outlives it, and may take from it", async () => {
+  test("a token cannot give more permissions to a token that lives longer, but can remove some", async () => {
     const { api, program } = await endingSoon();
     const lasting = await create(api, { expiresAt: null, boundTo: { tags: ["qa"] } });
     const params = { tokenId: lasting.tokenId };
@@ -105,7 +105,7 @@ onOneStore((home) => {
     await api.as(token).refused("CreateInvitation", "AuthorizationError", { body: { ...invite, expiresAt } });
   });
 
-  test("a user token that ends makes no token, invitation or password link that lives longer", async () => {
+  test("a user token that expires creates no token, invitation or password link that lives longer", async () => {
     const end = Math.floor((service.running.engine.now() + hourMs / 2) / 1_000) * 1_000;
     const person = await newSignedInPerson(service);
     const { api, organizationId } = await service.newOrganization();
@@ -133,7 +133,7 @@ onOneStore((home) => {
     expect(link.body.expiresAt).toBe(limit);
   });
 
-  test("a token of a lasting credential ends after 90 days when nothing is said, and never when null is", async () => {
+  test("a token by a lasting credential ends after 90 days by default, and never if the expiry is null", async () => {
     const { api } = await service.newOrganization();
     const before = service.running.engine.now();
     const usual = await create(api);
@@ -160,7 +160,7 @@ onOneStore((home) => {
       return { api, params, old: program, successor: api.as(body.token) };
     }
 
-    test("does not end, change or replace its successor", async () => {
+    test("cannot end, change or replace its successor", async () => {
       const { old, successor, params } = await rotated();
       await old.call("ListJobs");
       for (const [operation, body] of [
@@ -178,7 +178,7 @@ onOneStore((home) => {
       await successor.call("UpdateApiToken", { params, body: { name: "renamed" } });
     });
 
-    test("makes and manages no other token and invites nobody", async () => {
+    test("cannot create or manage other tokens, or invite anybody", async () => {
       const { api, old } = await rotated();
       const other = await create(api, { permissions: ["job:list"] });
       const params = { tokenId: other.tokenId };
@@ -192,7 +192,7 @@ onOneStore((home) => {
       expect((await api.as(other.token).callAny("ListJobs", {})).status).toBe(200);
     });
 
-    test("deletes no organization, and with it all that came after it", async () => {
+    test("cannot delete the organization and all newer credentials with it", async () => {
       const { organizationId, own, api } = await endingSoon({
         permissions: ["organization:delete", "apitoken:read"],
         expiresAt: null,
@@ -202,7 +202,7 @@ onOneStore((home) => {
       await api.as(body.token).call("DeleteOrganization", { params: { organizationId } });
     });
 
-    test("repeats the very rotation whose answer was lost, and no other", async () => {
+    test("can repeat the very rotation whose answer was lost, and no other", async () => {
       const { program, own } = await endingSoon({ expiresAt: null });
       const params = { tokenId: own.tokenId };
       const once = { params, headers: { "amz-sdk-invocation-id": randomUUID() } };

@@ -29,7 +29,7 @@ onOneStore((home) => {
     return (await api.as(token).callAny("ListJobs", {})).status;
   }
 
-  test("both secrets of a rotated token work during the overlap, and it is one token", async () => {
+  test("both secrets of a rotated token work during the overlap, as one token", async () => {
     const { api } = await service.newOrganization();
     const { token, tokenId } = await create(api);
     expect(await statusOf(api, token)).toBe(200);
@@ -79,7 +79,7 @@ onOneStore((home) => {
     ]);
   });
 
-  test("rotations at once come one after the other: two secrets are left of all", async () => {
+  test("simultaneous rotations are serialized, and leave two secrets", async () => {
     const { api } = await service.newOrganization();
     const { token, tokenId } = await create(api);
     const rotated = await Promise.all(Array.from({ length: 8 }, () => rotate(api, tokenId)));
@@ -92,7 +92,7 @@ onOneStore((home) => {
     expect(last && (await statusOf(api, last.token))).toBe(200);
   });
 
-  test("a rotated token keeps what it may do, its bounds and its expiry, by either secret", async () => {
+  test("a rotated token keeps its permissions, its bounds and its expiry, with either secret", async () => {
     const { api } = await service.newOrganization();
     const expiresAt = "2099-01-01T00:00:00.000Z";
     const { token, tokenId } = await create(api, { permissions: ["job:submit"], expiresAt, boundTo: { tags: ["qa"] } });
@@ -105,7 +105,7 @@ onOneStore((home) => {
     expect([await statusOf(api, token), await statusOf(api, rotated)]).toEqual([200, 200]);
   });
 
-  test("a secret that was rotated away does not outlive its token", async () => {
+  test("a secret that was rotated away does not live longer than its token", async () => {
     const { api, organizationId } = await service.newOrganization();
     const expiresAt = service.running.engine.now() + 60_000;
     const { tokenId } = await storeToken(service, organizationId, { permissions: ["job:list"], expiresAt });
@@ -134,7 +134,7 @@ onOneStore((home) => {
       .toBeDefined();
   });
 
-  test("nobody rotates a token that holds more than they do, or that is another organization's", async () => {
+  test("a caller cannot rotate a token that has more permissions, or that is another organization's", async () => {
     const { api } = await service.newOrganization();
     const { tokenId } = await create(api, { permissions: ["job:cancel"] });
     const weak = api.as((await create(api, { permissions: ["apitoken:update", "job:read"] })).token);
@@ -145,7 +145,7 @@ onOneStore((home) => {
     expect((await api.call("GetApiToken", { params: { tokenId } })).body).not.toHaveProperty("rotatedAt");
   });
 
-  test("a token that may change tokens rotates itself", async () => {
+  test("a token with the permission to change tokens can rotate itself", async () => {
     const { api } = await service.newOrganization();
     const { token, tokenId } = await create(api, { permissions: ["apitoken:update", "job:list"] });
     const { token: rotated } = await rotate(api.as(token), tokenId, { overlapSeconds: 0 });
@@ -159,7 +159,7 @@ onOneStore((home) => {
     ["a text", { overlapSeconds: "60" }, "/overlapSeconds"],
     ["an unknown field", { overlap: 60 }, "/overlap"],
     ["a list", [], ""],
-  ])("an overlap of %s is 400 that points at it, and changes nothing", async (_name, body, pointer) => {
+  ])("an overlap of %s is 400 with a pointer, and changes nothing", async (_name, body, pointer) => {
     const { api } = await service.newOrganization();
     const { token, tokenId } = await create(api);
     const refused = await api.refused("RotateApiToken", "ValidationError", { params: { tokenId }, body });
@@ -168,14 +168,14 @@ onOneStore((home) => {
     expect((await api.call("GetApiToken", { params: { tokenId } })).body).not.toHaveProperty("rotatedAt");
   });
 
-  test("a rotation takes no Idempotency-Key, since its answer is shown once", async () => {
+  test("a rotation does not support an Idempotency-Key, since its answer is shown once", async () => {
     const { api } = await service.newOrganization();
     const { tokenId } = await create(api);
     const headers = { "idempotency-key": "k" };
     await api.refused("RotateApiToken", "ValidationError", { params: { tokenId }, headers });
   });
 
-  test("no secret of a rotated token is in the store", async () => {
+  test("the store contains no secret of a rotated token", async () => {
     const { api, organizationId } = await service.newOrganization();
     const { token, tokenId } = await create(api);
     const { token: rotated } = await rotate(api, tokenId);

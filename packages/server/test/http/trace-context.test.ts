@@ -18,7 +18,7 @@ test.each([
   ["that is not sampled", `00-${traceId}-${parentSpanId}-00`],
   ["of a later version", `cc-${traceId}-${parentSpanId}-01`],
   ["of a later version with more parts", `cc-${traceId}-${parentSpanId}-01-what-will-be`],
-])("a traceparent %s is taken, and gets a span of this service", (_name, header) => {
+])("a traceparent %s is accepted, and gets a span of this service", (_name, header) => {
   const context = readTraceContext({ traceparent: header });
   expect(context).toEqual({ traceId, parentSpanId, spanId: expect.stringMatching(/^[0-9a-f]{16}$/) });
 });
@@ -40,7 +40,7 @@ test.each([
   expect(readTraceContext({ traceparent: header })).toBeUndefined();
 });
 
-test("at the level debug the log has a line for each request, with its trace and without its query", async () => {
+test("the debug log has a line for each request, with its trace and without its query", async () => {
   const app = fastify();
   app.decorateRequest("trace", null);
   const lines = new PassThrough();
@@ -64,7 +64,7 @@ test("at the level debug the log has a line for each request, with its trace and
 onOneStore((home) => {
   const service = useService(home);
 
-  test("an answer names the trace of its request, and without one, or with one that is not valid, none", async () => {
+  test("an answer names the trace of its request, and names none if the request has no valid trace", async () => {
     const ask = async (headers: Record<string, string>) =>
       (await fetch(`${service.baseUrl}/health/live`, { headers })).headers.get("traceresponse");
     expect(await ask({ traceparent })).toMatch(new RegExp(`^00-${traceId}-(?!${parentSpanId})[0-9a-f]{16}-00$`));
@@ -72,7 +72,7 @@ onOneStore((home) => {
     expect(await ask({ traceparent: "00-hostile" })).toBeNull();
   });
 
-  test("two traceparents are none, and the request is answered as usual", async () => {
+  test("two traceparent headers count as none, and the request is answered as usual", async () => {
     const lines = ["Connection: close", `traceparent: ${traceparent}`, `Traceparent: ${traceparent}`];
     const answer = await exchange(service.port, requestText("GET /health/live", lines));
     expect(statusOf(answer)).toBe(200);

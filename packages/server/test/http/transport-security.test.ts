@@ -33,11 +33,11 @@ const answers: readonly (readonly [name: string, status: number, request: string
   ["a path that cannot be read", 400, get("/organizations/%zz")],
   ["two Host headers", 400, get("/health/live", "Host: elsewhere")],
   ["no Host header", 400, `GET /health/live HTTP/1.1\r\n${close}\r\n\r\n`],
-  ["an expectation that nobody meets", 417, get("/health/live", "Expect: a miracle")],
+  ["an unsupported expectation", 417, get("/health/live", "Expect: a miracle")],
   ["bytes that are no HTTP", 400, "nonsense\r\n\r\n"],
   ["headers that are too large", 431, get("/", `X-Large: ${"x".repeat(65_536)}`)],
   ["discovery", 200, get("/oidc/.well-known/openid-configuration")],
-  ["the begin of a sign-in, a redirect", 303, get(`/oidc/auth?${signIn}`)],
+  ["the start of a sign-in, a redirect", 303, get(`/oidc/auth?${signIn}`)],
   ["a sign-in that is not there", 400, get("/oidc/sign-in/none")],
   ["an endpoint that is not there", 404, get("/oidc/none")],
   ["a token that is refused", 400, requestText("POST /oidc/token", [close, form], "grant_type=nothing")],
@@ -61,7 +61,7 @@ onOneStore((home) => {
       expect(head).toMatch(/^x-content-type-options: nosniff$/im);
     });
 
-    test("headers that come too slowly (408) keep browsers on https", async () => {
+    test("headers that arrive too slowly (408) keep browsers on https", async () => {
       const slow = await open(service.port);
       slow.write("GET /health/live HTTP/1.1\r\nHost:");
       const answer = await readAll(slow, 5_000);
@@ -74,7 +74,7 @@ onOneStore((home) => {
     const service = useService(home);
 
     test.each(answers.filter(([name]) => !/preflight|sign-in/.test(name)))(
-      "%s says nothing about https, whatever a header of the request says",
+      "%s does not mention https, whatever the request's headers say",
       async (_name, status, request) => {
         const answer = await exchange(service.port, request.replace("\r\n", "\r\nX-Forwarded-Proto: https\r\n"));
         expect(answer).not.toMatch(/strict-transport-security/i);

@@ -41,7 +41,7 @@ onOneStore((home) => {
   const succeeds = (api: Client, params: { jobId: string }) =>
     vi.waitFor(async () => void (await api.call("GetJob", { params })), { timeout: 20_000, interval: 100 });
 
-  test("large answers that nobody reads take half of their room from one organization, and give it back at their end", async () => {
+  test("large unread answers take at most half of their room for one organization, and free it at their end", async () => {
     await using service = await started({});
     const { api, params, again, askWithoutReading } = await withLargeJob(service);
     const other = await withLargeJob(service, 1);
@@ -59,7 +59,7 @@ onOneStore((home) => {
     await succeeds(api, params);
   });
 
-  test("a client that reads nothing of a large answer is cut off", async () => {
+  test("a client that does not read a large answer is disconnected", async () => {
     await using service = await started({ STEPWELL_REQUEST_TIMEOUT_MS: "500", STEPWELL_HEADERS_TIMEOUT_MS: "500" });
     const { api, params, askWithoutReading } = await withLargeJob(service);
     const socket = await askWithoutReading();

@@ -28,7 +28,7 @@ onOneStore((home) => {
     return (await client.call<{ userTokens: object[] }>("ListUserTokens")).body.userTokens.length;
   }
 
-  test("a session or a token that somebody took over makes no user token without the password", async () => {
+  test("a stolen session or token creates no user token without the password", async () => {
     const person = await newPerson(service);
     const { idToken } = await signIn(service.baseUrl, person);
     const session = service.client(idToken);
@@ -46,7 +46,7 @@ onOneStore((home) => {
     expect(await tokenCount(session)).toBe(1);
   });
 
-  test("wrong confirmations are held back and told like wrong passwords, and a missing one costs nothing", async () => {
+  test("wrong confirmations are slowed down and recorded like wrong passwords, and a missing one has no effect", async () => {
     const person = await newSignedInPerson(service);
     const { client } = person;
     for (let index = 0; index < 8; index += 1) {
@@ -64,7 +64,7 @@ onOneStore((home) => {
     expect(await tokenCount(client)).toBe(1);
   });
 
-  test("where the account has a second factor its code is asked for too, and each holds once", async () => {
+  test("an account with a second factor must also enter its code, and each code works once", async () => {
     const person = await newSignedInPerson(service);
     const { codeAt } = await giveSecondFactor(service, person);
     const { client } = person;
@@ -81,14 +81,14 @@ onOneStore((home) => {
     expect(await tokenCount(client)).toBe(2);
   });
 
-  test("an account without a password is told what its confirmation takes", async () => {
+  test("an account without a password gets an error that names the required confirmation", async () => {
     const { client } = await newSignedInPerson(service, null);
     const { body: problem } = await client.refused("CreateUserToken", "ConflictError", { body });
     expect(problem.type).toBe("urn:stepwell:error:ConflictError:fresh-sign-in-needed");
     expect(problem.detail).toContain("prompt=login");
   });
 
-  test("a request that was confirmed with a password is no confirmation any more once the password was changed", async () => {
+  test("a confirmation with a password is not valid after the password was changed", async () => {
     const { client } = await newSignedInPerson(service);
     const once = { body, headers: { "amz-sdk-invocation-id": randomUUID() } };
     await client.call("CreateUserToken", once);
@@ -98,8 +98,8 @@ onOneStore((home) => {
     expect(problem.detail).toContain("password was changed");
   });
 
-  describe("an account has at most as many user tokens as the setting says", () => {
-    test("and is told what to do when it has them all", async () => {
+  describe("the maximum of user tokens of an account", () => {
+    test("is reported in an error that says what to do", async () => {
       const { client, tokenId } = await newSignedInPerson(service);
       for (let count = 1; count < maxUserTokens; count += 1) await client.call("CreateUserToken", { body });
       const { body: problem } = await client.refused("CreateUserToken", "ConflictError", { body });
@@ -112,7 +112,7 @@ onOneStore((home) => {
       await client.call("CreateUserToken", { body });
     });
 
-    test("whoever asks for them at one instant", async () => {
+    test("is exact even if the requests come at the same moment", async () => {
       const { client } = await newSignedInPerson(service);
       const answers = await Promise.all(
         Array.from({ length: maxUserTokens + 1 }, () => client.callAny("CreateUserToken", { body })),
@@ -121,7 +121,7 @@ onOneStore((home) => {
       expect(await tokenCount(client)).toBe(maxUserTokens);
     });
 
-    test("where one that has expired does not count", async () => {
+    test("does not include an expired token", async () => {
       const { client, userId } = await newSignedInPerson(service);
       for (let count = 1; count < maxUserTokens; count += 1) await client.call("CreateUserToken", { body });
       const text = "UPDATE user_token SET expires_at = now() - interval '1 minute' WHERE user_id = $1 AND name = 't'";

@@ -71,7 +71,7 @@ onOneStore((home) => {
     return { api, params: { workflowId: body.workflowId } };
   }
 
-  test("versions are numbered from 1, kept byte for byte, and listed newest first without their definitions", async () => {
+  test("versions are numbered from 1, stored byte for byte, and listed newest first without their definitions", async () => {
     const { api, params } = await newWorkflow();
     const spaced = `${JSON.stringify(JSON.parse(straightDefinition), undefined, 3)}\r\n  `;
     const first = await registerVersion(api, params.workflowId, spaced);
@@ -84,7 +84,7 @@ onOneStore((home) => {
     expect(body.versions.every((version) => !("definition" in version))).toBe(true);
   });
 
-  test("parallel registrations get numbers without gaps", async () => {
+  test("simultaneous registrations get numbers without gaps", async () => {
     const { api, params } = await newWorkflow();
     const versions = await Promise.all(
       Array.from({ length: 10 }, () => registerVersion(api, params.workflowId, straightDefinition)),
@@ -94,7 +94,7 @@ onOneStore((home) => {
     ]);
   });
 
-  test("a registration makes a version each time, also of the same text", async () => {
+  test("a registration creates a version each time, also of the same text", async () => {
     const { api, params } = await newWorkflow();
     for (const versionNumber of [1, 2]) {
       const options = { params, body: { definition: straightDefinition } };
@@ -103,7 +103,7 @@ onOneStore((home) => {
     }
   });
 
-  test("with ifChanged a definition that is equal to the newest version's registers nothing, and leaves no audit entry", async () => {
+  test("with ifChanged a definition equal to the newest version's registers nothing, and adds no audit entry", async () => {
     const { api, params } = await newWorkflow();
     const register = (definition: string) =>
       api.call<NewVersion>("RegisterWorkflowVersion", { params, query: { ifChanged: true }, body: { definition } });
@@ -131,7 +131,7 @@ onOneStore((home) => {
     expect(new Set(answers.map(({ body }) => body.versionId)).size).toBe(1);
   });
 
-  test("with ifChanged a repetition under one Idempotency-Key answers as the first time did", async () => {
+  test("with ifChanged a repetition under one Idempotency-Key gets the first answer", async () => {
     const { api, params } = await newWorkflow();
     const headers = { "idempotency-key": "k" };
     const options = { params, query: { ifChanged: true }, headers, body: { definition: straightDefinition } };
@@ -139,7 +139,7 @@ onOneStore((home) => {
     expect(await api.call("RegisterWorkflowVersion", options)).toMatchObject({ status: 201, body: first.body });
   });
 
-  test("with ifChanged a definition that is not valid is refused as without it", async () => {
+  test("with ifChanged an invalid definition is rejected as without it", async () => {
     const { api, params } = await newWorkflow();
     await registerVersion(api, params.workflowId, straightDefinition);
     for (const definition of ["{", definitionOf(noopStep("a", "nowhere"))]) {
@@ -155,7 +155,7 @@ onOneStore((home) => {
     }
   });
 
-  test("with ifChanged an unchanged definition is not refused by a check that came after it was registered", async () => {
+  test("with ifChanged an unchanged definition is not rejected by a check that is newer than its registration", async () => {
     const { api, params } = await newWorkflow();
     const { versionId } = await registerVersion(api, params.workflowId, straightDefinition);
     const definition = definitionOf(noopStep("a", "nowhere"));
@@ -179,10 +179,10 @@ onOneStore((home) => {
     ["JSON in a string in JSON", JSON.stringify(straightDefinition), ""],
     ["no steps", definitionOf(), "/steps"],
     ["a name that two steps have", definitionOf(noopStep("a", "a2"), noopStep("a", null)), "/steps/1/name"],
-    ["a transition to nowhere", definitionOf(noopStep("a", "b")), "/steps/0/transitionToStep"],
+    ["a transition to an unknown step", definitionOf(noopStep("a", "b")), "/steps/0/transitionToStep"],
     ["a step that is never reached", definitionOf(noopStep("a", null), noopStep("b", null)), "/steps/1"],
     [
-      "a type that nobody carries out",
+      "a type without an executor",
       stepWith({ integrationDetails: { type: "/service/xyz" } }),
       "/steps/0/integrationDetails/type",
     ],
@@ -208,7 +208,7 @@ onOneStore((home) => {
     expect((await api.call("ListWorkflowVersions", { params })).body).toEqual({ versions: [] });
   });
 
-  test("every problem is told at once", async () => {
+  test("all problems are reported at once", async () => {
     const { api, params } = await newWorkflow();
     const definition = definitionOf(noopStep("a", "nowhere"), waitStep("b", [], "elsewhere"));
     const options = { params, body: { definition } };
@@ -216,7 +216,7 @@ onOneStore((home) => {
     expect(problem.errors?.length).toBeGreaterThanOrEqual(3);
   });
 
-  test("each error and each warning says its line, its column and its offset in the text of the definition", async () => {
+  test("each error and each warning has its line, its column and its offset in the text of the definition", async () => {
     const { api, params } = await newWorkflow();
     const errorsOf = async (definition: string) => {
       const options = { params, body: { definition } };
@@ -248,14 +248,14 @@ onOneStore((home) => {
     expect(performance.now() - startedAt).toBeLessThan(timeLimit(5_000));
   });
 
-  test("a check says that a valid definition is valid, and keeps nothing", async () => {
+  test("a check accepts a valid definition, and stores nothing", async () => {
     const { api, params } = await newWorkflow();
     const checked = await api.call("ValidateWorkflowVersion", { params, body: { definition: straightDefinition } });
     expect(checked.body).toEqual({ valid: true, errors: [], warnings: [], messages: [] });
     expect((await api.call("ListWorkflowVersions", { params })).body).toEqual({ versions: [] });
   });
 
-  test("a check says each problem as a sentence too, first the errors and then the warnings", async () => {
+  test("a check also gives each problem as a sentence, first the errors and then the warnings", async () => {
     const { api, params } = await newWorkflow();
     const check = async (definition: string) => {
       const { body } = await api.call<CheckedDefinition>("ValidateWorkflowVersion", { params, body: { definition } });
@@ -273,7 +273,7 @@ onOneStore((home) => {
     expect(messages[0]).toMatch(/^Warning at \/steps\/1[^ ]* \(line 1, column \d+\): .*\.$/);
   });
 
-  test("a definition with another name than its workflow's is valid, with a warning at that name", async () => {
+  test("a definition with a different name than its workflow is valid, with a warning at that name", async () => {
     const { api, params } = await newWorkflow();
     const definition = readable(straightDefinition).replace('"workflowName": "test"', '"workflowName": "tset"');
     const remark = { pointer: "/workflowName", detail: expect.stringContaining("which is `test`"), line: 2, column: 3 };
@@ -283,7 +283,7 @@ onOneStore((home) => {
     }
   });
 
-  test("a version of another workflow is unknown under this one", async () => {
+  test("a version of another workflow is unknown under this workflow", async () => {
     const { api, params } = await newWorkflow();
     const { body: other } = await api.call<{ workflowId: string }>("RegisterWorkflow", { body: { name: "other" } });
     const { versionId } = await registerVersion(api, other.workflowId, straightDefinition);

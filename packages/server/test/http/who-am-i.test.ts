@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 onOneStore((home) => {
   const service = useService(home);
 
-  test("a user is told who they are, by which token, and until when", async () => {
+  test("a user is told their account, their token, and its expiry", async () => {
     const expiresAt = service.running.engine.now() + 3_600_000;
     const { userId, client, token } = await service.newUser(expiresAt);
     expect((await client.call("WhoAmI")).body).toEqual({
@@ -19,7 +19,7 @@ onOneStore((home) => {
     });
   });
 
-  test("an API token is told its organization and all that it may do", async () => {
+  test("an API token is told its organization and all of its permissions", async () => {
     const { api, organizationId } = await service.newOrganization();
     const body = { name: "deploy", permissions: ["job:submit", "job:list"], expiresAt: null };
     const { body: created } = await api.call<{ token: string; tokenId: string; tokenPrefix: string }>(
@@ -36,7 +36,7 @@ onOneStore((home) => {
     });
   });
 
-  test("a narrow token is told what it is bound to", async () => {
+  test("a narrow token is told its bounds", async () => {
     const { api, organizationId } = await service.newOrganization();
     const jobId = service.running.engine.newId();
     const values = { permissions: ["job:event:send"], boundJobId: jobId, boundEventId: "approved" };
@@ -45,7 +45,7 @@ onOneStore((home) => {
     expect(body).toMatchObject({ boundTo: { jobEvent: { jobId, eventId: "approved" } } });
   });
 
-  test("a secret that was rotated away is told its own end and its own prefix", async () => {
+  test("a secret that was rotated away is told its own expiry and its own prefix", async () => {
     const { api } = await service.newOrganization();
     const body = { name: "t", permissions: ["job:list"], expiresAt: null };
     const { body: first } = await api.call<{ token: string; tokenId: string; tokenPrefix: string }>("CreateApiToken", {
@@ -61,7 +61,7 @@ onOneStore((home) => {
     expect(byNew).not.toHaveProperty("expiresAt");
   });
 
-  test("nobody is told nothing", async () => {
+  test("a request without a credential is told nothing", async () => {
     await service.client(undefined).refused("WhoAmI", "AuthenticationError");
   });
 });

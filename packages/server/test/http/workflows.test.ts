@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 onOneStore((home) => {
   const service = useService(home);
 
-  test("a workflow is registered and found again, with its tags", async () => {
+  test("a registered workflow can be found again, with its tags", async () => {
     const { api, organizationId } = await service.newOrganization();
     const created = await api.call<{ workflowId: string; createdAt: string }>("RegisterWorkflow", {
       body: { name: "w" },
@@ -19,7 +19,7 @@ onOneStore((home) => {
     expect(found.body).toEqual({ workflowId, name: "w", createdAt, tags: [] });
   });
 
-  test("a taken name is a conflict, compared byte by byte", async () => {
+  test("a taken name is a conflict, and names are compared byte by byte", async () => {
     const { api } = await service.newOrganization();
     for (const name of ["Café", "café", "cafe\u0301"]) await api.call("RegisterWorkflow", { body: { name } });
     await api.refused("RegisterWorkflow", "ConflictError", { body: { name: "café" } });
@@ -27,13 +27,13 @@ onOneStore((home) => {
     expect(body.workflows.map(({ name }) => name)).toEqual(["café"]);
   });
 
-  test("a name that is too long is told so, and nothing about characters that it does not hold", async () => {
+  test("a name that is too long gets that error, and none about characters that it does not contain", async () => {
     const { api } = await service.newOrganization();
     const { body } = await api.refused("RegisterWorkflow", "ValidationError", { body: { name: "x".repeat(257) } });
     expect(body).toMatchObject({ errors: [{ pointer: "/name", detail: "must have at most 256 characters" }] });
   });
 
-  test("ten parallel registrations of one name make one workflow", async () => {
+  test("ten simultaneous registrations of one name create one workflow", async () => {
     const { api } = await service.newOrganization();
     const answers = await Promise.all(
       Array.from({ length: 10 }, () =>
@@ -52,13 +52,13 @@ onOneStore((home) => {
     ["a page size of 1,000,000,000", { pageSize: 1_000_000_000 }],
     ["a made-up page token", { pageToken: "abc" }],
     ["an empty page token", { pageToken: "" }],
-    ["an order that nobody offers", { sort: "name;drop table" }],
+    ["an unknown order", { sort: "name;drop table" }],
   ])("%s is 400", async (_name, query) => {
     const { api } = await service.newOrganization();
     await api.refused("ListWorkflows", "ValidationError", { query });
   });
 
-  test("a deleted workflow takes no jobs, its name is free, and its jobs go on", async () => {
+  test("a deleted workflow accepts no jobs, its name is free, and its jobs continue", async () => {
     const { api } = await service.newOrganization();
     const { workflowId, versionId } = await deploy(api, waitingDefinition);
     const { body: workflow } = await api.call<{ name: string }>("GetWorkflow", { params: { workflowId } });
@@ -76,7 +76,7 @@ onOneStore((home) => {
     expect(finished.body).toMatchObject({ status: "SUCCEEDED", workflowName: workflow.name });
   });
 
-  test("a tag points at a version, moves, and leaves its history", async () => {
+  test("a tag points at a version, moves, and keeps its history", async () => {
     const { api, owner } = await service.newOrganization();
     const first = await deploy(api, straightDefinition);
     const { workflowId } = first;
@@ -139,7 +139,7 @@ onOneStore((home) => {
     await api.refused("DeleteTag", "ValidationError", { params });
   });
 
-  test("parallel moves of a tag give one order and no error", async () => {
+  test("simultaneous moves of a tag have one order and cause no error", async () => {
     const { api } = await service.newOrganization();
     const { workflowId, versionId } = await deploy(api, straightDefinition);
     const params = { workflowId, tag: "stable" };

@@ -80,7 +80,7 @@ onEveryStore((home) => {
     expect(updated?.details).toEqual({ name: { from: "nightly", to: "hourly" } });
   });
 
-  test("an act grants nothing that its actor lacks, and then leaves neither token nor entry", async () => {
+  test("an act grants nothing that its actor lacks, and then leaves neither a token nor an entry", async () => {
     const organization = await service.newOrganization();
     const { organizationId } = organization;
     const viewer: TestMember = await service.newMember(organization, ["viewer"]);
@@ -126,7 +126,7 @@ onEveryStore((home) => {
     });
   });
 
-  test("a user's tokens are told in the account's activity, whether the user or an operator made them", async () => {
+  test("a user's tokens are recorded in the account's activity, whether the user or an operator made them", async () => {
     const owner = await newSignedInPerson(service);
     const act = actOf(owner, "CreateUserToken", "account:manage");
     const { created, token } = await createUserToken(parts(), act, { name: "laptop", expiresAt: null }, proof);
@@ -148,14 +148,14 @@ onEveryStore((home) => {
     ]);
   });
 
-  test("an act on somebody else's user token finds none", async () => {
+  test("an act on another user's token finds none", async () => {
     const [owner, stranger] = [await service.newUser(), await service.newUser()];
     const act = actOf(stranger, "RevokeUserToken", "account:manage");
     await expect(revokeUserToken(parts(), act, owner.tokenId)).rejects.toMatchObject({ code: "NotFoundError" });
     expect((await owner.client.callAny("WhoAmI", {})).status).toBe(200);
   });
 
-  test("an act with a user token that has ended meanwhile makes no other", async () => {
+  test("an act with a user token that has expired meanwhile creates no other", async () => {
     const owner = await newSignedInPerson(service);
     await revokeUserToken(parts(), actOf(owner, "RevokeUserToken", "account:manage"), owner.tokenId);
     const act = actOf(owner, "CreateUserToken", "account:manage");

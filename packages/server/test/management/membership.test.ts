@@ -53,7 +53,7 @@ onEveryStore((home) => {
     expect(entry).toMatchObject({ actor: { type: "service", id: "test" }, details: { owner: ownerId } });
   });
 
-  test("an invitation is accepted by an act that no signed-in request asked for", async () => {
+  test("an invitation can be accepted by an act without a signed-in request", async () => {
     const { organizationId, code } = await newInvitation(["viewer"]);
     const userId = await newUser();
 
@@ -65,7 +65,7 @@ onEveryStore((home) => {
     expect(entry).toMatchObject({ actor: { type: "user", id: userId }, details: { roles: ["viewer"] } });
   });
 
-  test("an invitation makes one member and leaves one audit entry, however many accept it at one instant", async () => {
+  test("an invitation creates one member and one audit entry, however many accept it at the same moment", async () => {
     const { organizationId, code } = await newInvitation(["viewer"]);
     const userIds = await Promise.all([newUser(), newUser(), newUser()]);
 
@@ -78,7 +78,7 @@ onEveryStore((home) => {
     expect(await entriesOf(organizationId, "AcceptInvitation")).toHaveLength(1);
   });
 
-  test("a newcomer is named in the audit trail by the account that the invitation made", async () => {
+  test("a new user is named in the audit trail by the account that the invitation created", async () => {
     const { organizationId, code } = await newInvitation(["viewer"]);
     const email = `${randomUUID()}@example.org`;
 
@@ -90,7 +90,7 @@ onEveryStore((home) => {
     expect(entry?.actor).toEqual({ type: "user", id: user?.userId, name: "A newcomer" });
   });
 
-  test("a newcomer whose inviter may not grant the roles any more has neither a membership nor an account", async () => {
+  test("a new user whose inviter cannot grant the roles any more gets neither a membership nor an account", async () => {
     const { organizationId, ownerId, code } = await newInvitation(["viewer"]);
     const email = `${randomUUID()}@example.org`;
     const other = await newInvitation(["owner"], { organizationId, ownerId });
@@ -122,7 +122,7 @@ onEveryStore((home) => {
     expect(await rolesOf(organizationId, ownerId)).toEqual(["owner"]);
   });
 
-  test("one of two owners who leave at one instant stays", async () => {
+  test("if two owners leave at the same moment, one stays", async () => {
     const { organizationId, ownerId, code } = await newInvitation(["owner"]);
     const secondOwnerId = await newUser();
     await acceptInvitation(parts, actOf(secondOwnerId, "AcceptInvitation"), code);
@@ -137,7 +137,7 @@ onEveryStore((home) => {
     expect(await entriesOf(organizationId, "LeaveOrganization")).toHaveLength(1);
   });
 
-  test("an identity provider does not take the role from the last owner, and takes it once there is another", async () => {
+  test("an identity provider cannot take the role from the last owner, but can once there is another", async () => {
     const ownerId = await newUser();
     const organizationId = await newOrganization(ownerId);
     const provider = { ...anyProvider, organizationId, emailDomains: [`${organizationId}.test`] };
@@ -165,7 +165,7 @@ onEveryStore((home) => {
     expect(await rolesOf(organizationId, userId)).toEqual(["viewer"]);
   });
 
-  test("a person for whom a provider vouches is rejected while the organization is full, invitations included, and admitted when a place is free", async () => {
+  test("a person from a provider is rejected while the organization is full, including open invitations, and admitted when a place is free", async () => {
     const { organizationId, ownerId, code } = await newInvitation(["viewer"]);
     const provider = { ...anyProvider, organizationId, emailDomains: [`${organizationId}.test`] };
     const claims = { ...anyClaims, subject: randomUUID(), email: `anna@${organizationId}.test` };

@@ -8,7 +8,7 @@ import { insertChildren } from "../../src/store/jobs/child-jobs.ts";
 onEveryStore((home) => {
   const opened = useDatabase(home);
 
-  test("the counts of several roots are written in the order of the roots, so that two nodes never wait for each other crosswise", async () => {
+  test("the counts of several roots are written in the order of the roots, so that two nodes never wait for each other", async () => {
     const organizationId = randomUUID();
     const insert = "INSERT INTO organization VALUES ($1, $1::uuid::text, 'test', now(), now(), NULL)";
     await opened.database.query(said(insert), [organizationId]);

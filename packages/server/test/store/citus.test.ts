@@ -57,7 +57,7 @@ afterAll(async () => {
   await citus.remove();
 });
 
-test("the script distributes every organizations' table, and the service knows every other table that shares a transaction", async () => {
+test("the script distributes every table of organizations, and the service knows every other table that shares a transaction", async () => {
   const known = await tableNames("SELECT logicalrelid::text AS name FROM pg_dist_partition WHERE partmethod = 'h'");
   expect(known).toEqual([...organizationTables].sort());
   const all = await tableNames(
@@ -84,7 +84,7 @@ test("the script leaves every foreign key as it was", async () => {
   }
 });
 
-test("a store that is not distributed yet is one server, although Citus is installed", async () => {
+test("a store that is not distributed yet counts as one server, even if Citus is installed", async () => {
   const undistributed = await makeCitusStandIn(false);
   const plain = await openStore(readConfig({ DATABASE_URL: undistributed.url }));
   try {
@@ -97,7 +97,7 @@ test("a store that is not distributed yet is one server, although Citus is insta
   }
 });
 
-test("the script says what is missing where there is no Citus", async () => {
+test("the script reports a missing Citus", async () => {
   const plain = await openRowsOnly();
   try {
     const ran = plain.client.query(`BEGIN; ${distributeScript()} COMMIT`);
@@ -107,7 +107,7 @@ test("the script says what is missing where there is no Citus", async () => {
   }
 });
 
-test("a table that is new since the store was distributed is made known when the service starts", async () => {
+test("a table that is newer than the distribution of the store is registered at the start of the service", async () => {
   await citus.client.query("CREATE TABLE kept_letter (letter_id uuid PRIMARY KEY, user_id uuid REFERENCES app_user)");
   const other = await openStore(readConfig({ DATABASE_URL: citus.url }));
   await other.close();
@@ -118,14 +118,14 @@ test("a table that is new since the store was distributed is made known when the
   );
 });
 
-test("organizations are of one group if and only if they live on one shard", async () => {
+test("organizations are in one group if and only if they are on one shard", async () => {
   const shards = await shardsOfOrganizations();
   const groups = new Set(shards.map(({ shard, organizationId }) => `${shard} ${database.groupOf(organizationId)}`));
   expect(groups.size).toBe(4);
   expect(new Set(shards.map(({ organizationId }) => database.groupOf(organizationId))).size).toBe(4);
 });
 
-test("every search over all organizations finds the same rows as on one server, by one command for each worker", async () => {
+test("every search over all organizations finds the same rows as on one server, with one command for each worker", async () => {
   const searches = [...statements.values()].filter(({ scope }) => scope === "maintenance");
   expect(searches.length).toBeGreaterThan(15);
   const found: string[] = [];
@@ -145,7 +145,7 @@ test("every search over all organizations finds the same rows as on one server, 
   expect(found).toContain("find_orphaned_calls");
 });
 
-test("a search that goes on after its last row leaves none out, whichever worker has it", async () => {
+test("a search that continues after its last row omits none, whichever worker has it", async () => {
   const seen: string[] = [];
   for (let after: string | null = null; ; after = seen.at(-1) ?? null) {
     const page = await listAllOrganizationIds(database, after, 7);
@@ -157,18 +157,18 @@ test("a search that goes on after its last row leaves none out, whichever worker
   expect(versions.length).toBe(10);
 });
 
-test("a limit leaves no worker out", async () => {
+test("a limit excludes no Citus worker", async () => {
   const due = await findDueJobs(database, now, 6);
   const shards = new Map((await shardsOfOrganizations()).map(({ organizationId, worker }) => [organizationId, worker]));
   expect(due.length).toBe(6);
   expect(new Set(due.map(({ organizationId }) => shards.get(organizationId))).size).toBe(2);
 });
 
-test("the time of the next timer is the earliest of all workers", async () => {
+test("the time of the next timer is the earliest of all Citus workers", async () => {
   expect(await findNextWake(database, now)).toBe(Date.parse("2026-02-28T12:00:00Z"));
 });
 
-test("a worker that is down keeps back its own organizations and no others", async () => {
+test("a Citus worker that is down delays only its own organizations", async () => {
   const reports: (readonly [Worker, string | undefined])[] = [];
   let passedMs = 0;
   const shards = new Shards();
@@ -197,7 +197,7 @@ test("a worker that is down keeps back its own organizations and no others", asy
   expect(reports.at(-1)).toEqual([second, undefined]);
 });
 
-test("a search that found nothing rests, where it says so", async () => {
+test("a search that found nothing rests if it says so", async () => {
   let passedMs = 0;
   const shards = new Shards();
   await shards.learn(database);
@@ -214,7 +214,7 @@ test("a search that found nothing rests, where it says so", async () => {
   expect(await countCommands()).toBe(4);
 });
 
-test("a search that must not leave out organizations fails while a worker is down, and any search fails when all are", async () => {
+test("a search that must cover all organizations fails while a Citus worker is down, and any search fails when all are", async () => {
   const own = await openStore(readConfig({ DATABASE_URL: citus.url }));
   try {
     await citus.client.query("INSERT INTO worker_down VALUES ($1)", [second.host]);
@@ -227,7 +227,7 @@ test("a search that must not leave out organizations fails while a worker is dow
   }
 });
 
-test("a transaction that is refused because a shard was split may be tried again, once the shards are known anew", async () => {
+test("a transaction that is rejected because a shard was split can be tried again once the shards are known anew", async () => {
   let passedMs = 0;
   const shards = new Shards(() => passedMs);
   await shards.learn(database);
@@ -250,13 +250,13 @@ test("a transaction that is refused because a shard was split may be tried again
   }
 });
 
-test("what is refused although the shards are the known ones is the error that it was", async () => {
+test("an error with the known shards is reported unchanged", async () => {
   const refused = database.transaction((transaction) => transaction.query(refuse("0A000"), []));
   await expect(refused).rejects.toThrow("refused");
   await expect(refused).rejects.not.toThrow(TransactionAbortedError);
 });
 
-test("a commit's transaction names its settings to the workers, and is planned for its values", async () => {
+test("a commit's transaction passes its settings to the Citus workers, and is planned for its values", async () => {
   const settings = await database.transaction((transaction) => transaction.query(readSettings, []), {
     lockTimeoutMs: 50,
     isKeyed: true,
@@ -264,7 +264,7 @@ test("a commit's transaction names its settings to the workers, and is planned f
   expect(settings).toEqual([{ planCacheMode: "auto", lockTimeout: "50ms", propagated: "local" }]);
 });
 
-test("an error out of COMMIT that says nothing definite leaves the fate unknown", async () => {
+test("an unclear error at COMMIT leaves the result unknown", async () => {
   await citus.client.query(`
     CREATE TABLE doomed (id integer PRIMARY KEY);
     CREATE FUNCTION fail_late() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'lost' USING ERRCODE = 'XX000'; END $$;

@@ -111,7 +111,7 @@ async function expectFullAndRecovery(service: TestService, disk: string): Promis
 }
 
 describe.skipIf(!mayMount)("on a disk that is really full", () => {
-  test("a PostgreSQL server's tables: the node is not ready until there is room, though it can still beat", async () => {
+  test("a node on a PostgreSQL server is not ready until the tables have room, though it can still beat", async () => {
     const disk = smallDisk(40);
     expect(disk).toBeDefined();
     if (disk === undefined) return;
@@ -143,7 +143,7 @@ describe.skipIf(!mayMount)("on a disk that is really full", () => {
     await expectFullAndRecovery(await started("postgres", { DATABASE_URL: url.href }), disk);
   }, 60_000);
 
-  test("the log of the embedded store: the process ends, and everything that was acknowledged is there at the next start", async () => {
+  test("a node whose embedded store cannot write its log ends, and the next start has everything that was acknowledged", async () => {
     const disk = smallDisk(100);
     expect(disk).toBeDefined();
     if (disk === undefined) return;
@@ -167,7 +167,7 @@ describe.skipIf(!mayMount)("on a disk that is really full", () => {
     expect(await readNotes(database)).toEqual(["after", "before"]);
   }, 60_000);
 
-  test("the embedded store: the node is not ready until there is room", async () => {
+  test("a node on the embedded store is not ready until there is room", async () => {
     const disk = smallDisk(200);
     expect(disk).toBeDefined();
     if (disk === undefined) return;

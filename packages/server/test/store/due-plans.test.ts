@@ -80,7 +80,7 @@ test.each<[name: string, maxPages: number, ask: (db: Database) => Promise<unknow
     200,
     (db) => findCallsOfNode(db, { nodeId, ageMs: 1_000, after: { jobId: uuid(0), branch: "" } }, leftOut, 500),
   ],
-])("%s reads past no backlog", async (name, maxPages, ask) => {
+])("%s reads no rows of a backlog", async (name, maxPages, ask) => {
   const asked = await askedFor(name, ask);
   for (const mode of planModes) {
     const { pages, filtered, scanned } = await costOf(rows.client, asked, mode);
@@ -91,7 +91,7 @@ test.each<[name: string, maxPages: number, ask: (db: Database) => Promise<unknow
   }
 });
 
-test("find_due_jobs_in_turn reads past no backlog where few versions are registered", async () => {
+test("find_due_jobs_in_turn reads no rows of a backlog if few versions are registered", async () => {
   const few = versions.slice(0, 4);
   const asked = await askedFor("find_due_jobs_in_turn", (db) => findDueJobsInTurn(db, now, few, [], bounds));
   for (const mode of planModes) {

@@ -84,12 +84,12 @@ describe("an open store", () => {
     expect(await syncsOf(() => addNote(database, "four"))).toBeGreaterThan(0);
   });
 
-  test("syncs nothing for who only reads", async () => {
+  test("syncs nothing for reads", async () => {
     expect(await syncsOf(() => database.transaction(readNotes))).toBe(0);
     expect(await syncsOf(() => readNotes(database))).toBe(0);
   });
 
-  test("goes on after it ran out of something in the middle of a transaction, without what that had written", async () => {
+  test("continues after an error in the middle of a transaction, without the writes of that transaction", async () => {
     const counted = { ...said<{ count: number }>("SELECT count(*) AS count FROM note"), planned: "once" } as const;
     const [before] = await database.query(counted, []);
     const outOfMemory = said("DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '53200'; END $$");
@@ -109,22 +109,22 @@ describe("an open store", () => {
     expect(await readNotes(database)).not.toContain("given up");
   });
 
-  test("lets nobody else on the machine look into it, also where its directory is open to them", async () => {
+  test("denies other users of the machine access, even if its directory is open to them", async () => {
     expect((await stat(join(directory, "postgres"))).mode & 0o777).toBe(0o700);
   });
 
-  test("is open once at a time, also within one process", async () => {
+  test("can be open only once at a time, also within one process", async () => {
     await expect(openEmbedded({ ...usual, dataDir: directory })).rejects.toBeInstanceOf(DirectoryLockedError);
   });
 });
 
-test("a data directory that the service makes is private", async () => {
+test("a data directory that the service creates is private", async () => {
   const directory = join(emptyDirectory(), "made", "by", "the", "service");
   lockDirectory(directory)();
   expect((await stat(directory)).mode & 0o777).toBe(0o700);
 });
 
-test("a second process is kept off, gets in when the first was killed, and finds all that this had reported as committed", async () => {
+test("a second process cannot open the store, can do so after the first was killed, and finds everything that the first acknowledged", async () => {
   const directory = await copyOfTemplate();
   const first = await openInProcess(directory);
   const contents = Array.from({ length: 40 }, (_, index) => `note ${String(index).padStart(2, "0")}`);
@@ -142,7 +142,7 @@ test("a second process is kept off, gets in when the first was killed, and finds
   expect(notes.filter((content) => content !== "on its way")).toEqual(contents);
 });
 
-test("a creation that was interrupted is begun anew, also while its remains are still at work", async () => {
+test("an interrupted creation starts again, even while its remains are still running", async () => {
   const directory = emptyDirectory();
   await mkdir(join(directory, "postgres.unfinished-1"), { recursive: true });
   await writeFile(join(directory, "postgres.unfinished-1", "PG_VERSION"), "18\n");
@@ -167,7 +167,7 @@ async function unfinishedOf(directory: string): Promise<string[]> {
 
 const canInject = spawnSync("strace", ["-qq", "-e", "trace=none", "true"]).status === 0;
 
-test.skipIf(!canInject)("a commit whose sync fails is not reported, and the process ends", async () => {
+test.skipIf(!canInject)("a commit whose sync fails is not acknowledged, and the process ends", async () => {
   const directory = await copyOfTemplate();
   const child = await openInProcess(directory);
   expect(await child.ask("before")).toBe("before");

@@ -53,7 +53,7 @@ onEveryStore((home) => {
     ["of one workflow in one status", { status: "FAILED" }, "job_by_workflow_status"],
     ["of one workflow that succeeded", { status: "SUCCEEDED" }, "job_by_workflow"],
     ["of one version's number", { versionNumber: 2 }, "job_by_workflow"],
-  ] as const)("a list of the jobs %s goes by an index", async (_name, filters, index) => {
+  ] as const)("a list of the jobs %s uses an index", async (_name, filters, index) => {
     const plans = await plansOf(service.running.database, search.organizationId, (reader) =>
       listJobs(reader, { ...search, ...filters }, "newest", null, 26),
     );
@@ -61,7 +61,7 @@ onEveryStore((home) => {
     expect(plans.join("\n")).not.toMatch(/Seq Scan on job\b|Sort/);
   });
 
-  test("a list of one version's jobs goes by the index of its workflow's jobs", async () => {
+  test("a list of one version's jobs uses the index of its workflow's jobs", async () => {
     const plans = await plansOf(service.running.database, search.organizationId, (reader) =>
       listJobs(reader, { ...search, workflowId: null, versionId: oldVersionId }, "newest", null, 26),
     );
@@ -69,7 +69,7 @@ onEveryStore((home) => {
     expect(plans.join("\n")).not.toMatch(/Seq Scan on job\b/);
   });
 
-  test("a list of a job's children looks at these alone, however many jobs there are", async () => {
+  test("a list of a job's children reads only these, however many jobs there are", async () => {
     const { database } = service.running;
     const parentJobId = randomUUID();
     await run(

@@ -43,7 +43,7 @@ onEveryStore((home) => {
   const first: CallName = { branch: "fan-out:1[0]", step: "pack", visit: 1, epoch: 2 };
   const second: CallName = { branch: "fan-out:1[1]", step: "pack", visit: 1, epoch: 3 };
 
-  test("calls of one job in different branches do not disturb each other", async () => {
+  test("calls of one job in different branches do not affect each other", async () => {
     const { key, write, keyOf } = await newJob();
     const [node, other] = [randomUUID(), randomUUID()];
     const held = async () => (await findCalls(opened.database, key)).map(({ epoch, nodeId }) => [epoch, nodeId]).sort();
@@ -85,7 +85,7 @@ onEveryStore((home) => {
     expect(await held()).toEqual([]);
   });
 
-  test("the next call of a branch takes the place of the one before, whose epoch leads to nothing any more", async () => {
+  test("the next call of a branch replaces the one before, whose epoch is then unknown", async () => {
     const { key, write, keyOf } = await newJob();
     const [node, other] = [randomUUID(), randomUUID()];
     const next = { ...main, step: "ship", epoch: 4 };
@@ -108,7 +108,7 @@ onEveryStore((home) => {
     ]);
   });
 
-  test("the calls of a node are found in parts, and no branch is left out", async () => {
+  test("the calls of a node are found in parts, and no branch is omitted", async () => {
     const { key, write } = await newJob();
     const node = randomUUID();
     await write(node, { made: [main, first, second].map((call) => ({ ...call, begun: true })), callCount: 3 });
@@ -125,7 +125,7 @@ onEveryStore((home) => {
     expect(found).toEqual(["", "fan-out:1[0]", "fan-out:1[1]"]);
   });
 
-  test("a call of an organization that is not in the store is not written in silence", async () => {
+  test("a call of an organization that is not in the store is not written silently", async () => {
     const { write } = await newJob();
     const change = { organizationId: randomUUID(), made: [{ ...main, begun: true }], callCount: 1 };
     await expect(write(randomUUID(), change)).rejects.toThrow("Of 1 calls 0 were written.");

@@ -8,7 +8,7 @@ import { insertValues, readValues, readValuesInPortions } from "../../src/store/
 onEveryStore((home) => {
   const opened = useDatabase(home);
 
-  test("values are the same whether they are read at once or in portions, whatever fits", async () => {
+  test("values are the same whether they are read at once or in portions of any size", async () => {
     const { database } = opened;
     const key = { organizationId: randomUUID(), jobId: randomUUID() };
     const insert = "INSERT INTO organization VALUES ($1, $1::uuid::text, 'test', now(), now(), NULL)";

@@ -64,7 +64,7 @@ test.each([
   { name: "update_jobs", table: "job" },
   { name: "mark_calls_begun", table: "job_call" },
   { name: "put_job_calls", table: "job_call" },
-])("$name leaves the indexes alone where it changes no column of theirs", async ({ name, table }) => {
+])("$name does not touch the indexes if it changes none of their columns", async ({ name, table }) => {
   const keyed = keyedStatements.find((one) => one.name === name);
   // The other tests have filled the pages with rows that they rolled back.
   await rows.client.query(`VACUUM ${table}`);

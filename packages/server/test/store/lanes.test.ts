@@ -20,7 +20,7 @@ function underWay(reads: readonly Promise<unknown>[]) {
   return state;
 }
 
-test("the work of others between its statements counts as no organization's reading", async () => {
+test("other work between its statements does not count as an organization's reading", async () => {
   const pool = new pg.Pool();
   let now = 0;
   const bounds = { maxRunning: 1, maxRunningPerOrganization: 1, deadlineMs: 500 };
@@ -56,7 +56,7 @@ describe("on a PostgreSQL server", () => {
     await reads.end;
   });
 
-  test("one organization's long reads leave connections to another's", async () => {
+  test("one organization's long reads leave connections for another's", async () => {
     const { database } = service.running;
     const reads = underWay(sleeps(database.reader(randomUUID()), 1.8, 20));
     await database.reader(randomUUID()).query(backendOf, []);
@@ -64,7 +64,7 @@ describe("on a PostgreSQL server", () => {
     await reads.end;
   });
 
-  test("a read that takes longer than its time is given up, whether it ran or waited for its turn", async () => {
+  test("a read that exceeds its time is aborted, whether it ran or waited for its turn", async () => {
     const { database } = service.running;
     const organizationId = randomUUID();
     const reads = await Promise.allSettled(sleeps(database.reader(organizationId), 9, 4));
@@ -80,7 +80,7 @@ describe("on a PostgreSQL server", () => {
     [8, { engine: 2, requests: 4, reads: 2 }],
     [12, { engine: 4, requests: 5, reads: 3 }],
     [200, { engine: 66, requests: 84, reads: 50 }],
-  ])("%i connections are shared out among the lanes", (poolSize, sizes) => {
+  ])("%i connections are divided among the lanes", (poolSize, sizes) => {
     expect(laneSizes(poolSize)).toEqual(sizes);
   });
 });
@@ -88,7 +88,7 @@ describe("on a PostgreSQL server", () => {
 onEveryStore((home) => {
   const service = useService(home);
 
-  test("organizations take turns, however many reads one of them asks for", async () => {
+  test("organizations take turns, however many reads one of them requests", async () => {
     const { database } = service.running;
     const done: string[] = [];
     const read = (name: string, organizationId: string) =>
@@ -109,7 +109,7 @@ onEveryStore((home) => {
 onEveryStore((home) => {
   const service = useService(home, { STEPWELL_READ_TIMEOUT_MS: "600" });
 
-  test("a read of many statements is given up when its time is over", async () => {
+  test("a read of many statements is aborted at the end of its time", async () => {
     const reader = service.running.database.reader(randomUUID());
     const begun = performance.now();
     await expect(
@@ -145,7 +145,7 @@ onEveryStore((home) => {
     expect(tookMs).toBeLessThan(10 * limitMs);
   }
 
-  test("a statement of a user that takes too long is given up, and the next one runs", async () => {
+  test("a user's statement that takes too long is aborted, and the next one runs", async () => {
     const { database } = service.running;
     const { requests } = database;
     await expectGivenUp(() => database.reader(randomUUID()).query(long, []), ReadDeadlineError);
@@ -153,7 +153,7 @@ onEveryStore((home) => {
     expect(await requests.query(backendOf, [])).toHaveLength(1);
   });
 
-  test("nothing of a transaction is kept whose statement takes too long", async () => {
+  test("a transaction whose statement takes too long is rolled back completely", async () => {
     const { database } = service.running;
     await createNotes(database);
     const change = database.requests.transaction(async (transaction) => {
@@ -165,7 +165,7 @@ onEveryStore((home) => {
     expect(await readNotes(database)).toEqual(["kept"]);
   });
 
-  test("a statement behind a long one waits until that one's time limit, and no longer", async () => {
+  test("a statement that waits behind a long one waits only until that one's time limit", async () => {
     const { database } = service.running;
     const reads = Array.from({ length: 2 }, () => database.reader(randomUUID()).query(long, []));
     const all = Promise.allSettled(reads);

@@ -23,7 +23,7 @@ async function appliedMigrations(database: Database): Promise<Applied[]> {
   return await database.query(list, []);
 }
 
-test("nodes that start at once on an empty database apply each migration once between them", async () => {
+test("nodes that start at the same time on an empty database apply each migration once in total", async () => {
   const { url, remove } = await newDatabase("empty");
   onTestFinished(remove);
   const config = readConfig({ DATABASE_URL: url });
@@ -62,14 +62,14 @@ onEveryStore((home) => {
     });
     afterAll(() => database.close());
 
-    test.each(Object.entries(jobRows))("takes a job that is %s", async (_name, row) => {
+    test.each(Object.entries(jobRows))("accepts a job that is %s", async (_name, row) => {
       await insertJobRow(database, row);
     });
 
     const { pending, calling, retrying, succeeded, failed, cancelled } = jobRows;
     const at = succeeded.finished_at;
     test.each<[string, JobRow]>([
-      ["in a status that there is none", { ...pending, status: "PAUSED" }],
+      ["in an unknown status", { ...pending, status: "PAUSED" }],
       ["finished, without the time", { ...succeeded, finished_at: null }],
       ["failed, without the time", { ...failed, finished_at: null }],
       ["cancelled, without the time", { ...cancelled, finished_at: null }],
@@ -85,13 +85,13 @@ onEveryStore((home) => {
       ["pending, awaiting an event", { ...pending, awaiting_event_ids: ["approved"] }],
       ["without any history", { ...retrying, sequence: 0 }],
       ["at an epoch before the first", { ...retrying, lease_epoch: -1 }],
-    ])("refuses a job that is %s", async (_name, row) => {
+    ])("rejects a job that is %s", async (_name, row) => {
       // The SQLSTATE of a violated check.
       await expect(insertJobRow(database, row)).rejects.toMatchObject({ code: "23514" });
     });
   });
 
-  test("organizations that were there before there were keys get one each, the oldest of a name the plain one", async () => {
+  test("organizations from before the introduction of keys get one each, and the oldest of a name gets the plain one", async () => {
     const before = await openStore(config);
     await undoKeys(before);
     const names = [
@@ -125,7 +125,7 @@ onEveryStore((home) => {
     for (const key of keys.values()) expect(key).toMatch(new RegExp(organizationKeyPattern));
   });
 
-  test("an event is sent for a step and its visit, or for neither", async () => {
+  test("an event is sent for a step and its visit, or without both", async () => {
     const database = await openStore(config);
     onTestFinished(() => database.close());
     const insert = said(
@@ -138,7 +138,7 @@ onEveryStore((home) => {
     await expect(database.query(insert, [id, 3, "approve", null])).rejects.toMatchObject({ code: "23514" });
   });
 
-  test("a second start applies nothing, and a store that is newer than the program is refused with what to do", async () => {
+  test("a second start applies nothing, and a store that is newer than the program is rejected with what to do", async () => {
     const first = await openStore(config);
     const applied = await appliedMigrations(first);
     await first.close();

@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => rows.close());
 
-test("every statement of organizations names them at each table that it reads (rule 1)", async () => {
+test("every statement on organizations' tables names the organization at each table (rule 1)", async () => {
   const offenders: string[] = [];
   for (const statement of statements.values()) {
     if (statement.scope !== "organization") continue;
@@ -61,7 +61,7 @@ test("the organizations' tables are those whose primary key begins with the orga
   expect(found.map(({ table }) => table).sort()).toEqual([...organizationTables].sort());
 });
 
-test("no unique index of an organizations' table goes across organizations (rule 6)", async () => {
+test("no unique index of an organizations' table spans organizations (rule 6)", async () => {
   const { rows: found } = await rows.client.query<{ table: string; index: string }>(
     `SELECT indrelid::regclass::text AS table, indexrelid::regclass::text AS index
      FROM pg_index
@@ -71,7 +71,7 @@ test("no unique index of an organizations' table goes across organizations (rule
   expect(found.filter(({ table }) => organizationTables.has(table))).toEqual([]);
 });
 
-test("a foreign key of an organizations' table leads to another one, by the organization (rule 6)", async () => {
+test("a foreign key of an organizations' table refers to another one, by the organization (rule 6)", async () => {
   const { rows: found } = await rows.client.query<{ from: string; to: string; definition: string }>(
     `SELECT conrelid::regclass::text AS from, confrelid::regclass::text AS to, pg_get_constraintdef(oid) AS definition
      FROM pg_constraint WHERE contype = 'f'`,
@@ -87,7 +87,7 @@ test("a foreign key of an organizations' table leads to another one, by the orga
   }
 });
 
-test("no table has a trigger of ours (rule 6)", async () => {
+test("no table has a trigger of the service (rule 6)", async () => {
   const { rows: found } = await rows.client.query("SELECT tgname FROM pg_trigger WHERE NOT tgisinternal");
   expect(found).toEqual([]);
 });

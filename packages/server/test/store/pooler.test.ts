@@ -12,7 +12,7 @@ test.each([
   ["by transactions, and forgets statements", { sharesSessions: true, keepsStatements: false }],
   ["by transactions, and keeps statements", { sharesSessions: true, keepsStatements: true }],
   ["by sessions", { sharesSessions: false, keepsStatements: false }],
-])("a pooler that works %s is known", async (_how, { sharesSessions, keepsStatements }) => {
+])("a pooler that works %s is recognized", async (_how, { sharesSessions, keepsStatements }) => {
   const pooler = await ScriptedPooler.start({ sharesSessions, keepsStatements });
   onTestFinished(() => pooler.stop());
   expect(await examinePooler(pooler.url, 5_000)).toEqual({
@@ -38,7 +38,7 @@ const settings = statement<{ statementMs: string; idleMs: string }>(
 );
 
 test.each(["the server itself", "a pooler"])(
-  "through %s each statement has its time, and no session keeps it",
+  "each statement has its time limit through %s, and no session keeps it",
   async (way) => {
     const proxy = await TcpProxy.before(inject("postgresUrl"));
     onTestFinished(() => proxy.stop());
@@ -66,7 +66,7 @@ test.each(["the server itself", "a pooler"])(
   },
 );
 
-test("a statement by itself through a pooler is committed before it is answered, and one that fails leaves its connection well", async () => {
+test("a single statement through a pooler is committed before it is answered, and a failed one leaves its connection usable", async () => {
   const { url, remove } = await newDatabase("empty");
   onTestFinished(remove);
   const proxy = await TcpProxy.before(url);

@@ -113,7 +113,7 @@ describe.each(["refuse", "freeze"] as const)("while the database is out of reach
     }
   });
 
-  test("the service says that it is not ready, lives on, and finds its way back by itself", async () => {
+  test("the service reports that it is not ready, stays alive, and recovers by itself", async () => {
     await proxy[kind]();
 
     await until(isNotReady);
@@ -143,7 +143,7 @@ describe.each(["refuse", "freeze"] as const)("while the database is out of reach
     expect(body).toMatchObject({ status: "SUCCEEDED", steps: [{ attempts: 2 }] });
   });
 
-  test("a node that is told to stop stops", async () => {
+  test("a node that is told to stop ends its process", async () => {
     const leaving = await startService();
     const organization = await leaving.newOrganization();
     const calling = await deploy(organization.api, callingDefinition("held"));
@@ -159,13 +159,13 @@ describe.each(["refuse", "freeze"] as const)("while the database is out of reach
   });
 });
 
-test("a node stops though a transaction never gives its connection back", async () => {
+test("a node stops even if a transaction never returns its connection", async () => {
   const leaving = await startService();
   void leaving.running.database.transaction(() => new Promise(() => {}));
   await leaving.stop();
 });
 
-test("while connections break again and again every job is accepted once, and the process lives", async () => {
+test("every job is accepted once and the process survives while connections break again and again", async () => {
   const { api } = await service.newOrganization();
   const { workflowId } = await deploy(api, straightDefinition);
   const keys = Array.from({ length: 40 }, () => randomUUID());
@@ -200,7 +200,7 @@ test("while connections break again and again every job is accepted once, and th
   expect(body.jobs.map((job) => job.status)).toEqual(keys.map(() => "SUCCEEDED"));
 });
 
-test("a statement that is stuck until the server ends its session is made again", async () => {
+test("a statement that is stuck until the server ends its session is repeated", async () => {
   const patient = await startService({ STEPWELL_DATABASE_TIMEOUT_MS: "300", STEPWELL_COMMIT_TIMEOUT_MS: "10000" });
   onTestFinished(() => patient.stop());
   const { api } = await patient.newOrganization();
@@ -215,7 +215,7 @@ test("a statement that is stuck until the server ends its session is made again"
   expect(body.jobs.map((job) => [job.jobId, job.status])).toEqual([[jobId, "SUCCEEDED"]]);
 });
 
-describe("a commit whose answer does not come", () => {
+describe("a commit without an answer", () => {
   const fates = ["answer-swallowed", "lost", "late"] as const;
 
   // These tests check the outcome of a commit, and not how soon it is known.
@@ -244,7 +244,7 @@ describe("a commit whose answer does not come", () => {
     expect(rowCount).toBeGreaterThan(0);
   }
 
-  test.each(fates)("makes one job, and its caller is answered (%s)", async (fate) => {
+  test.each(fates)("creates one job, and its caller is answered (%s)", async (fate) => {
     const { api } = await patient.newOrganization();
     const { workflowId } = await deploy(api, straightDefinition);
 
@@ -259,7 +259,7 @@ describe("a commit whose answer does not come", () => {
     expect(entries.filter((entry) => entry.type === "job.submitted")).toHaveLength(1);
   });
 
-  test.each(fates)("counts an event once, also where the job would take it again (%s)", async (fate) => {
+  test.each(fates)("counts an event once, even if the job could accept it again (%s)", async (fate) => {
     const { api } = await patient.newOrganization();
     const { workflowId } = await deploy(api, loopDefinition);
     const { jobId } = await submitAndWait(api, workflowId);

@@ -58,7 +58,7 @@ test.each<[name: string, statement: string, ask: (db: Database) => Promise<unkno
   ["the first page of held tasks", "list_held_tasks", (db) => listHeldTasks(db, key, null, limit)],
   ["a page of held tasks", "list_held_tasks", (db) => listHeldTasks(db, key, { worker: "worker 3", ...deep }, limit)],
   ["the names of queues", "list_busy_queues", (db) => listBusyQueues(db, key.organizationId, 100)],
-])("%s costs what its rows cost", async (_name, statement, ask) => {
+])("%s costs only as much as its rows", async (_name, statement, ask) => {
   const asked = await askedFor(statement, ask);
   for (const mode of planModes) {
     const { pages, filtered, scanned } = await costOf(rows.client, asked, mode);

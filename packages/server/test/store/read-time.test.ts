@@ -15,7 +15,7 @@ test("an organization that reads for a moment does not rest", () => {
   expect([500, 500, 500].map((ms) => time.spend("own", ms))).toEqual([0, 0, 0]);
 });
 
-test("an organization that reads all the time gets a third of it, and the others do not rest for it", () => {
+test("an organization that reads all the time gets a third of the time, and the others do not rest because of it", () => {
   const { time, pass } = timeByHand();
   let readMs = 0;
   let passedMs = 0;

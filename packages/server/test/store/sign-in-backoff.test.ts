@@ -16,7 +16,7 @@ onEveryStore((home) => {
   const claim = (subject: ReturnType<typeof accountSubject>, when: number) =>
     claimAttempt(service.running.database, [subject], when);
 
-  test("attempts that are free stay free on a node whose clock is behind", async () => {
+  test("free attempts stay free on a node whose clock is behind", async () => {
     const subject = addressSubject(randomUUID());
     expect(await claim(subject, at)).toMatchObject([{ count: 1 }]);
     expect(await claim(subject, at - 50)).toMatchObject([{ count: 2 }]);
@@ -31,7 +31,7 @@ onEveryStore((home) => {
     expect(await claim(subject, at + 3_000)).toMatchObject([{ count: 7 }]);
   });
 
-  test("an attempt that is given back blocks nobody, on no node's clock", async () => {
+  test("an attempt that is returned blocks no user, on no node's clock", async () => {
     const subject = accountSubject(`${randomUUID()}@example.com`);
     for (let count = 1; count <= 4; count += 1) await claim(subject, at);
     const fifth = (await claim(subject, at)) ?? [];

@@ -67,11 +67,11 @@ test.each([
   ["14: leaves nothing behind in a session", "global", "SELECT pg_advisory_lock($1)"],
   ["14: leaves nothing behind in a session", "global", "LISTEN jobs"],
   ["14: leaves nothing behind in a session", "global", "SELECT set_config('work_mem', '64kB', false)"],
-] as const)("the check of rule %s notices a statement that breaks it", (rule, scope, text) => {
+] as const)("the check of rule %s detects a statement that breaks it", (rule, scope, text) => {
   expect(rules[rule]?.({ scope, text })).toBe(true);
 });
 
-test("acknowledging paths never answer a conflict with nothing (rule 5)", () => {
+test("acknowledging statements never answer a conflict with nothing (rule 5)", () => {
   const silent = [...statements.values()].filter((statement) => statement.text.includes("DO NOTHING"));
   // None of these statements acknowledges anything: two wait for another node that does the same work, and two refuse a number or a name that is taken.
   const expected = ["claim_organization_key", "claim_schema_migration", "insert_audit_seal", "insert_workflow"];

@@ -45,7 +45,7 @@ onEveryStore((home) => {
     return await findWaitingLines(opened.database, key, after?.workflowId, count);
   }
 
-  test("each of a thousand workflows has its turn before any has its second one", async () => {
+  test("each of a thousand workflows has its first turn before any has its second", async () => {
     const key = await queueWith(2_000, 1_000);
     const seen: number[] = [];
     let lines = await turnsOf(key, 7);
@@ -57,7 +57,7 @@ onEveryStore((home) => {
     expect(seen.slice(1_000)).toEqual([1]);
   });
 
-  test("the turns go round, and a line of a lower priority is told of behind them", async () => {
+  test("the turns go round, and a line of a lower priority comes after them", async () => {
     const key = await queueWith(10, 5, "CASE WHEN n % 5 < 3 THEN 10 ELSE -10 END");
     const [first, second, lower] = await turnsOf(key, 2);
     expect(numbersOf([first, second].flatMap((line) => line ?? []))).toEqual([1, 2]);

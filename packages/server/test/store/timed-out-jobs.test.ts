@@ -12,7 +12,7 @@ const later = "2001-01-31T13:00:00Z";
 const none = { versionIds: [], jobIds: [] };
 
 onEveryStore((home) => {
-  test("jobs whose whole time is up are found, the longest first: not those that have ended, that have time, or that are left out", async () => {
+  test("jobs at their timeout are found, the most overdue first, but not those that have ended, that have time left, or that are left out", async () => {
     const store = await home.prepare();
     onTestFinished(() => store.remove());
     const database = await openStore(readConfig(store.environment));

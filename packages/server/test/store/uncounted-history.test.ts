@@ -70,7 +70,7 @@ onEveryStore((home) => {
     ["from before the rollups", null],
     ["that a commit left uncounted", false],
   ] as const)(
-    "in history %s, a step that runs in several branches lasts in each from its own start",
+    "in history %s, a step that runs in several branches has in each its own duration from its own start",
     async (_, counted) => {
       const { organizationId } = await writeHistory(history, counted);
       const isAllCounted = async () => (await metricRollupsDuty(opened.database).runOnce()) === undefined;
@@ -79,7 +79,7 @@ onEveryStore((home) => {
     },
   );
 
-  test("an entry that names no branch is one of the main line", async () => {
+  test("an entry without a branch belongs to the main line", async () => {
     const { organizationId, jobId } = await writeHistory([[...(history[0] ?? [])]], false);
     const [row] = await readUncounted(opened.database, organizationId, [{ jobId, firstSequence: 1 }]);
     expect(row?.entries.map(({ branch }) => branch)).toEqual(["", first.branch]);

@@ -24,7 +24,7 @@ onEveryStore((home) => {
 
 const hash = fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 });
 
-test("the shard of a hash is the one whose range has it, however the ranges are cut", () => {
+test("the shard of a hash is the one whose range contains it, however the ranges are divided", () => {
   fc.assert(
     fc.property(fc.uniqueArray(hash, { maxLength: 64 }), hash, (cuts, wanted) => {
       const starts = [...new Set([-(2 ** 31), ...cuts])].sort((one, other) => one - other);

@@ -24,7 +24,7 @@ export class AskedServer {
     return this.#server?.endpoint.origin ?? "";
   }
 
-  /** The earliest request of this job that was not asked for here before; waits until it comes. */
+  /** The earliest request of this job that this method has not returned before. Waits until there is one. */
   async nextRequest(jobId: string): Promise<AskedRequest> {
     const request = this.#askedBy(jobId).shift();
     if (request !== undefined) return request;

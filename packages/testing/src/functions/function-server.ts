@@ -21,8 +21,8 @@ export interface FunctionCall {
 export type FunctionAnswer = (call: FunctionCall) => void;
 
 /**
- * Plays the functions' side: `echo` answers at once with its input, `broken` fails at once, and every other function answers when the test
- * says so.
+ * Acts as the cloud functions: `echo` answers at once with its input, `broken` fails at once, and every other function answers when the
+ * test says so.
  */
 export class FunctionServer {
   readonly calls: FunctionCall[] = [];
@@ -51,7 +51,7 @@ export class FunctionServer {
     return { STEPWELL_CLOUD_FUNCTION_ENDPOINT: this.#server?.endpoint.href ?? "" };
   }
 
-  /** The earliest call for this job that was not asked for here before; waits until it comes. */
+  /** The earliest call for this job that this method has not returned before. Waits until there is one. */
   async nextCall(jobId: string): Promise<FunctionCall> {
     const here = this.callsOf(jobId).find((call) => !this.#taken.has(call));
     const call = here ?? (await new Promise<FunctionCall>((resolve) => this.#takersOf(jobId).push(resolve)));

@@ -11,7 +11,7 @@ export const localSettings: HttpSettings = readConfig({
   STEPWELL_HTTP_STEP_ALLOWED_ADDRESSES: "127.0.0.0/8,localhost",
 });
 
-/** The service's defaults, with which it may not. */
+/** The service's defaults, with which a step may not call this machine. */
 export const defaultSettings: HttpSettings = readConfig({});
 
 export interface HttpCall extends Omit<Partial<CallRequest>, "config"> {
@@ -20,7 +20,7 @@ export interface HttpCall extends Omit<Partial<CallRequest>, "config"> {
   readonly resolve?: ResolveHost;
 }
 
-/** Makes one call by an executor of its own. */
+/** Makes one call with a new executor. */
 export async function callHttp(config: JsonObject, call: HttpCall = {}): Promise<CallResult> {
   const { signal = new AbortController().signal, settings = localSettings, resolve, ...request } = call;
   const executor = http(settings, resolve);

@@ -1,7 +1,7 @@
 import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
 
-/** A real name server on this machine: what it answers for IPv4 is up to the test, and for IPv6 it has no records. */
+/** A real name server on this machine: the test chooses its answers for IPv4, and for IPv6 it has no records. */
 export class NameServer implements AsyncDisposable {
   readonly #socket: Socket = createSocket("udp4");
   /** The names that it was asked for, once for each question about IPv4. */
@@ -49,7 +49,7 @@ function answerTo(query: Buffer, end: number, addresses: readonly string[] | und
   header.writeUInt16BE(0x8180 | (addresses === undefined ? 3 : 0), 2);
   header.writeUInt16BE(1, 4);
   header.writeUInt16BE(given.length, 6);
-  // Each record points back to the name of the question, is of type A and class IN, and lives no second.
+  // Each record points back to the name of the question, is of type A and class IN, and has a lifetime of 0 seconds.
   const record = [0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4];
   const records = given.map((address) => Buffer.from([...record, ...address.split(".").map(Number)]));
   return Buffer.concat([header, query.subarray(12, end), ...records]);

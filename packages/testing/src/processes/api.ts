@@ -1,4 +1,4 @@
-/** The HTTP API as plain JSON calls, for what is not measured: making workflows, reading what came of it all. */
+/** The HTTP API as plain JSON calls, for work that is not measured: creating workflows and reading results. */
 export class Api {
   readonly #baseUrl: string;
   readonly #token: string;

@@ -13,7 +13,7 @@ export interface DatabaseServer {
   stop(): Promise<void>;
 }
 
-/** A server of somebody else: we create and drop only our own databases there. */
+/** A server that belongs to somebody else: this run creates and drops only its own databases there. */
 export function externalServer(url: string): DatabaseServer {
   const run = async (sql: string) => {
     const client = new pg.Client({ connectionString: url });
@@ -71,7 +71,7 @@ export class PostgresServer implements DatabaseServer {
   }
 
   async dropDatabase(): Promise<void> {
-    // The whole directory goes with this run.
+    // The whole directory is deleted with this run.
   }
 
   async stop(): Promise<void> {
@@ -86,7 +86,7 @@ export class PostgresServer implements DatabaseServer {
     for (let attempt = 0; attempt < 500 && killed.some(isAlive); attempt += 1) await sleep(10);
   }
 
-  /** The server hangs: connections stay open, new ones are taken, and nothing is answered until it thaws. */
+  /** The server hangs: connections stay open, new ones are accepted, and nothing is answered until it continues. */
   freeze(): void {
     this.#signalAll("SIGSTOP");
   }

@@ -67,7 +67,7 @@ export class ServiceProcess {
     await this.#until(async () => (await this.healthStatus()) === 200, timeoutMs);
   }
 
-  /** Waits until the service is ready and has made an owner, an organization and a sample of everything. */
+  /** Waits until the service is ready and has created its owner, its organization and its samples. */
   async seeded(): Promise<DevFile> {
     await this.ready();
     await this.#until(async () => readDevFile(this.#options.home.dataDir) !== undefined, 60_000);
@@ -88,7 +88,7 @@ export class ServiceProcess {
     }
   }
 
-  /** Asks it to leave in order, and waits until it has. */
+  /** Asks the service to stop in order, and waits until it has ended. */
   async stop(): Promise<void> {
     this.#child.kill("SIGTERM");
     const hasLeft = await Promise.race([this.#ended.then(() => true), sleep(30_000, false, { ref: false })]);
@@ -97,7 +97,7 @@ export class ServiceProcess {
     throw new Error(`The service did not leave within 30 s of SIGTERM.\n${this.logTail()}`);
   }
 
-  /** Takes it away at once, as a power switch takes a process. */
+  /** Kills the process at once, as a power failure would. */
   async kill(): Promise<void> {
     this.#signalGroup("SIGKILL");
     await this.#ended;

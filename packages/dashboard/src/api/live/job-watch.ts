@@ -14,20 +14,23 @@ export interface JobFeed {
 
 const nothing: JobFeed = { entries: [], connection: "connecting" };
 const pollMs = 2_000;
-/** A finished job may be resumed by somebody else. */
+/** Another user may resume a finished job. */
 const finishedPollMs = 10_000;
-/** The stream has this long to tell of something that was done on this page. Then the page asks. */
+/** The stream has this long to report a change that was made on this page. Then the page asks. */
 const ownActMs = 1_000;
 
 const watches = new Set<JobWatch>();
 
-/** Makes the page look for what somebody has just done with the job on it. */
+/** Makes the page look at once for the result of a user's action on the job. */
 export function expectNews({ organizationId, jobId }: JobKey): void {
   sharedStream.lookAgain();
   for (const watch of watches) if (watch.name === `${organizationId}/${jobId}`) watch.expectNews();
 }
 
-/** Follows one job for as long as somebody listens: by the stream that all pages share, or by asking where nothing comes by it. */
+/**
+ * Follows one job while it has listeners: by the stream that all pages share, or by asking if nothing comes by the
+ * stream.
+ */
 export class JobWatch {
   readonly name: JobName;
   readonly #key: JobKey;
@@ -150,7 +153,10 @@ export class JobWatch {
     }
   }
 
-  /** Adds the entries that come next. Others are here already, or follow on some that this page has just asked for. */
+  /**
+   * Adds the entries that come next. All other entries are here already, or come after entries that this page has just
+   * requested.
+   */
   #add(received: readonly HistoryEntry[]): void {
     let next = this.sequence + 1;
     const fresh = received.filter(({ sequence }) => {

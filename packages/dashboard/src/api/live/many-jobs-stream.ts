@@ -26,11 +26,11 @@ export const silenceMs = 12_000;
 export const firstSignMs = 3_000;
 /** The service follows no more jobs on one stream. The pages of the others ask by themselves. */
 const maxJobs = 50;
-/** The type of the event that tells of a job that cannot be read. */
+/** The type of the event that reports a job which cannot be read. */
 const unreadable = "job.unreadable";
 const firstPauseMs = 250;
 const longestPauseMs = 8_000;
-/** The pause when all jobs have ended. Somebody else may resume one of them, and asking costs almost nothing. */
+/** The pause when all jobs have ended. Another user may resume one of them, and asking costs almost nothing. */
 const endedPauseMs = 10_000;
 /** The pause after a stream that was held back. The cause, such as a proxy, will not be gone a moment later. */
 const heldBackPauseMs = 60_000;
@@ -69,7 +69,7 @@ export class ManyJobsStream {
     if (!isSame) this.#next();
   }
 
-  /** Looks at once, because somebody has just done something with a job: one that had ended may go on. */
+  /** Looks at once after a user's action on a job, since a job that had ended may go on. */
   readonly lookAgain = (): void => {
     if (this.#outcome === "ended" || this.#outcome === "lost") this.#next();
   };
@@ -153,7 +153,7 @@ export class ManyJobsStream {
       else if (type === unreadable) this.#tell({ type: "unreadable", name, problem: told.problem as Problem });
     }
     for (const [name, entries] of received) {
-      // Somebody may have asked for earlier entries of it meanwhile.
+      // A listener may have asked for earlier entries of it meanwhile.
       for (const { sequence } of entries)
         if (this.#sequences.get(name) === sequence - 1) this.#sequences.set(name, sequence);
       this.#tell({ type: "entries", name, entries });

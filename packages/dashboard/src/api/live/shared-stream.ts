@@ -2,7 +2,7 @@ import { baseUrl } from "../../base-url.ts";
 import { session } from "../../session/session.ts";
 import { type JobName, ManyJobsStream, type Positions, type StreamNews } from "./many-jobs-stream.ts";
 
-/** Somebody on this page who follows a job. */
+/** A listener on this page that follows a job. */
 export interface JobListener {
   readonly name: JobName;
   /** The sequence of the last entry that is here. */
@@ -15,7 +15,7 @@ const hiddenMs = 2_000;
 
 /**
  * One stream for all pages that a browser has open: over HTTP/1.1 it gives one host six connections, and a stream per page would take them all. One
- * page leads; it holds a lock, has the stream, and hands on over a channel what comes. When it closes or is hidden, another one gets the lock.
+ * page leads: it holds a lock, has the stream, and passes the messages on over a channel. When it closes or is hidden, another one gets the lock.
  */
 class SharedStream {
   readonly #listeners = new Set<JobListener>();
@@ -30,7 +30,7 @@ class SharedStream {
     window.addEventListener("pageshow", () => this.#look());
   }
 
-  /** Tells the listener what happens to its job. Returns how to stop that. */
+  /** Tells the listener about changes of its job. Returns the function that stops this. */
   watch(listener: JobListener): () => void {
     this.#listeners.add(listener);
     this.#look();
@@ -40,7 +40,7 @@ class SharedStream {
     };
   }
 
-  /** Makes the stream look at once, because somebody has just done something with a job on this page. */
+  /** Makes the stream look at once after a user's action on a job of this page. */
   lookAgain(): void {
     this.#sharing?.lookAgain();
   }
@@ -56,7 +56,7 @@ class SharedStream {
       this.#hiding = setTimeout(() => this.#leave(), hiddenMs);
       return;
     }
-    // Another sign-in has another session, and shares nothing with this one.
+    // Another sign-in has another session, and shares no stream with this one.
     const name = `stepwell ${baseUrl} ${state.user.sessionId}`;
     if (this.#sharing === undefined) this.#sharing = new Sharing(name, this.#positions, (news) => this.#hear(news));
     else this.#sharing.tellWhatIsWanted();
@@ -84,7 +84,7 @@ function concerns(news: StreamNews, name: JobName): boolean {
 
 type Message =
   | { readonly type: "news"; readonly news: StreamNews }
-  /** A page that has become the leader asks the other pages what they need. */
+  /** A page that has become the leader asks the other pages which jobs they need. */
   | { readonly type: "lead" }
   | { readonly type: "lookAgain" }
   | { readonly type: "want"; readonly page: string; readonly jobs: Positions };
@@ -98,7 +98,7 @@ class Sharing {
   readonly #channel: BroadcastChannel | undefined;
   /** The stream is here while this page leads. */
   #stream: ManyJobsStream | undefined;
-  /** The jobs that each page wants, as far as this page has been told. */
+  /** The jobs that each page wants, as far as this page knows. */
   readonly #wanted = new Map<string, Positions>();
   readonly #positions: () => Positions;
 

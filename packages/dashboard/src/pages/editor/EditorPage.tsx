@@ -39,7 +39,7 @@ interface BegunProps {
 }
 
 function Begun({ organizationId, workflow, baseId: firstBaseId }: BegunProps) {
-  // A version that is registered here becomes the newest, but what is being edited stays where it is.
+  // A version that is registered here becomes the newest, but the text in the editor stays.
   const [baseId] = useState(firstBaseId);
   const key = { organizationId, workflowId: workflow.workflowId };
   const version = versionQuery(key, baseId ?? "");

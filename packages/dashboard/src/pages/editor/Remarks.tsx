@@ -11,7 +11,7 @@ interface RemarksProps {
   readonly onGoTo: (remark: Remark) => void;
 }
 
-/** All that is wrong, or may go wrong, each with the way to its place. */
+/** All errors and warnings, each with a link to its place. */
 export function Remarks({ checked: { remarks, isValid, error }, onGoTo }: RemarksProps) {
   const words = texts.editor;
   return (

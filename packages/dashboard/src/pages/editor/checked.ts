@@ -3,7 +3,7 @@ import { useEffect, useState } from "react";
 import { api, resultOf } from "../../api/api.ts";
 import { type WorkflowKey, workflowQueryKey } from "../../api/workflows.ts";
 
-/** One thing that the service has to say about a definition. */
+/** One error or warning of the service about a definition. */
 export interface Remark {
   readonly pointer: string;
   readonly detail: string;
@@ -25,7 +25,7 @@ export interface Checked {
 const typingPauseMs = 350;
 const none: readonly Remark[] = [];
 
-/** Asks the service about the text, a moment after somebody has stopped typing. */
+/** Asks the service about the text, a moment after the user has stopped typing. */
 export function useChecked(workflow: WorkflowKey, text: string): Checked {
   const settled = useSettled(text);
   const { data, error, isPlaceholderData } = useQuery(checkQuery(workflow, settled));
@@ -53,7 +53,7 @@ function checkQuery(workflow: WorkflowKey, definition: string) {
       return { isValid: valid, remarks, text: definition };
     },
     placeholderData: keepPreviousData,
-    // A text is always judged alike.
+    // The same text always gets the same result.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 60_000,
   });

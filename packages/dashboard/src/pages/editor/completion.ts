@@ -109,7 +109,7 @@ function quotedText({ text, isBare = false }: Word): string {
 }
 
 function replaceNode(node: Node): Apply {
-  // The text may have grown since the list was shown: up to its end as it is now.
+  // The text may have grown since the list was shown, so the end is that of the present text.
   return (view, word, from) => putIn(view, from - 1, endOfText(view, from, node), quotedText(word));
 }
 

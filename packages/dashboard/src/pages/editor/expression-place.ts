@@ -14,7 +14,7 @@ export interface ExpressionPlace {
   readonly part: ExpressionPart;
 }
 
-/** The part of a step in which an expression stands, which decides what it can read. */
+/** The part of a step in which an expression stands. It decides which values the expression can read. */
 export type ExpressionPart = "input" | "config" | "output" | "choice";
 
 /** The place inside an expression at this position; undefined where no expression is. */

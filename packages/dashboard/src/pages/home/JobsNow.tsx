@@ -8,7 +8,7 @@ import "./JobsNow.css";
 
 const nowMs = 3_000;
 
-/** The four numbers that somebody who was woken up looks for. Each leads to its jobs. */
+/** The four numbers that an operator needs first in an incident. Each leads to its jobs. */
 export function JobsNow({ organizationId }: { readonly organizationId: string }) {
   const { home } = texts;
   const running = useQuery(metricQuery(organizationId, { metric: "jobs_running" }, nowMs));

@@ -40,7 +40,7 @@ export function useChildJobs(
     enabled: isShown,
     // A reader who comes back sees their present state.
     gcTime: 0,
-    // Child jobs go on by themselves, and this job's history does not tell of it.
+    // Child jobs go on by themselves, and this job's history does not show their changes.
     refetchInterval: isFinished(status) ? 30_000 : 3_000,
   });
   return isShown ? { rows: query.data?.pages.flatMap(({ jobs }) => jobs), query } : undefined;

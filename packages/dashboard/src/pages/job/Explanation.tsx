@@ -32,7 +32,7 @@ export function Explanation({ jobKey, shown: { job, story } }: ExplanationProps)
   const paced = usePaced(sequence, askMs);
   const { data, error, refetch } = useQuery(explanationQuery(jobKey, paced, isFinished(status)));
   const maySend = usePermission(jobKey.organizationId, "job:event:send");
-  // The state is kept here, so that the text which somebody has typed stays when the explanation changes.
+  // The state is kept here, so that a typed text stays when the explanation changes.
   const [writtenId, setWrittenId] = useState<string | undefined>();
   const words = texts.job;
   const problem = error !== null && <Problem error={error} onRetry={() => void refetch()} />;
@@ -47,7 +47,7 @@ export function Explanation({ jobKey, shown: { job, story } }: ExplanationProps)
   }
   const { state, sentence, facts } = data;
   const missing = facts.missingEventIds ?? [];
-  // Nothing is shown until this is known: otherwise a button could turn into a form just before somebody clicks it.
+  // Nothing is shown until this is known: otherwise a button could turn into a form just before a click.
   const isVersionSettled = version !== undefined || !mayReadVersion || versionError !== null;
   const wait = waitOf(facts);
   return (
@@ -162,7 +162,7 @@ function progressOf({ branchCount, openCount, succeededCount, failedCount }: Exp
   return { all: branchCount, open: openCount, ...counts };
 }
 
-/** The wait that lacks events: of the main line, or of the branch that the explanation tells of. */
+/** The wait that lacks events: of the main line, or of the branch that is explained. */
 function waitOf({ step, visit, branch, branchStep, branchVisit }: Explained["facts"]): Wait | undefined {
   if (branch === undefined) return step === undefined || visit === undefined ? undefined : { step, visit };
   return branchStep === undefined || branchVisit === undefined

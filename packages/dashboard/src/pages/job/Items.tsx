@@ -29,7 +29,7 @@ interface ItemsProps {
   readonly onSelect: (search: JobPageSearch) => void;
 }
 
-/** The items of a forEach step by how they stand: those that failed first. The list comes in pages that the reader asks for. */
+/** The items of a forEach step by status, the failed ones first. The list comes in pages that the reader requests. */
 export function Items({ jobKey, story, loop, branch, onSelect }: ItemsProps) {
   const words = texts.job.items;
   const [status, setStatus] = useState<BranchStatus | undefined>();

@@ -30,7 +30,7 @@ export function JobHeading({ jobKey, shown }: JobHeadingProps) {
         title={workflowName}
         tab={[texts.status[shownStatus], workflowName, jobId.slice(-6)]}
         beside={
-          // Told to those who hear the page, whenever it changes.
+          // This text is announced to users of screen readers whenever it changes.
           <span role="status">
             <StatusBadge status={shownStatus} />
           </span>

@@ -25,7 +25,7 @@ import { type ShownJob, useJob } from "./use-job.ts";
 
 const from = "/app/organizations/$organizationId/jobs/$jobId";
 
-/** One job: why it is where it is, its way through the steps as it goes, and what can be done about it. */
+/** One job: the explanation of its state, its way through the steps, live, and the actions that are possible. */
 export function JobPage() {
   const key = useParams({ from });
   const { shown, error, retry } = useJob(key);

@@ -32,7 +32,7 @@ export function PayloadForm({ jobKey, wait, eventId, field }: PayloadFormProps) 
       onSubmit={(event) => {
         event.preventDefault();
         setTried(true);
-        // An event counts without a payload too. Where the definition demands one, the service says what is missing.
+        // An event counts without a payload too. If the definition requires one, the service reports the missing parts.
         if (problems.length === 0) send.mutate({ eventId, ...wait, ...(!isEmpty && { payload: draft }) });
       }}
     >

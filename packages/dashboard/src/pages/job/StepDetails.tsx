@@ -18,9 +18,9 @@ import type { Span, StepError, StepRun } from "./step-run.ts";
 interface StepDetailsProps {
   readonly story: JobStory;
   readonly step: string | undefined;
-  /** The run that is shown; undefined where the job has not come to the step. */
+  /** The run that is shown; undefined if the job has not reached the step. */
   readonly run: StepRun | undefined;
-  /** All runs among which somebody can choose. */
+  /** All runs among which the reader can choose. */
   readonly runs: readonly StepRun[];
   /** The branch that is looked at; undefined: all of them. */
   readonly branch: string | undefined;
@@ -29,7 +29,7 @@ interface StepDetailsProps {
   readonly children?: ReactNode;
 }
 
-/** One visit of one step: what went in, what came out, and every attempt. */
+/** One visit of one step: its input, its output, and every attempt. */
 export function StepDetails({ story, step, run, runs, branch, onSelect, children }: StepDetailsProps) {
   const words = texts.job;
   const visits = run === undefined ? [] : runs.filter((one) => one.branch === run.branch);

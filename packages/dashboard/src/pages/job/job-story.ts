@@ -49,7 +49,10 @@ export function tellStory(entries: readonly HistoryEntry[], types: ReadonlyMap<s
   return told.story();
 }
 
-/** RUNNING is split by what the steps do. Waiting for events comes first, since then the job needs somebody outside. */
+/**
+ * RUNNING is split by the work of the steps. Waiting for events comes first, since the job then needs an action from
+ * outside.
+ */
 export function shownStatusOf({ status, runs, waits, main }: JobStory): ShownStatus {
   if (status !== "RUNNING") return status;
   if (waits.length > 0) return "WAITING";

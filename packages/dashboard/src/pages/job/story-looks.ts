@@ -4,8 +4,8 @@ import type { JobStory } from "./job-story.ts";
 import type { StepRun } from "./step-run.ts";
 
 /**
- * The look of each step of a job, by its name: at its latest visit, and in all branches that have come to it. Where somebody looks at one `branch` alone, its steps
- * in the branches beside it do not count.
+ * The look of each step of a job, by its name: at its latest visit, and in all branches that have reached it. With a selected `branch`, its steps in
+ * the branches beside it do not count.
  */
 export function looksOf({ runs, progress }: JobStory, branch?: string): ReadonlyMap<string, StepLook> {
   const latestVisits = new Map<string, number>();
@@ -39,7 +39,7 @@ export function looksOf({ runs, progress }: JobStory, branch?: string): Readonly
   return looks;
 }
 
-/** Whether two paths part at two branches of one step. */
+/** Whether two paths lead into different branches of one step. */
 function isBeside(path: string, branch: string): boolean {
   const [own, others] = [pathsTo(branch), pathsTo(path)];
   const parting = own.findIndex((one, index) => one !== others[index]);

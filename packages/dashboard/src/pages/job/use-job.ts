@@ -25,11 +25,14 @@ export interface ShownJob {
 interface FollowedJob {
   readonly shown: ShownJob | undefined;
   readonly error: ProblemError | Error | null;
-  /** Undefined where asking again is no use. */
+  /** Undefined if another request is of no use. */
   readonly retry: (() => void) | undefined;
 }
 
-/** A job with all that happens to it, as it happens. Until its history is here, as GetJob tells of it: a page needs no stream to be drawn. */
+/**
+ * A job with everything that happens to it, live. Before its history is loaded, it is shown as GetJob describes it: a page
+ * needs no stream to be drawn.
+ */
 export function useJob(key: JobKey): FollowedJob {
   const { organizationId, jobId } = key;
   const watch = useMemo(() => new JobWatch({ organizationId, jobId }), [organizationId, jobId]);
@@ -69,7 +72,7 @@ function useTypes(organizationId: string, job: WholeJob | undefined): ReadonlyMa
 /** One request reads all events that come within this time. */
 const askMs = 500;
 
-/** Reads the job's events again when the history tells of another one, or of one that was consumed. */
+/** Reads the job's events again when the history has another one, or one that was consumed. */
 function useFreshEvents(key: JobKey, { status }: JobStory, entries: readonly HistoryEntry[]): void {
   const queries = useQueryClient();
   const { organizationId, jobId } = key;

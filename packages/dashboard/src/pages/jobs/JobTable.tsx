@@ -50,7 +50,7 @@ export function JobTable({ organizationId, search, onClear }: JobTableProps) {
 
 interface ChangesProps {
   readonly list: LiveList;
-  /** The service does not say what has changed since. */
+  /** The service does not report changes since then. */
   readonly isOld: boolean;
   readonly onShow: () => void;
 }

@@ -9,7 +9,7 @@ import { rememberList } from "./shown-list.ts";
 
 const pageSize = 100;
 
-/** A list of jobs that goes on by itself, and in which nothing jumps: what is new waits until the reader wants it. */
+/** A list of jobs that updates itself without moving rows: new jobs are shown only when the reader asks for them. */
 export function useLiveJobs(organizationId: string, search: JobSearch) {
   const queries = useQueryClient();
   const filters = useMemo(() => ({ ...search, pageSize }), [search]);

@@ -17,7 +17,7 @@ export function prefixColumn(): Column<ListedToken> {
   return { id: "prefix", header: texts.apiTokens.prefix, width: "150px", isOptional: true, cell };
 }
 
-/** How a token lives: when it was used, and how long it holds. */
+/** The use and the expiry of a token: when it was last used, and how long it is valid. */
 export function lifeColumns(): readonly Column<ListedToken>[] {
   const words = texts.apiTokens;
   return [

@@ -13,7 +13,10 @@ interface QueuedTasksProps {
   readonly status: QueuedTask["status"];
 }
 
-/** The tasks of a queue that workers hold, or those that wait. The list goes on by itself until somebody reads beyond its first page. */
+/**
+ * The tasks of a queue that workers hold, or those that wait. The list updates itself until the reader goes beyond its
+ * first page.
+ */
 export function QueuedTasks({ queue, status }: QueuedTasksProps) {
   const words = texts.taskQueue;
   const { title, caption, emptyTitle, empty } = words[status];

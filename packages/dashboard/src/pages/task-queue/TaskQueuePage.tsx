@@ -16,7 +16,7 @@ import { PauseQueue } from "./PauseQueue.tsx";
 import { QueuedTasks } from "./QueuedTasks.tsx";
 import { Workers } from "./Workers.tsx";
 
-/** One queue of tasks: what waits in it, who works on it, and the way to stop that for a while. */
+/** One queue of tasks: its waiting tasks, its workers, and the button that pauses it. */
 export function TaskQueuePage() {
   const key = useParams({ from: "/app/organizations/$organizationId/task-queues/$queue" });
   const { organizationId } = key;

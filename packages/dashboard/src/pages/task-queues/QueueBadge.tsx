@@ -4,7 +4,7 @@ import { texts } from "../../texts/texts.ts";
 import "../../parts/words/StatusBadge.css";
 import "./QueueBadge.css";
 
-/** Says why tasks of a queue are not done, where it can be told: it is paused, or no worker asks for them. */
+/** Says why tasks of a queue are not done, if the reason is known: the queue is paused, or no worker asks for tasks. */
 export function QueueBadge({ queue: { pausedAt, waitingCount, workerCount } }: { readonly queue: TaskQueue }) {
   const words = texts.taskQueues;
   if (pausedAt !== undefined) {

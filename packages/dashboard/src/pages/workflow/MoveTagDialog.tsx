@@ -35,7 +35,7 @@ interface MoveTagDialogProps {
 
 const tagPattern = /^\$?[A-Za-z0-9_.-]{1,64}$/;
 
-/** Points a tag at a version, after showing from where to where, and what of the definition is different there. */
+/** Points a tag at a version, after showing the old and the new version and the differences of their definitions. */
 export function MoveTagDialog({ workflow, move, onClose }: MoveTagDialogProps) {
   const words = texts.workflow;
   // A tag is moved only after the tags are loaded. Before that, its old version is not known, and the change could not be undone.

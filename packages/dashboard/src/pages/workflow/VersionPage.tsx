@@ -17,7 +17,7 @@ import { texts } from "../../texts/texts.ts";
 import { EditLink } from "./EditLink.tsx";
 import "./VersionPage.css";
 
-/** One version: who made it, what points at it, and its definition as it was sent. */
+/** One version: its author, its tags, and its definition as it was sent. */
 export function VersionPage() {
   const { versionId, ...workflow } = useParams({
     from: "/app/organizations/$organizationId/workflows/$workflowId/versions/$versionId",

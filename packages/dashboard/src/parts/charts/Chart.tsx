@@ -7,7 +7,9 @@ import type { ChartProps } from "./chart-props.ts";
 
 const Canvas = lazy(() => import("./ChartCanvas.tsx").then(({ ChartCanvas }) => ({ default: ChartCanvas })));
 
-/** Values over time. What a pointer reads off the drawing stands in words above it, and all of it in a table below. */
+/**
+ * Values over time. The value under the pointer is written above the drawing, and all values are in a table below it.
+ */
 export function Chart(props: ChartProps) {
   const { label, series, times, format, formatTime } = props;
   const [index, setIndex] = useState<number | undefined>();

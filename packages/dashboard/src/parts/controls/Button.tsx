@@ -6,7 +6,7 @@ import { classNames } from "./class-names.ts";
 export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly kind?: "main" | "normal" | "quiet" | "danger";
   readonly icon?: IconName;
-  /** Something that it began is under way: it says so and takes no second click. */
+  /** True while the button's action runs. The button then says so and ignores further clicks. */
   readonly isBusy?: boolean;
   readonly ref?: Ref<HTMLButtonElement>;
 }

@@ -14,7 +14,7 @@ interface FieldProps {
   readonly problem?: string | undefined;
 }
 
-/** One line of text, with its label, its hint and what is wrong with it. */
+/** One line of text, with its label, its hint and its problem. */
 export function Field({ label, hint, problem, ...input }: FieldProps & InputHTMLAttributes<HTMLInputElement>) {
   return (
     <Frame label={label} hint={hint} problem={problem}>

@@ -10,7 +10,10 @@ interface Opened {
 
 const loadOpenMenu = () => import("./OpenMenu.tsx");
 
-/** A list of commands or choices under a button. No page begins with an open menu, so its code is loaded when somebody comes near the button. */
+/**
+ * A list of commands or choices under a button. No page begins with an open menu, so its code is loaded when the
+ * pointer or the focus comes near the button.
+ */
 export function Menu(props: MenuProps) {
   const [opened, setOpened] = useState<Opened | undefined>();
   if (opened !== undefined) return <opened.OpenMenu {...props} isByKeyboard={opened.isByKeyboard} />;

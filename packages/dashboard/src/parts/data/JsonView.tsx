@@ -13,7 +13,7 @@ interface JsonViewProps {
 /** The number of entries of an object or a list that are shown at first, and that are added each time. */
 const pageLength = 50;
 const longText = 400;
-/** Values that lie deeper, or have more entries, are folded until somebody opens them. */
+/** Values that lie deeper, or have more entries, are folded until the reader opens them. */
 const openDepth = 3;
 const openLength = 20;
 

@@ -23,7 +23,7 @@ interface ListPanelProps<Row> {
   readonly actions?: ReactNode;
 }
 
-/** A list that comes in pages: loading, refused, empty, or there. */
+/** A list in pages, in one of its states: loading, rejected, empty, or shown. */
 export function ListPanel<Row>(props: ListPanelProps<Row>) {
   const { title, caption, query, rows, rowKey, columns, empty, actions } = props;
   const { error, refetch, hasNextPage } = query;

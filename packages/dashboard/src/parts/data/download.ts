@@ -1,4 +1,4 @@
-/** Hands a file to the browser to keep. A link to the service would not do: it carries no token. */
+/** Lets the browser save a file. A link to the service would not work, because it sends no token. */
 export function download(file: Blob, name: string): void {
   const url = URL.createObjectURL(file);
   const link = document.createElement("a");

@@ -1,7 +1,10 @@
 import { texts } from "../../texts/texts.ts";
 import { readJson } from "./read-json.ts";
 
-/** Says where a text stops being JSON; undefined for JSON. Each browser says it in words of its own, and not every one says where. */
+/**
+ * Returns the place where a text stops being JSON; undefined for JSON. Each browser words this differently, and not
+ * every browser gives the place.
+ */
 export function jsonProblemOf(text: string): string | undefined {
   if (readJson(text) !== undefined) return undefined;
   const words = texts.json;

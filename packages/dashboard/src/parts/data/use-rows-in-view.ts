@@ -33,7 +33,7 @@ export function useRowsInView({ place, frame, count, rowPixels, isLong = true }:
       const now = rowsBetween(place.current, frame?.current, rowPixels);
       setInView((before) => (before.first === now.first && before.end === now.end ? before : now));
     };
-    // At once: a moment later somebody would see the gap that the rows leave.
+    // This happens at once, since otherwise the user would see the gap that the rows leave.
     const onScroll = () => flushSync(look);
     look();
     // Elements above the list may come and go.

@@ -6,7 +6,7 @@ import { ConfirmDialog } from "./ConfirmDialog.tsx";
 interface RemovalDialogProps {
   readonly onClose: () => void;
   readonly title: string;
-  /** A sentence that says what will be different afterwards. */
+  /** A sentence that describes the state afterwards. */
   readonly description: string;
   /** The button's text: a verb. */
   readonly action: string;

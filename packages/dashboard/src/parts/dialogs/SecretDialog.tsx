@@ -8,7 +8,7 @@ import { Dialog } from "./Dialog.tsx";
 
 interface SecretDialogProps {
   readonly title: string;
-  /** A sentence that says what the secret is for, and how it is used. */
+  /** A sentence that describes the purpose and the use of the secret. */
   readonly text: ReactNode;
   /** The name of the secret. */
   readonly label: string;
@@ -16,7 +16,7 @@ interface SecretDialogProps {
   readonly onClose: () => void;
 }
 
-/** Shows what is shown once. It closes without a question only after the secret was copied. */
+/** Shows a secret once. It closes without a question only after the secret was copied. */
 export function SecretDialog({ title, text, label, secret, onClose }: SecretDialogProps) {
   const words = texts.secret;
   const [isCopied, setCopied] = useState(false);

@@ -7,7 +7,10 @@ interface PageHeadingProps {
   /** Something beside the heading: a badge, a tag. */
   readonly beside?: ReactNode;
   readonly actions?: ReactNode;
-  /** The title of the browser's tab, which tells one tab from another: a state, a name, what is around it. Left out: the heading. */
+  /**
+   * The title of the browser's tab, which distinguishes the tabs: a state, a name, the place of the page. Left out: the
+   * heading.
+   */
   readonly tab?: readonly (string | undefined)[];
 }
 

@@ -4,13 +4,13 @@ import { Command } from "../words/Command.tsx";
 
 interface EmptyStateProps {
   readonly title?: string;
-  /** A sentence that says what would be shown here, and what creates it. */
+  /** A sentence that names the things that this list will show, and the action that creates them. */
   readonly text: ReactNode;
   readonly command?: string | undefined;
   readonly children?: ReactNode;
 }
 
-/** Nothing is here yet: says what would be, and the exact command to begin. */
+/** A list without entries: says which entries it would have, and shows the exact command to begin. */
 export function EmptyState({ title, text, command, children }: EmptyStateProps) {
   return (
     <div className="empty-state">

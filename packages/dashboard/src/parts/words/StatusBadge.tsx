@@ -16,7 +16,7 @@ const icons: Readonly<Record<ShownStatus, IconName>> = {
   CANCELLED: "ban",
 };
 
-/** Says by a word and a shape what its colour says too. */
+/** Shows by a word and a shape the same as by its colour. */
 export function StatusBadge({ status }: { readonly status: ShownStatus }) {
   return (
     <span className={`status-badge status-${status.toLowerCase()}`}>

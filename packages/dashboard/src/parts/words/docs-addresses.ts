@@ -1,4 +1,4 @@
-/** The places of the documentation to which pages lead. A test holds each against the pages that are served. */
+/** The places of the documentation that pages link to. A test compares each with the served pages. */
 export const docsAddresses = {
   index: "/docs",
   definitions: "/docs/definitions",

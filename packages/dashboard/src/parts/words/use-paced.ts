@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 
-/** The value, changing at most every so often: the first change shows at once, and the last one always. */
+/** The value, which changes at most once in this interval: the first change shows at once, and the last one always. */
 export function usePaced<Value>(value: Value, everyMs: number): Value {
   const [shown, setShown] = useState(value);
   const changedAt = useRef(Number.NEGATIVE_INFINITY);

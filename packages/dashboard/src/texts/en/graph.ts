@@ -17,7 +17,7 @@ export const graph = {
   zoomOut: "Zoom out",
   fit: "Show all",
   current: "To the current step",
-  legend: "What the lines mean",
+  legend: "Meaning of the lines",
   transition: "next",
   failure: "on failure",
   taken: "was taken",

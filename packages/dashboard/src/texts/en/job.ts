@@ -36,7 +36,7 @@ export const job = {
   pollingText:
     "Live updates do not reach this page. Something between this page and the service delays them, for example a proxy that buffers answers. The page asks the service every 2 seconds instead.",
   why: {
-    due: "About to go on",
+    due: "About to continue",
     roomFull: "No room",
     queued: "Queued",
     calling: "Under way",

@@ -10,11 +10,11 @@ const events = [
   { type: "", data: "one\ntwo" },
 ];
 
-test("events come out whole, comments do not, and what is not finished waits", () => {
+test("only complete events are returned, comments are skipped, and the rest is kept for later", () => {
   expect(new ServerSentReader().read(text)).toEqual(events);
 });
 
-test("it does not matter where the text is cut", () => {
+test("events are read correctly wherever the text is cut", () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: text.length })), (cuts) => {
       const places = [0, ...cuts.toSorted((one, other) => one - other), text.length];

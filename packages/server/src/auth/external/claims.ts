@@ -73,7 +73,9 @@ function isPrintable(text: string, maxLength: number): boolean {
   return text.length > 0 && text.length <= maxLength && !/\p{Cc}/u.test(text) && text.isWellFormed();
 }
 
-/** Returns the names of the roles that a provider's claims give. Nobody has checked yet whether the organization has them. */
+/**
+ * Returns the names of the roles that a provider's claims give. The organization may not have roles with these names.
+ */
 export function rolesNamedBy({ roles }: ExternalProvider, values: readonly string[]): readonly string[] {
   return [...new Set(values.flatMap((value) => roles.get(value) ?? []))].sort();
 }

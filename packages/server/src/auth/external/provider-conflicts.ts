@@ -2,7 +2,10 @@ import type { Problem } from "../../core/problem.ts";
 import { canonicalIssuer } from "./provider.ts";
 import type { ProviderEntry } from "./provider-entry.ts";
 
-/** Finds what is wrong with entries that each have the right shape: in themselves, and beside each other. Keys are their places in the list. */
+/**
+ * Finds the mistakes in entries that each have the right shape: within an entry, and between entries. The keys of the
+ * result are the places in the list.
+ */
 export function findConflicts(entries: ReadonlyMap<number, ProviderEntry>): Problem[] {
   const problems: Problem[] = [];
   const ids = new Map<string, number>();

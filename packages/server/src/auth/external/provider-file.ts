@@ -110,7 +110,10 @@ function providerOf(entry: ProviderEntry, clientSecret: string | undefined): Ext
   };
 }
 
-/** Compiled when there is a file: to compile it takes a tenth of a second, which every command of the operator would wait. */
+/**
+ * The schema is compiled only if there is a file: compiling takes a tenth of a second, for which every command of the
+ * operator would wait.
+ */
 const entryValidator = once(() => {
   const ajv = new Ajv2020({ allErrors: true, verbose: true, strict: true, strictTypes: false });
   ajv.addVocabulary(["x-rule"]);

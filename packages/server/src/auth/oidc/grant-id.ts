@@ -2,8 +2,8 @@ import { hash } from "node:crypto";
 import { clientIds } from "./clients.ts";
 
 /**
- * A grant is what one client got in one session. Its name consists of both, so that any token of the provider leads to the session, and a session to
- * everything that was issued under it. Ids of grants never leave the service.
+ * A grant stands for everything that one client received in one session. Its name consists of both, so that any token of the provider leads to the
+ * session, and a session to everything that was issued under it. Ids of grants never leave the service.
  */
 export interface GrantOwner {
   readonly userId: string;

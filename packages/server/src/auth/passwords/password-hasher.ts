@@ -51,7 +51,7 @@ export class PasswordHasher {
     hash: async (password) => {
       this.#hashCount += 1;
       const normalized = normalizePassword(password);
-      if (normalized === undefined) throw new Error("This can be nobody's password.");
+      if (normalized === undefined) throw new Error("This text cannot be a password.");
       return await hash(normalized, cost);
     },
     matches: async (password, storedHash) => {

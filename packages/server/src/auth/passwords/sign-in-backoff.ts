@@ -133,7 +133,7 @@ const maxRowsAtOnce = 5_000;
 /** Thrown to roll the attempt's other counts back. */
 class Blocked extends Error {}
 
-/** The table stores only a hash of the name, so it tells nobody who has an account, or from where people sign in. */
+/** The table stores only a hash of the name, so it reveals neither who has an account nor from where people sign in. */
 function subjectOf(name: string, rule: BackoffRule, isShared: boolean): BackoffSubject {
   return { hash: hash("sha256", name, "buffer"), rule, isShared };
 }

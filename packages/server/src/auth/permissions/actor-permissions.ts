@@ -7,8 +7,8 @@ import { type PermissionSet, permissionsOfRoles, withImplied } from "./permissio
 import { boundsOf } from "./token-bounds.ts";
 
 /**
- * Returns what the actor may do in the organization, and so may give to others, by what the store says now. Undefined when the actor is no part of it
- * (any more).
+ * Returns the permissions that the actor has in the organization, and so can give to others, by the store's present state. Undefined when the actor
+ * is not (or no longer) part of it.
  */
 export async function permissionsOfActor(
   db: Queryable,

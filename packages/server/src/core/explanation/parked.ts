@@ -21,7 +21,7 @@ export function parked(circumstances: ParkedCircumstances): Explanation {
   const { job, nodeName, isVersion, reason, parkedForMs, retryInMs, now } = circumstances;
   const what = isVersion
     ? `it cannot read version ${job.versionNumber} of the workflow ${quoted(job.workflowName)}`
-    : "it met an error of its own when it went on with the job";
+    : "an internal error occurred when it continued the job";
   const because = reason === undefined ? "its log says why" : reason;
   const remedy = isVersion ? "update the service" : "look at the log of the node";
   return {

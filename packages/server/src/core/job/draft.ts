@@ -49,7 +49,10 @@ const maxStepsPerCommit = 200;
  */
 const maxStoredSize = 2_000_000;
 
-/** The units of work of expressions after which a commit ends, so that other jobs get their turn. One step may take several times as many: 10 ms. */
+/**
+ * The units of work of expressions after which a commit ends, so that other jobs get their turn: about 10 ms. A single step may take several
+ * times as many.
+ */
 const maxExpressionWork = 250_000;
 
 const workPerSlot = 10;

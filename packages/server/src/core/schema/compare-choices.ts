@@ -19,7 +19,7 @@ import {
 import { acceptedTypes } from "./shape.ts";
 import { noTypes, type TypeSet, typeSets } from "./type-set.ts";
 
-/** Compares with what few schemas say. */
+/** Compares by the keywords that few schemas have. */
 export function compareRareRules(from: Known, rules: RareRules, kind: TypeSet, comparer: Comparer): Outcome {
   const { oneOf, not, conditional, multipleOf, uniqueItems } = rules;
   const parts: Outcome[] = [];

@@ -86,7 +86,7 @@ function comparePattern(
   return doAllFit ? fits : mayNotFit(`one with properties that match the pattern ${pattern.source} and do not fit`);
 }
 
-/** Compares what few schemas say of objects. */
+/** Compares by the keywords on objects that few schemas have. */
 export function compareObjectRarely(from: Known, rules: RareRules, comparer: Comparer): Outcome {
   const { minProperties, maxProperties, propertyNames, dependentRequired } = rules;
   const parts: Outcome[] = [];

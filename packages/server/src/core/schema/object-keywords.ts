@@ -4,7 +4,7 @@ import { type ReadSchema, readNamedSchemas, readSchemaAt } from "./keywords.ts";
 import { allOfSchemas, nothing, type ObjectRules, type PatternRule, type Schema } from "./node.ts";
 import type { PatternBook } from "./pattern-book.ts";
 
-/** Reads what a schema says of the properties of an object. */
+/** Reads the keywords of a schema about the properties of an object. */
 export function readObjectRules(
   raw: RawObject,
   readSchema: ReadSchema,

@@ -33,7 +33,7 @@ export function sizeOfPattern(source: string): PatternSize {
       last = plus(total, last);
       total = enclosing.pop() ?? empty;
     } else if (flags.test(element)) {
-      // It changes what follows it, and a repetition after it repeats the part before it.
+      // A flag only changes the parts after it, and a repetition after it applies to the part before it, so the sums stay as they are.
     } else if (repetition.test(element)) {
       last = times(element.includes(",") ? plus(last, branch) : last, repeatCount(element));
     } else if ("*+?|".includes(element)) last = plus(last, branch);

@@ -35,8 +35,8 @@ export function isClosed(schema: Schema): boolean {
 }
 
 /**
- * The properties that a closed schema lets through, or that an open one names. As in JSON Schema 2020-12 each
- * `additionalProperties: false` looks only at the `properties` beside it: with two of them, just what both declare gets through.
+ * The properties that a closed schema lets through, or that an open one names. As in JSON Schema 2020-12 each `additionalProperties: false` looks
+ * only at the `properties` beside it: with two of them, only properties that both declare get through.
  */
 export function declaredProperties(schema: Schema): ReadonlySet<string> {
   const [first, ...others] = closedRules(schema);

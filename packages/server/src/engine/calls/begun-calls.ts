@@ -3,8 +3,8 @@ import { type CallKey, markBegun } from "../../store/jobs/job-calls.ts";
 import { inHalves } from "../in-halves.ts";
 
 /**
- * Notes in the store that calls begin which had to wait for their turn. When a node dies, this tells the calls that it had begun from the calls that
- * it only held. Calls that come while a note is being written share the next one.
+ * Notes in the store that a call begins, for calls that had to wait for their turn. After the death of a node, this distinguishes the calls that it
+ * had begun from those that it only held. Calls that come while a note is being written share the next one.
  */
 export class BegunCalls {
   readonly #database: Database;

@@ -34,7 +34,7 @@ export const forEach: Executor = {
       },
       onItemFailure: {
         description:
-          "What the failure of an item does: it fails the step and cancels the other items (fail, the default), or it is one of the results (collect).",
+          "The effect of a failed item: it fails the step and cancels the other items (fail, the default), or it becomes one of the results (collect).",
         enum: ["fail", "collect"],
       },
       maxFailures: {

@@ -1,9 +1,9 @@
 import { BlockList, isIPv4, isIPv6 } from "node:net";
 
 /**
- * The rule about the addresses that the service may call for somebody who is not its operator: all public addresses, and those that the operator
- * lists. The rule is applied to the address that a connection really has (`guarded-connector.ts`). The earlier check of a URL only serves an early
- * and clear message.
+ * The rule about the addresses that the service may call for anybody except its operator: all public addresses, and those that the operator lists.
+ * The rule is applied to the address that a connection really has (`guarded-connector.ts`). The earlier check of a URL only serves an early and
+ * clear message.
  */
 export class AddressRule {
   readonly #allowed = new BlockList();

@@ -55,7 +55,7 @@ export function whoAmIRoutes(app: App, { database }: ServerParts): void {
         "x-permission": "any",
         tags: ["service"],
         summary: "Get the caller",
-        description: "The answer says for whom the token that you send acts, and what it allows.",
+        description: "The answer names the user or API token that the request acts for, and its permissions.",
         response: { 200: answer("The caller.", CallerSchema) },
       },
     },

@@ -74,7 +74,7 @@ const tags = [
   ["versions", "A version is one definition, which never changes."],
   ["tags", "A tag points at a version and can be moved. Jobs are submitted by tag."],
   ["jobs", "A job runs one version with one input."],
-  ["events", "An event is what a job waits for."],
+  ["events", "A job waits for events, and your programs send them."],
   ["tasks", "A task is a step that waits in a queue for a worker, which is a program of yours."],
   ["metrics", "A metric says how many jobs and steps there were and how long they took."],
   ["api-tokens", "An API token is a credential for a program."],
@@ -84,7 +84,7 @@ const tags = [
   ["invitations", "An invitation is a link by which a person becomes a member, once."],
   ["oauth-clients", "An OAuth client is a browser application to which members of an organization sign in."],
   ["audit", "The audit trail says who changed what, and what was denied to whom."],
-  ["service", "The service says how it is and what it can do."],
+  ["service", "The service reports its health and the parts that definitions can use."],
 ] as const;
 
 type Json = null | string | number | boolean | Json[] | { [key: string]: Json };

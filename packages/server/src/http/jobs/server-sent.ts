@@ -18,7 +18,7 @@ export const streamResponse = {
   content: { "text/event-stream": { schema: Type.Unsafe<Readable>({ type: "string" }) } },
 };
 
-/** The bell rings when there may be something new, and when the server begins to close. A ring while nobody waits is kept for the next wait. */
+/** The bell rings when there may be something new, and when the server begins to close. A ring while nothing waits is kept for the next wait. */
 export class Bell {
   #rung = Promise.withResolvers<boolean>();
   #isOver = false;

@@ -61,10 +61,7 @@ export function serveOpenId(app: App, parts: ServerParts, { logger, metrics }: O
     ],
     onSessionsEnded: (userId) => authenticator.forgetUser(userId),
     onFailure: (error, ctx) =>
-      logger.error(
-        { err: error, path: ctx?.path, method: ctx?.method },
-        "a sign-in failed for a reason that nobody expected",
-      ),
+      logger.error({ err: error, path: ctx?.path, method: ctx?.method }, "a sign-in failed for an unexpected reason"),
   });
   function isClientOrigin(origin: string, network: string): boolean | Promise<boolean> {
     return look.formTargets().includes(origin) || openId.clientOrigins.has(origin, network);

@@ -183,7 +183,7 @@ function chosenAggregation<const Allowed extends string>(query: Query, allowed: 
 
 function rejectRange(query: Query): void {
   for (const name of ["aggregation", "bucket", "from", "to"] as const) {
-    if (query[name] !== undefined) throw invalid(name, `has no meaning for ${query.metric}, which is what is now`);
+    if (query[name] !== undefined) throw invalid(name, `has no meaning for ${query.metric}, which is a present value`);
   }
 }
 

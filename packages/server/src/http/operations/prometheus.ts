@@ -94,7 +94,7 @@ export class Metrics implements RequestMetrics {
     );
     this.#gauge(
       "stepwell_parked_jobs",
-      "Jobs with which this node cannot go on because of an error of its own, and that it tries again from time to time.",
+      "Jobs that this node cannot continue because of an internal error, and that it tries again from time to time.",
       () => this.#gauges?.().parkedJobs,
     );
   }

@@ -59,7 +59,7 @@ function completeTaskRoute(app: App, parts: ServerParts): void {
       const { output } = request.body as { readonly output: JsonValue };
       const { maxOutputBytes } = parts.config;
       if (request.bodyBytes > maxOutputBytes && Buffer.byteLength(JSON.stringify(output)) > maxOutputBytes) {
-        const message = `The output has more than ${maxOutputBytes} bytes, and a step's values may have no more. Keep it elsewhere and answer where.`;
+        const message = `The output has more than ${maxOutputBytes} bytes, and a step's values cannot have more. Store the data elsewhere, and answer with its location.`;
         throw new ServiceError("PayloadTooLargeError", message);
       }
       return await tell(parts, request, (call) => ({ type: "step.succeeded", by: "worker", ...call, output }));

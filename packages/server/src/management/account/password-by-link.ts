@@ -28,7 +28,7 @@ export interface PasswordByLink {
   readonly address: string;
 }
 
-/** Sets the password of the user whom a link is for, and ends all earlier access: somebody else may have made the account. */
+/** Sets the password of the user whom a link is for, and ends all earlier access, since another person may have created the account. */
 export async function setPasswordByLink(
   parts: PasswordParts,
   { secret, newPassword, address }: PasswordByLink,

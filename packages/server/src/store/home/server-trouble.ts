@@ -10,7 +10,7 @@ export class DatabaseUnusableError extends Error {
 }
 
 export const forgetfulPooler =
-  "a connection pooler stands before the server, shares its sessions and forgets prepared statements. Set STEPWELL_PREPARED_STATEMENTS=false, or use PgBouncer 1.21 or newer with max_prepared_statements.";
+  "a connection pooler before the server shares sessions and forgets prepared statements. Set STEPWELL_PREPARED_STATEMENTS=false, or use PgBouncer 1.21 or newer with max_prepared_statements.";
 
 export interface ServerTrouble {
   readonly error: DatabaseUnusableError;

@@ -119,8 +119,8 @@ function elementOf(value: unknown): string {
 }
 
 /**
- * Makes one answer of the workers' answers, each of which is in the statement's order and within its limit: in the order of the columns that the
- * statement names for this, and otherwise by turns, so that no worker is left out by the limit.
+ * Combines the answers of the workers into one. Each answer is in the statement's order and within its limit. The rows are merged in the order of
+ * the columns that the statement names for this, and otherwise by turns, so that no worker is left out by the limit.
  */
 function merge<Row>(answers: readonly Row[][], { text, merged }: Statement<Row>, values: readonly unknown[]): Row[] {
   const rows = merged?.order === undefined ? byTurns(answers) : inOrder(answers.flat(), merged.order);

@@ -82,8 +82,8 @@ export class Shards {
 }
 
 /**
- * Tells a Citus of the tables that belong to no organization: people, their sessions, the keys of organizations. It commits a transaction that
- * changes such a table and an organization's table as one only if it knows both. Nodes that start at the same time wait for each other.
+ * Registers with Citus the tables that belong to no organization: people, their sessions, the keys of organizations. Citus commits a transaction
+ * that changes such a table and an organization's table as one only if it knows both. Nodes that start at the same time wait for each other.
  */
 async function makeKnown(db: Pick<Database, "query" | "transaction">): Promise<void> {
   if ((await db.query(findUnknownTable, [])).length === 0) return;

@@ -14,14 +14,14 @@ const rows = section.split("\n").flatMap((line) => {
   return line.startsWith("| `") && example !== undefined ? [{ signature, summary, example }] : [];
 });
 
-describe("an example of the documentation gives the value that stands there", () => {
+describe("an example of the documentation gives the documented value", () => {
   const scope = scopeOf({ input: { count: 3, name: "Ann", list: [1, 2, 3] } });
   test.each(examples)("%s", (source, value) => {
     expect(outcomeOf(source as string, scope)).toEqual(JSON.parse(value as string));
   });
 });
 
-test("the documentation has the table of the functions as they are", () => {
+test("the documentation has the current table of the functions", () => {
   const cell = (text: string) => text.replaceAll("|", "\\|");
   expect(rows).toEqual(
     functions.map((called) => ({

@@ -117,7 +117,7 @@ describe("the value of an expression", () => {
   });
 });
 
-describe("an evaluation that fails says which part, and what to do", () => {
+describe("a failed evaluation says which part failed, and what to do", () => {
   test.each<[source: string, message: string]>([
     ["1 + input.missing", "`input.missing` is not there; ask with `has(input.missing)`"],
     ["input.toString", "`input.toString` is not there"],
@@ -174,18 +174,18 @@ describe("an evaluation that fails says which part, and what to do", () => {
     expect(outcomeOf(source, scope)).toContain(message);
   });
 
-  test("and its offset", () => {
+  test("a failed evaluation gives the offset of that part", () => {
     const outcome = evaluate(expressionOf("1 + input.list.map(x, 1 / 0)[0]"), scope, new Budget());
     expect(outcome).toMatchObject({ failure: { offset: 22, kind: "value" } });
   });
 
-  test("the place that was left, not the one that was read on, when the other side of `||` does not decide", () => {
+  test("the first failed side of `||` is named if the other side does not decide the result", () => {
     const outcome = evaluate(expressionOf("input.missing || input.count > 5"), scope, new Budget());
     expect(outcome).toMatchObject({ failure: { offset: 0, message: expect.stringContaining("input.missing") } });
   });
 });
 
-test("a failure never shows a value", () => {
+test("a failure message never contains a value", () => {
   const secret = scopeOf({ input: { secret: "s3cr3t", key: "k3y" } });
   const sources = [
     "input.secret + 1",
@@ -205,7 +205,7 @@ test("a failure never shows a value", () => {
   }
 });
 
-test("a key that reaches for the prototype is a key", () => {
+test("a key with the name of a prototype's member is an ordinary key", () => {
   const outcome = outcomeOf('merge({"__proto__": {"polluted": true}}, {"a": 1})') as { polluted?: unknown };
   expect(Object.keys(outcome)).toEqual(["__proto__", "a"]);
   expect(outcome.polluted).toBeUndefined();
@@ -213,7 +213,7 @@ test("a key that reaches for the prototype is a key", () => {
   expect(outcomeOf('has({"a": 1}.constructor) || has({}["__proto__"])')).toBe(false);
 });
 
-test("parts of the scope are asked for only when the evaluation comes to them", () => {
+test("parts of the scope are loaded only when the evaluation needs them", () => {
   const asked: string[] = [];
   const lazy = scopeOf({
     get input() {
@@ -229,7 +229,7 @@ test("parts of the scope are asked for only when the evaluation comes to them", 
   expect(asked).toEqual(["one"]);
 });
 
-describe("every function does what its line in the documentation says", () => {
+describe("every function gives the result that the documentation says", () => {
   test.each(describeFunctions().map(({ name, example }) => [name, ...example] as const))(
     "%s: %s",
     (_, source, value) => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { parseExpression } from "../../../src/core/expression/expression.ts";
 import { expressionOf } from "./scopes.ts";
 
-test("an expression names everything that it reads, each once", () => {
+test("an expression names each value that it reads, once", () => {
   const source =
     'input.sku + steps["reserve-stock"].output.id + steps.reserve.error.code + input.sku + text(input) + events["ok"].payload["by"].name + string(now)';
   expect(expressionOf(source).references).toEqual([
@@ -15,7 +15,7 @@ test("an expression names everything that it reads, each once", () => {
   ]);
 });
 
-test("an expression names what only decides, and what is asked for by `has`", () => {
+test("an expression also names the values that only decide its result, and those that `has` checks", () => {
   expect(expressionOf("has(steps.pay) ? output[input.key] : result.list.map(x, x.a + job.jobId)").references).toEqual([
     { root: "step", step: "pay" },
     { root: "output" },
@@ -25,11 +25,11 @@ test("an expression names what only decides, and what is asked for by `has`", ()
   ]);
 });
 
-test("the variable of a macro hides a root of the same name", () => {
+test("the variable of a macro hides a root of that name", () => {
   expect(expressionOf("input.list.map(input, input.a)").references).toEqual([{ root: "input", property: "list" }]);
 });
 
-describe("what is no expression is refused with its place", () => {
+describe("text that is not an expression is rejected with its place", () => {
   test.each<[source: string, offset: number, message: string]>([
     ["", 0, "is empty"],
     ["1 +", 3, "ends too early"],
@@ -85,6 +85,6 @@ describe("what is no expression is refused with its place", () => {
   });
 });
 
-test("signs within texts are text", () => {
+test("operators inside string literals are plain text", () => {
   expect(parseExpression(`"${"-".repeat(50)}"`)).toHaveProperty("expression");
 });

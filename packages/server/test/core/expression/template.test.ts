@@ -46,7 +46,7 @@ describe("a template gives its value with every expression replaced", () => {
     expect(rendered(template)).toEqual(value);
   });
 
-  test("a key that reaches for the prototype too", () => {
+  test("a key of a template can have the name of a prototype's member", () => {
     const value = rendered(JSON.parse('{"__proto__": "${ input.name }", "a": "$${"}') as JsonValue) as object;
     expect(Object.entries(value)).toEqual([
       ["__proto__", "Ann"],
@@ -55,7 +55,7 @@ describe("a template gives its value with every expression replaced", () => {
   });
 });
 
-test("a template without expressions is constant, and gives the very value that was written", () => {
+test("a template without expressions is constant, and gives exactly the value in the definition", () => {
   const withoutExpressions = jsonValues.filter((value) => !JSON.stringify(value).includes("${"));
   fc.assert(
     fc.property(withoutExpressions, (value) => {
@@ -78,7 +78,7 @@ test("any text can be written with its `${` escaped", () => {
   );
 });
 
-test("a template names everything that each of its expressions reads", () => {
+test("a template names each value that its expressions read", () => {
   const { references } = templateOf({ a: "${ input.count }", b: ["${ input.count + 1 } ${ steps.pay.output }"] });
   expect(references).toEqual([
     { root: "input", property: "count" },
@@ -87,7 +87,7 @@ test("a template names everything that each of its expressions reads", () => {
   ]);
 });
 
-test("every expression that is wrong is told, with its pointer and its offset in the string", () => {
+test("every wrong expression is reported, with its pointer and its offset in the string", () => {
   expect(parseTemplate({ "a/b": ["x ${ 1 + }", "${ inptu }"], c: "${ input.a", d: "${ {1: 2 }" })).toEqual({
     problems: [
       { pointer: "/a~1b/0", offset: 9, detail: expect.stringContaining("ends too early") },
@@ -98,7 +98,7 @@ test("every expression that is wrong is told, with its pointer and its offset in
   });
 });
 
-test("a template that fails says where and why", () => {
+test("a failed template says where and why", () => {
   expect(renderTemplate(templateOf({ a: [1, "is ${ input.count + input.missing }"] }), scope, new Budget())).toEqual({
     failure: {
       pointer: "/a/1",
@@ -109,7 +109,7 @@ test("a template that fails says where and why", () => {
   });
 });
 
-test("all expressions of a template draw from one budget", () => {
+test("all expressions of a template share one budget", () => {
   const wide = scopeOf({ input: Array.from({ length: 1_000 }, (_, index) => index) });
   const sum = "${ input.map(x, x + 1).sum() }";
   const alone = new Budget();
@@ -119,7 +119,7 @@ test("all expressions of a template draw from one budget", () => {
   expect(both.work).toBe(2 * alone.work);
 });
 
-test("a value may not be nested deeper in the output than the bound", () => {
+test("a value in the output cannot be nested deeper than the bound", () => {
   let deep: JsonValue = 1;
   for (let level = 0; level < 63; level++) deep = [deep];
   const own = scopeOf({ input: deep });

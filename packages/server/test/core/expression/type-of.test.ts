@@ -79,7 +79,7 @@ function typed(source: string) {
   return typeOf(expressionOf(source), scope);
 }
 
-describe("what is certain to be wrong is a problem", () => {
+describe("an error that is certain is a problem", () => {
   test.each<[source: string, message: string]>([
     ["input.skuu", "`input.skuu` is never there: the schema does not allow the property; did you mean `sku`?"],
     ["input.sku.length", "reads a property of a string"],
@@ -113,7 +113,7 @@ describe("what is certain to be wrong is a problem", () => {
   });
 });
 
-describe("what fails for some values is told, and how to guard it", () => {
+describe("an expression that fails for some values causes a message with a guard", () => {
   test.each<[source: string, message: string]>([
     ["input.note", "`input.note` may be missing; guard it with `has(input.note) ? … : …`"],
     ["input.open.a", "may be missing"],
@@ -130,11 +130,11 @@ describe("what fails for some values is told, and how to guard it", () => {
     ["steps.pay.output.id", "may be missing"],
     ["error.code", "may be missing"],
     ["events.approved.payload.by", "may be missing"],
-    ["json(input.sku)", "may be no JSON"],
-    ["base64.decode(input.sku)", "may be no base64"],
-    ["timestamp(input.sku)", "may be no time"],
-    ["duration(input.sku)", "may be no duration"],
-    ["int(input.sku)", "may be no whole number"],
+    ["json(input.sku)", "might not be JSON"],
+    ["base64.decode(input.sku)", "might not be base64"],
+    ["timestamp(input.sku)", "might not be a time"],
+    ["duration(input.sku)", "might not be a duration"],
+    ["int(input.sku)", "might not be a whole number"],
     ["max(input.list)", "the list may be empty"],
     ["max(input.count, input.sku)", "of different types"],
     ["sum(input.any)", "may be"],
@@ -212,7 +212,7 @@ describe("the type of an expression that cannot fail", () => {
   });
 });
 
-test("the type of a template has the literal parts, the types of its expressions, and where they may fail", () => {
+test("the type of a template has the literal parts, the types of its expressions, and the places that may fail", () => {
   const parsed = parseTemplate({
     sku: "${ input.sku }",
     label: "No. ${ input.count } for ${ input.note }",
@@ -391,7 +391,7 @@ const sources = fc.letrec<{ any: string; variable: string }>((tie) => {
 
 const samples = fc.array(jsonValues, { minLength: 1, maxLength: 3 });
 
-test("an expression that its type lets pass never fails, and its value fits its type", { timeout: 60_000 }, () => {
+test("an expression whose type shows no failure never fails, and its value fits its type", { timeout: 60_000 }, () => {
   let passed = 0;
   fc.assert(
     fc.property(sources, samples, samples, fc.boolean(), (source, inputs, others, isThere) => {
@@ -427,7 +427,7 @@ test("an expression that its type lets pass never fails, and its value fits its 
   expect(passed).toBeGreaterThan(500);
 });
 
-test("nothing that was said to be certain to fail has a value", () => {
+test("an expression that is certain to fail has no value", () => {
   fc.assert(
     fc.property(sources, samples, (source, inputs) => {
       const parsed = parseExpression(source);
@@ -448,7 +448,7 @@ function mayPassBy(node: Node): boolean {
   return ["choice", "macro", "and", "or", "has"].includes(node.kind) || childrenOf(node).some(mayPassBy);
 }
 
-test("the types of the values that templates give fit them", () => {
+test("the values of templates fit the types of the templates", () => {
   fc.assert(
     fc.property(jsonValues, samples, (constant, inputs) => {
       const parsed = parseTemplate({
@@ -471,7 +471,7 @@ test("the types of the values that templates give fit them", () => {
   );
 });
 
-test("the type of an expression that grows with each step is found in a moment", () => {
+test("the type of an expression that grows with each step is found quickly", () => {
   const chain = (link: string, count: number) => `[input.any]${link.repeat(count)}`;
   for (const source of [
     chain(".map(x, merge({'a': x, 'b': x}, {'c': x}))", 40),

@@ -22,7 +22,7 @@ const usual = [
 
 const usualOfForks = ["step.forked", "BranchFailed", "ItemFailed", "TooManyFailures", "a result of its own row"];
 
-test("any job on nodes that die between and in commits ends as the one that nothing interrupts, and as the language says", () => {
+test("any job on nodes that die between and in commits ends like an uninterrupted job, and as the language says", () => {
   const counts = new Map(usual.map((what) => [what, 0]));
   const note = (what: string) => counts.set(what, (counts.get(what) ?? 0) + 1);
   fc.assert(
@@ -32,7 +32,7 @@ test("any job on nodes that die between and in commits ends as the one that noth
   for (const what of usual) expect(counts.get(what), what).toBeGreaterThan(5);
 }, 300_000);
 
-test("any job with branches on nodes that die between and in commits ends as the one that nothing interrupts", () => {
+test("any job with branches on nodes that die between and in commits ends like an uninterrupted job", () => {
   const counts = new Map([...usual, ...usualOfForks].map((what) => [what, 0]));
   const note = (what: string) => counts.set(what, (counts.get(what) ?? 0) + 1);
   fc.assert(
@@ -47,7 +47,7 @@ const usualOfChildren = [
   ...["a child that is left", "a notice", "no wait", "job.awaited", "ChildNotStarted"],
 ];
 
-test("any job that begins others, and was begun by one, leaves those it must leave and tells of its end once", () => {
+test("any job with a parent and children abandons the children that it must abandon, and reports its end once", () => {
   const counts = new Map(usualOfChildren.map((what) => [what, 0]));
   const note = (what: string) => counts.set(what, (counts.get(what) ?? 0) + 1);
   fc.assert(
@@ -57,7 +57,7 @@ test("any job that begins others, and was begun by one, leaves those it must lea
   for (const what of usualOfChildren) expect(counts.get(what), what).toBeGreaterThan(3);
 }, 300_000);
 
-describe("the same property finds, within a minute, a state machine that", () => {
+describe("the property finds, within a minute, a state machine that", () => {
   test.each<[name: string, plant: Machine, seed?: number]>([
     [
       "loses the outcome of a call that was tried before",
@@ -81,11 +81,11 @@ describe("the same property finds, within a minute, a state machine that", () =>
       2,
     ],
     [
-      "lets the job's input pass for what no event brought",
+      "uses the job's input for a property that no event brought",
       planted((change) => withCarried(change, ({ absentProperties: _, ...carried }) => carried)),
     ],
     [
-      "lets what a wait received pass for what no event brought",
+      "uses a wait's input for a property that no event brought",
       {
         ...soundMachine,
         transition: (plan, ...others) => soundMachine.transition(withoutEventsAlone(plan), ...others),
@@ -93,12 +93,12 @@ describe("the same property finds, within a minute, a state machine that", () =>
       13,
     ],
     [
-      "gives an attempt a config of its own time instead of the visit's",
+      "evaluates a config at the attempt's time instead of the visit's",
       planted((change) => withStand(change, ({ startedAt: _, ...stand }) => stand)),
       13,
     ],
     [
-      "forgets for which events, by its expressions, a wait waits",
+      "forgets the events that a wait's expressions gave",
       planted((change) => withStand(change, ({ awaited: _, ...stand }) => stand)),
       1,
     ],
@@ -127,7 +127,7 @@ describe("the same property finds, within a minute, a state machine that", () =>
   );
 });
 
-describe("the property of jobs that begin others finds a state machine that", () => {
+describe("the property of jobs with children finds a state machine that", () => {
   test.each<[name: string, plant: Machine]>([
     [
       "begins another job at each attempt of a visit",
@@ -150,7 +150,7 @@ describe("the property of jobs that begin others finds a state machine that", ()
       }),
     ],
     [
-      "tells its parent although that has left it",
+      "sends a notice to a parent that abandoned the job",
       planted((change, before, fact) =>
         fact === "parent.left" && before.status === "RUNNING" && change.entries.length > 0
           ? { ...change, notice: { epoch: 1, outcome: { output: null } } }

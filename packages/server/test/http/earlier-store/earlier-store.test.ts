@@ -168,7 +168,7 @@ function testStore(home: StoreHome, store: EarlierStore): void {
   }
 
   test.each(atRest.filter((name) => name in store.jobIds))(
-    "the job %s, which moves no more by itself, reads as the build before answered",
+    "the job %s, which has stopped, reads as under the earlier build",
     async (name) => {
       const answers = answersAbout(name);
       expect(answers.map(({ operation }) => operation)).toContain("GetJob");
@@ -183,11 +183,11 @@ function testStore(home: StoreHome, store: EarlierStore): void {
   );
 
   test.each(store.answers.map((answer) => [answer.operation, answer] as const))(
-    "%s answers as the build before did",
+    "%s answers as under the earlier build",
     async (_operation, answer) => expectAsBefore(answer),
   );
 
-  test("jobs stood in every way in which a job can", () => {
+  test("the store has a job in every possible phase", () => {
     const stands = [
       "calling",
       "queued",
@@ -202,7 +202,7 @@ function testStore(home: StoreHome, store: EarlierStore): void {
     expect(endsIn(store).map(([name]) => name)).toEqual(expect.arrayContaining(stands));
   });
 
-  test.each(endsIn(store))("the job %s, which was under way, goes on and ends", async (name, end) => {
+  test.each(endsIn(store))("the job %s, which was running, continues and ends", async (name, end) => {
     const params = idOf(name);
     if (end.resume) await api.call("ResumeJob", { params });
     for (const event of end.events ?? []) await api.call("SendJobEvent", { params, body: event });
@@ -224,7 +224,7 @@ function testStore(home: StoreHome, store: EarlierStore): void {
     expect(explained.body.state).toBe("succeeded");
   });
 
-  test("calls that the lost node held are made again, under the key that they had", async () => {
+  test("calls of the lost node are made again, under their former keys", async () => {
     for (const name of ["calling", "callingWithEvents", "queued"]) {
       const { jobId } = idOf(name);
       const [prepare, ...others] = functions.callsOf(jobId);
@@ -234,7 +234,7 @@ function testStore(home: StoreHome, store: EarlierStore): void {
     }
   });
 
-  test("a large input, and what later steps took of it, is whole", async () => {
+  test("a large input, and the parts that later steps took from it, are complete", async () => {
     const notes = "A large input. ".repeat(85_000);
     const job = await jobOf("huge");
     expect(job).toMatchObject({ input: { notes }, steps: [{ input: { notes } }, {}, { input: { notes } }] });
@@ -243,7 +243,7 @@ function testStore(home: StoreHome, store: EarlierStore): void {
   });
 
   if ("costly" in store.jobIds) {
-    test("a version that would be refused today continues to run, and its event payloads are still checked", async () => {
+    test("a version that would be rejected today continues to run, and its event payloads are still checked", async () => {
       const params = { workflowId: store.workflowIds.costly ?? "" };
       const today = await api.call("ValidateWorkflowVersion", { params, body: { definition: costlyDefinition } });
       expect(today.body.valid).toBe(false);
@@ -257,7 +257,7 @@ function testStore(home: StoreHome, store: EarlierStore): void {
     });
   }
 
-  test("a write that is repeated under its key, or by a generated client, gets the answer that the build before gave", async () => {
+  test("a write that is repeated under its key, or by a generated client, gets the earlier build's answer", async () => {
     expect(store.keyedAnswers.length).toBeGreaterThan(30);
     for (const { operation, options, body, status } of store.keyedAnswers) {
       const again = await api.call(operation, { ...options, status });
@@ -266,7 +266,7 @@ function testStore(home: StoreHome, store: EarlierStore): void {
     }
   });
 
-  test("tags lead to the versions that they led to", async () => {
+  test("tags still name their versions", async () => {
     const workflowId = store.workflowIds.order ?? "";
     const submit = async (tag: string) =>
       (await api.call("SubmitJob", { body: { workflowId, workflowVersion: { tag }, inputJson: { orderId: tag } } }))
@@ -275,7 +275,7 @@ function testStore(home: StoreHome, store: EarlierStore): void {
     expect(await submit("$LIVE")).toMatchObject({ versionNumber: 2 });
   });
 
-  test("people sign in with their passwords, and their roles permit what they did", async () => {
+  test("users sign in with their passwords, and their roles still permit the same", async () => {
     for (const person of [store.owner, store.member]) {
       const { idToken } = await signIn(service.baseUrl, person);
       const signedIn = await api.as(idToken).call("WhoAmI");
@@ -287,14 +287,14 @@ function testStore(home: StoreHome, store: EarlierStore): void {
     await member.refused("CancelJob", "AuthorizationError", { params: idOf("succeeded") });
   });
 
-  test("somebody of the identity provider has the account of then, and the role under the name that it had first", async () => {
+  test("a user of the identity provider still has their account, and the role under its first name", async () => {
     const outsider = api.as(await provider.bearerToken());
     expect((await outsider.call("WhoAmI")).body).toMatchObject({ id: store.outsiderId });
     const { body } = await outsider.call<{ roles: string[] }>("GetOwnPermissions");
     expect(body.roles).toEqual(["approver"]);
   });
 
-  test("API tokens allow what they allowed, each in its own organization", async () => {
+  test("API tokens still have their permissions, each in its own organization", async () => {
     const { whole, narrow, oneEvent, revoked, other } = store.apiTokens;
     const list = async (token: string) =>
       (await api.as(token).call<{ jobs: { jobId: string }[] }>("ListJobs", { query: { pageSize: 200 } })).body.jobs;
@@ -311,7 +311,7 @@ function testStore(home: StoreHome, store: EarlierStore): void {
     expect(ended.body).toMatchObject({ status: "SUCCEEDED" });
   });
 
-  test("the history of the build before is counted in the metrics, and once", async () => {
+  test("the earlier build's history is counted in the metrics, only once", async () => {
     const counted = async () => (await measured("jobs_submitted")).isWhole;
     await expect.poll(counted, { timeout: 20_000 }).toBe(true);
     const { database } = service.running;
@@ -331,7 +331,7 @@ function testStore(home: StoreHome, store: EarlierStore): void {
     }
   });
 
-  test("the audit trail verifies under the key with which it was sealed", async () => {
+  test("the audit trail can be verified under the key that sealed it", async () => {
     const { body } = await api.call<{ findings: unknown[]; newestSeal?: unknown }>("VerifyAudit");
     expect(body.findings).toEqual([]);
     expect(body.newestSeal).toBeDefined();

@@ -6,7 +6,7 @@ import { EmptyState } from "../../../parts/states/EmptyState.tsx";
 import { Time } from "../../../parts/words/Time.tsx";
 import { texts } from "../../../texts/texts.ts";
 
-/** The events of the account, so that its owner notices those that somebody else caused. */
+/** The events of the account, so that its owner notices those that another person caused. */
 export function ActivityPage() {
   const words = texts.activity;
   const query = useInfiniteQuery(accountActivityQuery);

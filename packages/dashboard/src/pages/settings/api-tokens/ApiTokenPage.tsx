@@ -21,7 +21,7 @@ import { RotateApiToken } from "./RotateApiToken.tsx";
 
 const list = "/app/organizations/$organizationId/settings/api-tokens";
 
-/** One token: what it may do, and what can be done with it. */
+/** One token: its permissions, and the actions on it. */
 export function ApiTokenPage() {
   const { organizationId, tokenId } = useParams({ from: `${list}/$tokenId` });
   const words = texts.apiTokens;

@@ -12,7 +12,7 @@ interface RotateApiTokenProps {
   readonly onClose: () => void;
 }
 
-/** A new secret for the same token; the present one holds on for a while. */
+/** Gives the same token a new secret; the present secret works for a while longer. */
 export function RotateApiToken({ organizationId, token: { tokenId, name }, onClose }: RotateApiTokenProps) {
   const words = texts.apiTokens;
   const [overlap, setOverlap] = useState("3600");

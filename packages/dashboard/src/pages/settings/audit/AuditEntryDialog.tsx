@@ -11,7 +11,7 @@ import type { AuditSearch } from "./audit-search.ts";
 interface AuditEntryDialogProps {
   readonly entry: AuditEntry;
   readonly onClose: () => void;
-  /** Leads to what belongs together with it. */
+  /** Shows the entries that belong together with this one. */
   readonly onChoose: (search: AuditSearch) => void;
 }
 

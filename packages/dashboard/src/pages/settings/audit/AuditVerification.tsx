@@ -5,7 +5,7 @@ import { Icon } from "../../../parts/layout/Icon.tsx";
 import { Problem } from "../../../parts/states/Problem.tsx";
 import { texts } from "../../../texts/texts.ts";
 
-/** Checks the trail against its seals when somebody asks. */
+/** Checks the trail against its seals when the reader asks. */
 export function AuditVerification({ organizationId }: { readonly organizationId: string }) {
   const verify = useMutation({ mutationFn: () => verifyAudit(organizationId) });
   return (

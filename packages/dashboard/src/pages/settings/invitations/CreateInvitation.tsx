@@ -16,7 +16,7 @@ interface CreateInvitationProps {
 /** The choices in days. The last is the longest life that the service allows, unless its operator has set less. */
 const lives = [1, 7, 30];
 
-/** Makes a link for somebody, and shows it once. */
+/** Makes a link for one person, and shows it once. */
 export function CreateInvitation({ organizationId, onClose }: CreateInvitationProps) {
   const words = texts.invitations;
   const [email, setEmail] = useState("");

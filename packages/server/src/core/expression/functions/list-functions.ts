@@ -64,7 +64,7 @@ export const listFunctions: readonly ExpressionFunction[] = [
       mayFail: (args) => {
         const [only] = args;
         if (args.length > 1 || only === undefined) return mixedKinds(args.map(kindsOf), orderedKinds);
-        if ((kindsOf(only) & ~kinds.array) !== 0) return "its only argument may be no list";
+        if ((kindsOf(only) & ~kinds.array) !== 0) return "its only argument might not be a list";
         if (itemCountOf(only).low === 0) return "the list may be empty";
         return mixedItems(only);
       },

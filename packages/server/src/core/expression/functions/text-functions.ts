@@ -65,7 +65,7 @@ export const textFunctions: readonly ExpressionFunction[] = [
     mayFail: ([, pattern]) =>
       valuesOf(pattern as Type)?.every((source) => problemOfSource(source as string) === undefined)
         ? undefined
-        : "the pattern may be no regular expression in RE2 syntax; write it as a literal",
+        : "the pattern might not be a regular expression in RE2 syntax; write it as a literal",
     mistake: ([, pattern]) => problemOfSource(onlyValueOf(pattern as Type)),
     typingCost: ([, pattern]) => costOfTexts(pattern as Type, typingUnitsPerPattern),
     summary:

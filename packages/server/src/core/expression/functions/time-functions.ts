@@ -24,7 +24,7 @@ export const timeFunctions: readonly ExpressionFunction[] = [
     type: () => timestampType,
     mayFail: ([value]) => {
       if (!mayBe(value as Type, kinds.string) || isTimeText(value as Type)) return undefined;
-      return "the text may be no time; its schema can say `format: date-time`";
+      return "the text might not be a time; its schema can say `format: date-time`";
     },
     typingCost: ([value]) => costOfTexts(value as Type, 1),
     summary: "The time that is written in an RFC 3339 text, to the millisecond.",
@@ -39,7 +39,7 @@ export const timeFunctions: readonly ExpressionFunction[] = [
     mayFail: ([value]) => {
       if (!mayBe(value as Type, kinds.string)) return undefined;
       const isDurationText = textsOf(value as Type)?.every((text) => readDuration(text) !== undefined);
-      return isDurationText ? undefined : "the text may be no duration";
+      return isDurationText ? undefined : "the text might not be a duration";
     },
     summary: "A span of time, written in hours, minutes, seconds and milliseconds: `1h30m`, `3.5s`, `-250ms`.",
     example: ['timestamp("2026-01-31T12:00:00Z") + duration("1h30m")', "2026-01-31T13:30:00.000Z"],

@@ -17,7 +17,7 @@ export const valueFunctions: readonly ExpressionFunction[] = [
     parameters: [{ name: "value", kinds: kinds.number | kinds.string | kinds.timestamp }],
     call: ([value], budget) => toInt(value as Value, budget),
     type: () => wholeType,
-    mayFail: ([value]) => (mayBe(value as Type, kinds.string) ? "the text may be no whole number" : undefined),
+    mayFail: ([value]) => (mayBe(value as Type, kinds.string) ? "the text might not be a whole number" : undefined),
     summary:
       "A number without its fraction, the whole number that is written in a text, or a timestamp's seconds since 1970.",
     example: ['int(7 / 2) + int("40")', 43],
@@ -28,7 +28,7 @@ export const valueFunctions: readonly ExpressionFunction[] = [
     parameters: [{ name: "value", kinds: kinds.number | kinds.string }],
     call: ([value], budget) => toNumber(value as number | string, budget),
     type: () => numberType,
-    mayFail: ([value]) => (mayBe(value as Type, kinds.string) ? "the text may be no number" : undefined),
+    mayFail: ([value]) => (mayBe(value as Type, kinds.string) ? "the text might not be a number" : undefined),
     summary: "The number that is written in a text as in JSON; a number stays as it is.",
     example: ['double("2.5") * 2', 5],
   }),
@@ -45,7 +45,7 @@ export const valueFunctions: readonly ExpressionFunction[] = [
         : fail(`has a text that is no JSON (at its offset ${parsed.problem.textOffset})`);
     },
     type: () => anyType,
-    mayFail: () => "the text may be no JSON",
+    mayFail: () => "the text might not be JSON",
     summary: "The value that is written in a JSON text.",
     example: ['json("{\\"a\\": [1]}").a[0]', 1],
   }),
@@ -67,7 +67,7 @@ export const valueFunctions: readonly ExpressionFunction[] = [
     parameters: [text],
     call: ([source], budget) => decode(source as string, budget),
     type: () => stringType,
-    mayFail: () => "the text may be no base64 of UTF-8 text",
+    mayFail: () => "the text might not be base64 of UTF-8 text",
     summary:
       "The text that is encoded as UTF-8 in the base64. The `=` at its end is optional, and the form for URLs is accepted, too.",
     example: ['base64.decode("YW5uOnNlY3JldA==")', "ann:secret"],
