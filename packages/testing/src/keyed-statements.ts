@@ -1,4 +1,5 @@
-import { type Job, mainBranch } from "../../server/src/core/job/job-state.ts";
+import type { Job } from "../../server/src/core/job/job-state.ts";
+import { mainBranch } from "../../server/src/core/branch-path.ts";
 import { storedState } from "../../server/src/core/job/stored-state.ts";
 import { findMemberships } from "../../server/src/store/access/members.ts";
 import { findOrganizations, holdOrganizations } from "../../server/src/store/access/organizations.ts";

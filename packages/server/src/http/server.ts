@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import fastify, { type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
-import type { Caller } from "../auth/authenticator.ts";
+import type { Caller } from "../auth/caller.ts";
 import { networkOf } from "../auth/credentials/network.ts";
 import { FailedAccessLimit } from "../auth/limits/failed-access.ts";
 import type { PermissionSet } from "../auth/permissions/permissions.ts";

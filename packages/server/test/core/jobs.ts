@@ -12,7 +12,9 @@ import {
 import type { Change, EventReceived, Failure, UntimedFact } from "../../src/core/job/fact.ts";
 import { foldSteps } from "../../src/core/job/history.ts";
 import { type Parent, submitJob, transition } from "../../src/core/job/job.ts";
-import { type Actor, type Job, mainBranch, type StepError, standsOf } from "../../src/core/job/job-state.ts";
+import { type Job, type StepError, standsOf } from "../../src/core/job/job-state.ts";
+import { mainBranch } from "../../src/core/branch-path.ts";
+import type { Actor } from "../../src/core/actor.ts";
 import { resultsToRead } from "../../src/core/job/result-rows.ts";
 import type { JsonObject, JsonValue } from "../../src/core/json/json.ts";
 import { compilePlan, type Plan } from "../../src/core/plan/plan.ts";

@@ -1,5 +1,5 @@
 import type { Change, UntimedFact } from "../../src/core/job/fact.ts";
-import { mainBranch } from "../../src/core/job/job-state.ts";
+import { mainBranch } from "../../src/core/branch-path.ts";
 import { type StoredState, storedState } from "../../src/core/job/stored-state.ts";
 import { ValueBook } from "../../src/core/job/value-book.ts";
 import { JobStore } from "./interleaving/job-store.ts";

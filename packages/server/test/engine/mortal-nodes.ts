@@ -5,7 +5,7 @@ import { currentLanguage } from "../../src/core/definition/language.ts";
 import type { CallName } from "../../src/core/job/call.ts";
 import type { CallEffect, UntimedFact } from "../../src/core/job/fact.ts";
 import type { PlainEntry } from "../../src/core/job/history.ts";
-import type { Timestamp } from "../../src/core/job/job-state.ts";
+import type { Timestamp } from "../../src/core/time.ts";
 import type { JsonObject } from "../../src/core/json/json.ts";
 import { ServiceError } from "../../src/core/service-error.ts";
 import type { Command } from "../../src/engine/commit/command.ts";

@@ -10,7 +10,7 @@ import { onOneStore } from "@stepwell/testing/stores.ts";
 import { pino } from "pino";
 import { expect, inject, test } from "vitest";
 import { Authenticator } from "../../src/auth/authenticator.ts";
-import { IdTokenBearers } from "../../src/auth/credentials/id-token-bearers.ts";
+import { IdTokenBearers } from "../../src/auth/oidc/id-token-bearers.ts";
 import { ExternalBearers } from "../../src/auth/external/bearers.ts";
 import { SingleSignOn } from "../../src/auth/external/single-sign-on.ts";
 import { OwnLimits } from "../../src/auth/limits/own-limits.ts";

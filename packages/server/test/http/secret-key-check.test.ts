@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { newDatabase } from "@stepwell/testing/own-database.ts";
 import { onEveryStore, postgresHome, type StoreHome } from "@stepwell/testing/stores.ts";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { requireSecretKey, WrongSecretKeyError } from "../../src/auth/credentials/secret-key-check.ts";
+import { requireSecretKey, WrongSecretKeyError } from "../../src/auth/secret-key/secret-key-check.ts";
 import { SigningKeys } from "../../src/auth/oidc/signing-keys.ts";
 import { readConfig } from "../../src/config.ts";
 import { SecretBox } from "../../src/sealing/secret-box.ts";

@@ -1,4 +1,4 @@
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import type { RequestSource } from "../request-source.ts";
 import type { AdmissionRejection } from "./admission.ts";

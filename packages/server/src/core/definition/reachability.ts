@@ -1,5 +1,5 @@
-import { pathOf } from "../job/branch-path.ts";
-import { mainBranch } from "../job/job-state.ts";
+import { pathOf } from "../branch-path.ts";
+import { mainBranch } from "../branch-path.ts";
 import { type ProblemList, pointerTo, quoted } from "../problem.ts";
 import type { RoughStep } from "./definition-step.ts";
 import { crossings, openBranchCount, type Region, type Regions, regionsOf } from "./regions.ts";

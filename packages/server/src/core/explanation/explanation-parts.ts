@@ -1,6 +1,8 @@
 import type { CallName } from "../job/call.ts";
 import type { Entry, StepRun } from "../job/history.ts";
-import type { Actor, Job, JobError, JobStatus, StepError, Timestamp } from "../job/job-state.ts";
+import type { Job, JobError, JobStatus, StepError } from "../job/job-state.ts";
+import type { Actor } from "../actor.ts";
+import type { Timestamp } from "../time.ts";
 import type { JsonValue } from "../json/json.ts";
 import type { Plan } from "../plan/plan.ts";
 

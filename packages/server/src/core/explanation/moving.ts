@@ -1,15 +1,7 @@
 import { policyAfter, type RetryPolicy, transientPolicy } from "../definition/retry.ts";
 import type { Entry } from "../job/history.ts";
-import type {
-  CallingStep,
-  CurrentStep,
-  DelayedStep,
-  ForkedStep,
-  NextStep,
-  ResumePoint,
-  RetryingStep,
-  Timestamp,
-} from "../job/job-state.ts";
+import type { CallingStep, CurrentStep, DelayedStep, ForkedStep, NextStep, ResumePoint, RetryingStep } from "../job/job-state.ts";
+import type { Timestamp } from "../time.ts";
 import { callOf } from "../plan/plan.ts";
 import { quoted } from "../problem.ts";
 import { toTime } from "../time.ts";

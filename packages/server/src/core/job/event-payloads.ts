@@ -3,15 +3,8 @@ import type { JsonValue } from "../json/json.ts";
 import { getOwn } from "../json/record.ts";
 import { isWait, type Plan, type PlanStep, type WaitPlanStep } from "../plan/plan.ts";
 import type { UntimedFact } from "./fact.ts";
-import {
-  type AwaitedEvents,
-  branchField,
-  type Job,
-  mainBranch,
-  type Progress,
-  type UnfinishedState,
-  type WaitVisit,
-} from "./job-state.ts";
+import type { AwaitedEvents, Job, Progress, UnfinishedState, WaitVisit } from "./job-state.ts";
+import { branchField, mainBranch } from "../branch-path.ts";
 import { keptFor } from "./kept-events.ts";
 import type { AnyCursor, AnyStand } from "./resume-point.ts";
 import { isRead } from "./stored-state.ts";

@@ -4,14 +4,8 @@ import type { DraftFor, JobDraft, JobLimits } from "./draft.ts";
 import { addressOf } from "./event-address.ts";
 import { awaitedBy } from "./event-payloads.ts";
 import type { Change, EventReceived } from "./fact.ts";
-import {
-  type Job,
-  mainBranch,
-  type PendingState,
-  type Progress,
-  type RunningState,
-  type WaitVisit,
-} from "./job-state.ts";
+import type { Job, PendingState, Progress, RunningState, WaitVisit } from "./job-state.ts";
+import { mainBranch } from "../branch-path.ts";
 import { addressedTo, isSameVisit, keptFor, noteEvent } from "./kept-events.ts";
 import { type OpenWait, offerFreedEvents, waitFor, waitOn } from "./open-waits.ts";
 import { checkPayload, unreadParts } from "./sent-payload.ts";

@@ -3,7 +3,7 @@ import { itemStatuses } from "../definition/fork-result.ts";
 import type { JsonValue } from "../json/json.ts";
 import type { ForkPlanStep } from "../plan/plan.ts";
 import { quoted } from "../problem.ts";
-import { type BranchLevel, isInside, levelOf, parentOf, pathOf, pathsOf } from "./branch-path.ts";
+import { type BranchLevel, isInside, levelOf, parentOf, pathOf, pathsOf } from "../branch-path.ts";
 import { type BranchResult, branchErrorOf } from "./branch-result.ts";
 import type { JobDraft } from "./draft.ts";
 import { configValue } from "./expressions.ts";

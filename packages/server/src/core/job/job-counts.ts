@@ -1,5 +1,7 @@
 import { type HistoryEntry, runKeyOf, type StepRunKey } from "./history.ts";
-import { type CurrentStep, type Job, mainBranch, type Timestamp } from "./job-state.ts";
+import type { CurrentStep, Job } from "./job-state.ts";
+import { mainBranch } from "../branch-path.ts";
+import type { Timestamp } from "../time.ts";
 
 /**
  * The measures of metrics. Those that end in `Duration` also have a time, and count jobs that succeeded by their duration. `storedBytes` counts bytes

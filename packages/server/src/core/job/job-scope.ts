@@ -4,7 +4,7 @@ import { getOwn } from "../json/record.ts";
 import { baseOf, errorSlot, eventSlot, propertyOf, stepSlot } from "../plan/slots.ts";
 import { toTime } from "../time.ts";
 import type { JobDraft, Level } from "./draft.ts";
-import type { Timestamp } from "./job-state.ts";
+import type { Timestamp } from "../time.ts";
 
 /** The values that the step of an expression has so far. */
 export interface Made {

@@ -1,6 +1,8 @@
 import { getOwn, withOwn, withoutOwn } from "../json/record.ts";
 import { runKeyOf } from "./history.ts";
-import { type AddressedEvent, mainBranch, type Progress, type Timestamp, type WaitVisit } from "./job-state.ts";
+import type { AddressedEvent, Progress, WaitVisit } from "./job-state.ts";
+import { mainBranch } from "../branch-path.ts";
+import type { Timestamp } from "../time.ts";
 
 /** The event that counts for this visit of a wait step. An event sent for this visit alone takes precedence over one for any wait. */
 export function keptFor(progress: Progress, eventId: string, visit: WaitVisit): number | undefined {

@@ -1,9 +1,11 @@
 import { callOf, isWait, type Plan } from "../plan/plan.ts";
-import { withAround } from "./branch-path.ts";
+import { withAround } from "../branch-path.ts";
 import { dueCursors } from "./due-cursors.ts";
 import { awaitedBy, mayComplete } from "./event-payloads.ts";
 import type { CallOutcome, EventReceived, UntimedFact } from "./fact.ts";
-import { type JobState, mainBranch, type Timestamp, type WaitVisit } from "./job-state.ts";
+import type { JobState, WaitVisit } from "./job-state.ts";
+import { mainBranch } from "../branch-path.ts";
+import type { Timestamp } from "../time.ts";
 import { waitFor } from "./open-waits.ts";
 import type { AnyCursor } from "./resume-point.ts";
 import { countUnread } from "./stored-state.ts";

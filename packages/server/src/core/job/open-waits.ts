@@ -1,8 +1,9 @@
 import type { Plan } from "../plan/plan.ts";
-import { comparePaths } from "./branch-path.ts";
+import { comparePaths } from "../branch-path.ts";
 import type { JobDraft } from "./draft.ts";
 import { awaitedBy } from "./event-payloads.ts";
-import { branchField, type JobState, mainBranch, type WaitingStep, type WaitVisit } from "./job-state.ts";
+import type { JobState, WaitingStep, WaitVisit } from "./job-state.ts";
+import { branchField, mainBranch } from "../branch-path.ts";
 import { claimEvents } from "./kept-events.ts";
 import type { AnyCursor } from "./resume-point.ts";
 import { missingEventIds } from "./step-run.ts";

@@ -5,7 +5,8 @@ import type { InputRule, PlanStep } from "../plan/plan.ts";
 import type { JobDraft } from "./draft.ts";
 import { render } from "./expressions.ts";
 import { loopOf, scopeOf } from "./job-scope.ts";
-import { mainBranch, type StepError } from "./job-state.ts";
+import type { StepError } from "./job-state.ts";
+import { mainBranch } from "../branch-path.ts";
 
 /** Returns the input of a step, or the error of the template that makes it. */
 export function receivedInput(

@@ -25,18 +25,9 @@ import {
   leaveRoomForLater,
 } from "./fork.ts";
 import { type Made, scopeOf } from "./job-scope.ts";
-import {
-  type AwaitedEvents,
-  branchField,
-  type Carried,
-  mainBranch,
-  type Progress,
-  type ResumePoint,
-  type StepError,
-  type StepPosition,
-  type Timestamp,
-  type WaitVisit,
-} from "./job-state.ts";
+import type { AwaitedEvents, Carried, Progress, ResumePoint, StepError, StepPosition, WaitVisit } from "./job-state.ts";
+import { branchField, mainBranch } from "../branch-path.ts";
+import type { Timestamp } from "../time.ts";
 import { claimEvents, forgetEvents, keptFor } from "./kept-events.ts";
 import { type CallCounts, oweCall } from "./owed-call.ts";
 import { remember } from "./remembered.ts";

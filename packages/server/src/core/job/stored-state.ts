@@ -1,21 +1,9 @@
 import type { JsonObject, JsonValue } from "../json/json.ts";
 import { withoutOwn } from "../json/record.ts";
 import { propertyOf } from "../plan/slots.ts";
-import { withAround } from "./branch-path.ts";
-import {
-  type CancelledState,
-  type Carried,
-  type CurrentStep,
-  type FailedState,
-  type ForkedStep,
-  type JobState,
-  mainBranch,
-  type PendingState,
-  type Progress,
-  type ResumePoint,
-  type RunningState,
-  type SucceededState,
-} from "./job-state.ts";
+import { withAround } from "../branch-path.ts";
+import type { CancelledState, Carried, CurrentStep, FailedState, ForkedStep, JobState, PendingState, Progress, ResumePoint, RunningState, SucceededState } from "./job-state.ts";
+import { mainBranch } from "../branch-path.ts";
 import type { AnyCursor } from "./resume-point.ts";
 import { isUnread, unreadValue } from "./unread-value.ts";
 

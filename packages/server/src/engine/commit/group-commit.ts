@@ -15,7 +15,7 @@ import { hasCommit } from "../../store/jobs/jobs.ts";
 import type { DatabaseClock } from "../node/clock.ts";
 import { jobParked } from "../plans/parking.ts";
 import type { Plans } from "../plans/plans.ts";
-import type { RecentValues } from "../reading/recent-values.ts";
+import type { RecentValues } from "../values/recent-values.ts";
 import type { TaskOffers } from "../tasks/task-offers.ts";
 import { type AppliedBatch, applyBatch, type BatchContext, type ChangedJob } from "./batch.ts";
 import type { Command, Outcome } from "./command.ts";

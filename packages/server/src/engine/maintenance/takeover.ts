@@ -10,7 +10,7 @@ import {
   takeOverCalls,
 } from "../../store/jobs/job-calls.ts";
 import type { JobKey } from "../../store/jobs/jobs.ts";
-import { everyPairJoined, partsOf } from "../../store/jobs/key-parts.ts";
+import { everyPairJoined, partsOf } from "../../store/home/key-parts.ts";
 import { removeDeadNode } from "../../store/jobs/nodes.ts";
 import { inHalves } from "../in-halves.ts";
 import type { Neighbourhood } from "../node/node.ts";

@@ -29,7 +29,7 @@ import {
   readStandings,
   type SmallJob,
 } from "../../store/jobs/jobs.ts";
-import type { WholeJob } from "../engine.ts";
+import type { WholeJob } from "./whole-job.ts";
 import { type Portion, type RunSearch, readEntries, readNewestRuns, readRuns } from "./job-history.ts";
 import { RecentForks } from "./recent-forks.ts";
 import type { JobSnapshot, RecentJobs } from "./recent-jobs.ts";

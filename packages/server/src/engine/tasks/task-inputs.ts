@@ -6,10 +6,10 @@ import { sizeOfJson } from "../../core/json/json-size.ts";
 import type { Database } from "../../store/home/database.ts";
 import { type LockedJob, readUnlockedJobs } from "../../store/jobs/jobs.ts";
 import type { TakenTask } from "../../store/jobs/tasks.ts";
-import { openValues } from "../commit/open-values.ts";
+import { openValues } from "../values/open-values.ts";
 import { inHalves } from "../in-halves.ts";
 import type { RecentJobs } from "../reading/recent-jobs.ts";
-import type { RecentValues } from "../reading/recent-values.ts";
+import type { RecentValues } from "../values/recent-values.ts";
 
 /** A task with all the data that its worker receives. */
 export interface Task extends TakenTask {

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from "fastify";
-import type { Authenticator, Caller } from "../../auth/authenticator.ts";
+import type { Authenticator } from "../../auth/authenticator.ts";
+import type { Caller } from "../../auth/caller.ts";
 import type { SingleSignOn } from "../../auth/external/single-sign-on.ts";
 import type { FailedAccessLimit } from "../../auth/limits/failed-access.ts";
 import type { RateLimits } from "../../auth/limits/rate-limits.ts";

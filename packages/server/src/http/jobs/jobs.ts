@@ -1,13 +1,13 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
-import { actorOf, type Caller } from "../../auth/authenticator.ts";
+import { actorOf, type Caller } from "../../auth/caller.ts";
 import type { UntimedFact } from "../../core/job/fact.ts";
 import { isTerminal, type Job } from "../../core/job/job-state.ts";
 import type { JsonObject } from "../../core/json/json.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
 import type { SubmitCommand } from "../../engine/commit/command.ts";
 import type { Done } from "../../engine/commit/group-commit.ts";
-import type { WholeJob } from "../../engine/engine.ts";
+import type { WholeJob } from "../../engine/reading/whole-job.ts";
 import { standingOf, wholeJob } from "../../engine/reading/job-reader.ts";
 import { auditOf } from "../../management/act/audit-trail.ts";
 import { ReadDeadlineError, StoreUnavailableError } from "../../store/home/database.ts";

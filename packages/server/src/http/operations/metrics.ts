@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import { summarizeDurations } from "../../core/job/duration-class.ts";
 import type { Measure } from "../../core/job/job-counts.ts";
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import { endOfTime, parseTime, toTime } from "../../core/time.ts";
 import type { Queryable } from "../../store/home/database.ts";

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { invalidPart, notFound } from "../../core/service-error.ts";
 import { parseTime, toTime } from "../../core/time.ts";
 import { pointerToRole } from "../../management/act/grants.ts";

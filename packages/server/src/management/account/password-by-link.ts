@@ -5,7 +5,7 @@ import { accountSubject } from "../../auth/passwords/sign-in-backoff.ts";
 import { permissionsOfActor } from "../../auth/permissions/actor-permissions.ts";
 import { organizationIdsOf } from "../../auth/permissions/own-organizations.ts";
 import { lookUpRoles } from "../../auth/permissions/roles.ts";
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import type { Problem } from "../../core/problem.ts";
 import { findMember } from "../../store/access/members.ts";
 import type { Queryable } from "../../store/home/database.ts";

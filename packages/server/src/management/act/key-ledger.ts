@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import type { JsonObject } from "../../core/json/json.ts";
 import { replay } from "../../engine/commit/replay.ts";
 import type { Transaction } from "../../store/home/database.ts";

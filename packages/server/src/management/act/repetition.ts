@@ -1,4 +1,4 @@
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import type { JsonObject } from "../../core/json/json.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import type { Transaction } from "../../store/home/database.ts";

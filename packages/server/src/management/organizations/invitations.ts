@@ -1,6 +1,6 @@
-import { actorOf } from "../../auth/authenticator.ts";
+import { actorOf } from "../../auth/caller.ts";
 import { createInvitationCode } from "../../auth/credentials/token-form.ts";
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
 import { toTime } from "../../core/time.ts";
 import {
@@ -15,7 +15,7 @@ import { recordAudit } from "../act/audit-trail.ts";
 import { lockGrantsFor, requireGrantableRoles } from "../act/grants.ts";
 import { transactAnew } from "../act/repetition.ts";
 import { endOfCaller, expiryWithin } from "../tokens/expiry.ts";
-import { requireRoom } from "./maximums.ts";
+import { requireRoom } from "../maximums/maximums.ts";
 
 export interface InvitationRequest {
   readonly organizationId: string;

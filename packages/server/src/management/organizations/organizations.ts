@@ -1,5 +1,5 @@
 import { requireOwnSecondFactor } from "../../auth/permissions/second-factor-demand.ts";
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
 import { insertMember } from "../../store/access/members.ts";
 import { deleteOAuthOrigins } from "../../store/access/oauth-clients.ts";
@@ -21,7 +21,7 @@ import { lockGrantsFor } from "../act/grants.ts";
 import { etagOf, requireUnchanged } from "../act/precondition.ts";
 import { transactOnce } from "../act/repetition.ts";
 import { claimKey, type KeyedOrganization } from "./organization-key.ts";
-import { requireOrganizationRoom } from "./organization-maximum.ts";
+import { requireOrganizationRoom } from "../maximums/organization-maximum.ts";
 
 export interface OrganizationNames {
   readonly name: string;

@@ -1,5 +1,5 @@
-import type { Caller } from "../../auth/authenticator.ts";
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Caller } from "../../auth/caller.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import { toTime } from "../../core/time.ts";
 import { findApiToken } from "../../store/access/tokens.ts";

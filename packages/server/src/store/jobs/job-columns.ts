@@ -1,4 +1,5 @@
-import type { Job, Timestamp } from "../../core/job/job-state.ts";
+import type { Job } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import type { StoredState } from "../../core/job/stored-state.ts";
 
 /*

@@ -1,6 +1,6 @@
 import type { DurationCount } from "../../core/job/duration-class.ts";
 import type { Measure } from "../../core/job/job-counts.ts";
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { type Queryable, statement } from "../home/database.ts";
 import { changeColumns } from "./metric-rollups.ts";
 

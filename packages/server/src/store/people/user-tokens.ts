@@ -1,5 +1,5 @@
-import type { Timestamp } from "../../core/job/job-state.ts";
-import type { TokenUse } from "../access/tokens.ts";
+import type { Timestamp } from "../../core/time.ts";
+import type { TokenUse } from "./token-use.ts";
 import { type Queryable, statement } from "../home/database.ts";
 
 export interface UserToken {

@@ -10,12 +10,14 @@ import {
   type Scope,
   type Template,
 } from "../../../src/core/expression/expression.ts";
-import { levelOf, parentOf, pathsOf } from "../../../src/core/job/branch-path.ts";
+import { levelOf, parentOf, pathsOf } from "../../../src/core/branch-path.ts";
 import { childIdOf } from "../../../src/core/job/child-job.ts";
 import { choose } from "../../../src/core/job/expressions.ts";
 import type { Change, EventChange, Fact } from "../../../src/core/job/fact.ts";
 import type { Entry } from "../../../src/core/job/history.ts";
-import { mainBranch, type StepError, type Timestamp, type WaitVisit } from "../../../src/core/job/job-state.ts";
+import type { StepError, WaitVisit } from "../../../src/core/job/job-state.ts";
+import { mainBranch } from "../../../src/core/branch-path.ts";
+import type { Timestamp } from "../../../src/core/time.ts";
 import { waitOutput } from "../../../src/core/job/wait-output.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../src/core/json/json.ts";
 import { getOwn } from "../../../src/core/json/record.ts";

@@ -2,7 +2,8 @@ import { type BranchResult, type BranchResults, noResults } from "../../../src/c
 import { type EventPayload, holdsPayloads, payloadsToRead } from "../../../src/core/job/event-payloads.ts";
 import type { EventChange, UntimedFact } from "../../../src/core/job/fact.ts";
 import { type Entry, type HistoryEntry, plainEntries, withValue } from "../../../src/core/job/history.ts";
-import type { Job, JobState, Timestamp } from "../../../src/core/job/job-state.ts";
+import type { Job, JobState } from "../../../src/core/job/job-state.ts";
+import type { Timestamp } from "../../../src/core/time.ts";
 import { branchesLookedInto } from "../../../src/core/job/looks-into-values.ts";
 import { type OpenedJob, openJob, type StoredJob } from "../../../src/core/job/opened-job.ts";
 import { resultsToRead } from "../../../src/core/job/result-rows.ts";

@@ -6,15 +6,9 @@ import type { EventPayload } from "../../../src/core/job/event-payloads.ts";
 import type { Change, Fact, UntimedFact } from "../../../src/core/job/fact.ts";
 import { type Entry, plainEntries } from "../../../src/core/job/history.ts";
 import { type Parent, submitJob, transition } from "../../../src/core/job/job.ts";
-import {
-  isTerminal,
-  type Job,
-  type JobState,
-  mainBranch,
-  standsOf,
-  type Timestamp,
-  wakeAtOf,
-} from "../../../src/core/job/job-state.ts";
+import { isTerminal, type Job, type JobState, standsOf, wakeAtOf } from "../../../src/core/job/job-state.ts";
+import { mainBranch } from "../../../src/core/branch-path.ts";
+import type { Timestamp } from "../../../src/core/time.ts";
 import type { StoredJob } from "../../../src/core/job/opened-job.ts";
 import { ValueBook } from "../../../src/core/job/value-book.ts";
 import type { JsonObject, JsonValue } from "../../../src/core/json/json.ts";

@@ -1,11 +1,11 @@
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import type { SecretBox } from "../../sealing/secret-box.ts";
 import type { Database } from "../../store/home/database.ts";
 import { touchSignInAttempt } from "../../store/people/sign-in-backoff.ts";
 import { renewPasswordHash, type UserCredentials } from "../../store/people/user-credentials.ts";
 import { recordAccountActivity } from "../account-activity.ts";
-import { type Hashing, isOutdated, PasswordHasher } from "../passwords/password-hasher.ts";
-import { consumeCode } from "../passwords/second-factor.ts";
+import { type Hashing, isOutdated, PasswordHasher } from "./password-hasher.ts";
+import { consumeCode } from "./second-factor.ts";
 import {
   type BackoffClaim,
   type BackoffSubject,
@@ -13,7 +13,7 @@ import {
   claimAttempt,
   forgiveAttempts,
   refundAttempt,
-} from "../passwords/sign-in-backoff.ts";
+} from "./sign-in-backoff.ts";
 
 export interface CredentialCheckParts {
   readonly database: Database;

@@ -1,9 +1,9 @@
-import { mainBranch } from "./job-state.ts";
-
 /*
  * The path of a branch has one level for each fork around it, as in `fan-out:2[4211]/sides:1[left]`: the fork, its visit, and the branch's name or
  * the position of its item. The path of the main line is empty.
  */
+
+export const mainBranch = "";
 
 /** One level of a path. */
 export interface BranchLevel {
@@ -42,6 +42,11 @@ export function levelOf(path: string): BranchLevel | undefined {
   const [forkName, keyName] = [decode(fork), decode(key)];
   if (forkName === undefined || keyName === undefined) return undefined;
   return { fork: forkName, visit: Number(visit), key: keyName };
+}
+
+/** The `branch` field of records that leave the path out for the main line. */
+export function branchField(branch: string): { readonly branch?: string } {
+  return branch === mainBranch ? {} : { branch };
 }
 
 /** Whether a branch is inside another, at any depth. */

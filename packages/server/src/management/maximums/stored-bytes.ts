@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type Maximum, type MaximumName, maximumOf } from "../../config.ts";
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { ChangeSum } from "../../core/job/metric-change.ts";
 import { isFull, megabytesOf, storeFull } from "../../engine/maintenance/stored-bytes.ts";
 import { findOrganizationLimits } from "../../store/access/organization-limits.ts";

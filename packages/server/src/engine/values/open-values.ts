@@ -6,7 +6,7 @@ import type { Transaction } from "../../store/home/database.ts";
 import { readValues } from "../../store/jobs/job-values.ts";
 import type { LockedJob } from "../../store/jobs/jobs.ts";
 import { readInputs, TooMuchAtOnceError } from "../../store/jobs/large-contents.ts";
-import { type RecentValue, RecentValues } from "../reading/recent-values.ts";
+import { type RecentValue, RecentValues } from "./recent-values.ts";
 
 export interface OpenValuesOptions {
   readonly maxBytes: number;

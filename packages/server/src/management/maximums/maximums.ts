@@ -1,5 +1,5 @@
 import { type CountedName, type MaximumName, maximumOf, maximumSettings, settings } from "../../config.ts";
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import { countOpenInvitations } from "../../store/access/invitations.ts";
 import { countMembers } from "../../store/access/members.ts";

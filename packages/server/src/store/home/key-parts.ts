@@ -1,4 +1,4 @@
-import type { Database, Queryable } from "../home/database.ts";
+import type { Database, Queryable } from "./database.ts";
 
 /*
  * Reads rows by their keys in parts of a few organizations. A statement has to name its organizations in an array, which names the shard; how it uses
@@ -91,18 +91,3 @@ export function keyColumns<Key extends OfOrganization>(
 export function organizationsOf(keys: readonly OfOrganization[]): string[] {
   return [...new Set(keys.map(({ organizationId }) => organizationId))];
 }
-
-/** The key of one job. Every look-up names the organization, so that it goes to one shard and one tenant never sees another's jobs. */
-export interface JobKey {
-  readonly organizationId: string;
-  readonly jobId: string;
-}
-
-export function jobIdOf({ jobId }: JobKey): string {
-  return jobId;
-}
-
-/** The jobs of `keyColumns`, as rows of a statement, and the condition that finds a job by them. */
-export const wantedJobs = "unnest($2::uuid[], $3::uuid[]) AS wanted (wanted_organization_id, wanted_job_id)";
-export const isWantedJob =
-  "organization_id = ANY($1::uuid[]) AND organization_id = wanted_organization_id AND job_id = wanted_job_id";

@@ -1,10 +1,11 @@
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { CallingClient } from "../caller.ts";
+import type { Timestamp } from "../../core/time.ts";
 import type { Database } from "../../store/home/database.ts";
 import { findOpenSession } from "../../store/people/user-sessions.ts";
-import { type IdTokens, looksLikeIdToken } from "../oidc/id-token.ts";
-import { mayActFor } from "../oidc/organization-clients.ts";
-import type { Sessions } from "../oidc/sessions.ts";
-import { organizationOfClient } from "./token-form.ts";
+import { type IdTokens, looksLikeIdToken } from "./id-token.ts";
+import { mayActFor } from "./organization-clients.ts";
+import type { Sessions } from "./sessions.ts";
+import { organizationOfClient } from "../credentials/token-form.ts";
 
 /** The user who sends an id token as the Bearer value. */
 export interface SignedInUser {
@@ -20,11 +21,6 @@ export interface SignedInUser {
   readonly authenticatedAt: Timestamp | null;
   /** True when an external issuer vouched for them as the session began. */
   readonly isVouchedFor: boolean;
-}
-
-export interface CallingClient {
-  readonly clientId: string;
-  readonly organizationId: string;
 }
 
 /**
