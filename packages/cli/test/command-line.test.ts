@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { candidatesFor } from "../src/completion.ts";
+import { candidatesFor } from "../src/commands/completion.ts";
 import { withCurrentNames } from "../src/old-names.ts";
 import { declareProgram, leavesOf } from "../src/program.ts";
 import { converse, endAll, entry, run } from "./process.ts";

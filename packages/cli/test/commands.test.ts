@@ -1,10 +1,10 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { programPermissions } from "@stepwell/testing/api/program-permissions.ts";
 import type { Client } from "@stepwell/testing/client.ts";
 import { failingDefinition, noopStep, waitingDefinition } from "@stepwell/testing/definitions.ts";
 import { deploy } from "@stepwell/testing/flow.ts";
-import { programPermissions } from "@stepwell/testing/program-permissions.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { postgresHome } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";

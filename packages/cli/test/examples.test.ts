@@ -1,11 +1,11 @@
 import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { findFreePort } from "@stepwell/testing/processes/free-port.ts";
+import { findFreePort } from "@stepwell/testing/free-port.ts";
 import { layEmbeddedStore } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startWorker, submitTask } from "../../dashboard/src/parts/words/first-commands.ts";
-import { sampleName, sampleNames } from "../src/sample.ts";
+import { sampleName, sampleNames } from "../src/commands/sample.ts";
 import { endAll, entry, printed, start } from "./process.ts";
 import { shellLinesIn } from "./readme.ts";
 import { endShells, Shell } from "./shell.ts";

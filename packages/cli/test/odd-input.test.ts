@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { cut, inOneLine, table, withoutControls } from "../src/table.ts";
+import { cut, inOneLine, table, withoutControls } from "../src/output/table.ts";
 import { endAll, entry, run } from "./process.ts";
 import { Shell } from "./shell.ts";
 

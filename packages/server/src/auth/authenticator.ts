@@ -1,23 +1,21 @@
-import type { Caller } from "./caller.ts";
 import { hash } from "node:crypto";
-import type { Actor } from "../core/actor.ts";
-import type { Timestamp } from "../core/time.ts";
 import { ServiceError } from "../core/service-error.ts";
+import type { Timestamp } from "../core/time.ts";
 import { findMemberships } from "../store/access/members.ts";
 import { findApiTokenByHash } from "../store/access/tokens.ts";
 import type { Database } from "../store/home/database.ts";
 import { isBeyondPassword } from "../store/people/user-credentials.ts";
 import { findUserTokenByHash } from "../store/people/user-tokens.ts";
+import type { Caller } from "./caller.ts";
 import { BriefCache } from "./credentials/brief-cache.ts";
-import type { IdTokenBearers } from "./oidc/id-token-bearers.ts";
-import type { CallingClient } from "./caller.ts";
 import { type CredentialKind, LastUse } from "./credentials/last-use.ts";
 import { parseToken, prefixOf } from "./credentials/token-form.ts";
 import type { ExternalBearers } from "./external/bearers.ts";
+import type { IdTokenBearers } from "./oidc/id-token-bearers.ts";
 import { outsideClientPermissions, withoutWithheld } from "./permissions/client-permissions.ts";
 import { type PermissionSet, permissionsOfRoles, signedInPermissions, withImplied } from "./permissions/permissions.ts";
 import { secondFactorDemanded } from "./permissions/second-factor-demand.ts";
-import { type Bounds, boundsOf } from "./permissions/token-bounds.ts";
+import { boundsOf } from "./permissions/token-bounds.ts";
 import type { RequestSource } from "./request-source.ts";
 
 export interface AuthenticatorOptions {

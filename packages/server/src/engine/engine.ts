@@ -1,11 +1,8 @@
-import type { WholeJob } from "./reading/whole-job.ts";
 import type { ForkRun, ForkSearch } from "../core/job/branch-runs.ts";
-import type { Entry, PlainEntry, StepRun } from "../core/job/history.ts";
-import type { Job } from "../core/job/job-state.ts";
-import type { Timestamp } from "../core/time.ts";
+import type { PlainEntry, StepRun } from "../core/job/history.ts";
 import type { JsonValue } from "../core/json/json.ts";
-import type { ShownValue } from "../core/json/json-text.ts";
 import type { Plan } from "../core/plan/plan.ts";
+import type { Timestamp } from "../core/time.ts";
 import type { CallKey } from "../store/jobs/job-calls.ts";
 import type { JobKey, JobStanding } from "../store/jobs/jobs.ts";
 import type { QueueKey } from "../store/jobs/tasks.ts";
@@ -13,6 +10,7 @@ import type { BranchKey } from "./calls/owed-calls.ts";
 import type { Command } from "./commit/command.ts";
 import type { Done, Sender } from "./commit/group-commit.ts";
 import type { Portion, RunSearch } from "./reading/job-history.ts";
+import type { WholeJob } from "./reading/whole-job.ts";
 import type { Poll } from "./tasks/task-desk.ts";
 import type { Task } from "./tasks/task-inputs.ts";
 

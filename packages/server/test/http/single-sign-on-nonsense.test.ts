@@ -1,8 +1,8 @@
 import { generateKeyPairSync, randomUUID } from "node:crypto";
 import { ask } from "@stepwell/testing/audit-rows.ts";
 import { Browser, type ShownPage } from "@stepwell/testing/browser.ts";
+import { newOrganizationOfId, writeProviderFile } from "@stepwell/testing/identities/provider-file.ts";
 import { newPerson } from "@stepwell/testing/people.ts";
-import { newOrganizationOfId, writeProviderFile } from "@stepwell/testing/provider-file.ts";
 import { TestService } from "@stepwell/testing/service.ts";
 import { beginSignIn, discover, isArrival, signIn } from "@stepwell/testing/sign-in.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";

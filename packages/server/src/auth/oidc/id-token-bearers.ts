@@ -1,11 +1,11 @@
-import type { CallingClient } from "../caller.ts";
 import type { Timestamp } from "../../core/time.ts";
 import type { Database } from "../../store/home/database.ts";
 import { findOpenSession } from "../../store/people/user-sessions.ts";
+import type { CallingClient } from "../caller.ts";
+import { organizationOfClient } from "../credentials/token-form.ts";
 import { type IdTokens, looksLikeIdToken } from "./id-token.ts";
 import { mayActFor } from "./organization-clients.ts";
 import type { Sessions } from "./sessions.ts";
-import { organizationOfClient } from "../credentials/token-form.ts";
 
 /** The user who sends an id token as the Bearer value. */
 export interface SignedInUser {

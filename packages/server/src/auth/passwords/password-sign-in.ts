@@ -1,5 +1,5 @@
-import type { Timestamp } from "../../core/time.ts";
 import { ServiceError, type ServiceErrorReason } from "../../core/service-error.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { findCredentials, findCredentialsByEmail, type UserCredentials } from "../../store/people/user-credentials.ts";
 import { type ConfirmedUser, CredentialCheck, type CredentialCheckParts } from "./credential-check.ts";
 import { createDevice, deviceIdIn } from "./known-device.ts";

@@ -1,6 +1,6 @@
 import type { Job } from "../job/job-state.ts";
-import type { Timestamp } from "../time.ts";
 import { quoted } from "../problem.ts";
+import type { Timestamp } from "../time.ts";
 import type { Explanation } from "./explanation-parts.ts";
 import { duration } from "./words.ts";
 

@@ -1,14 +1,16 @@
-import { nextAttemptInMs, policyAfter } from "../definition/retry.ts";
+import type { Actor } from "../actor.ts";
+import { mainBranch, parentOf } from "../branch-path.ts";
+import { nextAttemptInMs, policyAfter } from "../definition/failures/retry.ts";
 import { callOf, isFork, type Plan } from "../plan/plan.ts";
 import type { Problem } from "../problem.ts";
 import { checkValue } from "../schema/schema.ts";
-import { parentOf } from "../branch-path.ts";
+import type { Timestamp } from "../time.ts";
 import { type BranchResults, noResults } from "./branch-result.ts";
 import { callingStep } from "./call.ts";
 import { type DraftFor, JobDraft, type JobLimits } from "./draft.ts";
 import { dueCursors } from "./due-cursors.ts";
-import { awaitedBy, type EventPayloads, noPayloads } from "./event-payloads.ts";
 import { receiveEvent } from "./event-received.ts";
+import { awaitedBy, type EventPayloads, noPayloads } from "./events/event-payloads.ts";
 import type {
   CallOutcome,
   Change,
@@ -20,10 +22,20 @@ import type {
   StepFailed,
 } from "./fact.ts";
 import { resumeFork, wakeFork } from "./fork.ts";
-import { type CurrentStep, type Cursors, type Job, jobTimeoutType, type ParentStep, type Progress, type ResumePoint, type RunningState, type StartedStep, timeoutAtOf, type UnfinishedState, wakeAtOf } from "./job-state.ts";
-import { mainBranch } from "../branch-path.ts";
-import type { Actor } from "../actor.ts";
-import type { Timestamp } from "../time.ts";
+import {
+  type CurrentStep,
+  type Cursors,
+  type Job,
+  jobTimeoutType,
+  type ParentStep,
+  type Progress,
+  type ResumePoint,
+  type RunningState,
+  type StartedStep,
+  timeoutAtOf,
+  type UnfinishedState,
+  wakeAtOf,
+} from "./job-state.ts";
 import { offerFreedEvents } from "./open-waits.ts";
 import { type AnyCursor, resumePointOf, stopped } from "./resume-point.ts";
 import { renderInput } from "./step-input.ts";

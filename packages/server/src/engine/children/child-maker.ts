@@ -1,8 +1,8 @@
 import { NIL } from "uuid";
+import { branchField } from "../../core/branch-path.ts";
 import { callNameOf } from "../../core/job/call.ts";
 import type { NewChild } from "../../core/job/fact.ts";
 import type { ParentStep } from "../../core/job/job-state.ts";
-import { branchField } from "../../core/branch-path.ts";
 import type { JsonObject, JsonValue } from "../../core/json/json.ts";
 import { bytesOfJson } from "../../core/json/json-size.ts";
 import { JsonText } from "../../core/json/json-text.ts";
@@ -16,9 +16,9 @@ import type { OwedCall } from "../calls/owed-calls.ts";
 import type { SubmitCommand } from "../commit/command.ts";
 import type { Done } from "../commit/group-commit.ts";
 import { CallIsOverError, TooManyChildrenError } from "../commit/new-children.ts";
-import type { WholeJob } from "../reading/whole-job.ts";
 import { failed } from "../executors/call-failure.ts";
 import type { CallResult } from "../executors/executor.ts";
+import type { WholeJob } from "../reading/whole-job.ts";
 
 export interface ChildMakerOptions {
   readonly database: Database;

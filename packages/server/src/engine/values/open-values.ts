@@ -1,6 +1,6 @@
 import { jobInputNumber } from "../../core/job/history.ts";
-import { type OpenedJob, openJob } from "../../core/job/opened-job.ts";
-import { namesValues, numbersIn } from "../../core/job/stored-state.ts";
+import { type OpenedJob, openJob } from "../../core/job/values/opened-job.ts";
+import { namesValues, numbersIn } from "../../core/job/values/stored-state.ts";
 import type { JsonObject, JsonValue } from "../../core/json/json.ts";
 import type { Transaction } from "../../store/home/database.ts";
 import { readValues } from "../../store/jobs/job-values.ts";

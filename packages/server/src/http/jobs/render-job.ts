@@ -1,8 +1,8 @@
 import { type Static, Type } from "typebox";
+import type { Actor } from "../../core/actor.ts";
+import { mainBranch } from "../../core/branch-path.ts";
 import { maxShownStepRuns, type StepRun, stepRunStatuses } from "../../core/job/history.ts";
 import { isTerminal, timeoutAtOf } from "../../core/job/job-state.ts";
-import { mainBranch } from "../../core/branch-path.ts";
-import type { Actor } from "../../core/actor.ts";
 import { maxValuesSize, sizeOfJson } from "../../core/json/json-size.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import { toTime } from "../../core/time.ts";

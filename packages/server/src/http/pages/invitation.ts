@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { problemsOfNewPassword } from "../../auth/passwords/password-rules.ts";
 import { sealOpenedLink } from "../../auth/passwords/sign-in-link.ts";
-import { hasFormat } from "../../core/schema/format.ts";
+import { hasFormat } from "../../core/schema/formats/format.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import type { Act } from "../../management/act/act.ts";
 import {

@@ -1,6 +1,6 @@
 import { type CountedName, type MaximumName, maximumOf, maximumSettings, settings } from "../../config.ts";
-import type { Timestamp } from "../../core/time.ts";
 import { ServiceError } from "../../core/service-error.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { countOpenInvitations } from "../../store/access/invitations.ts";
 import { countMembers } from "../../store/access/members.ts";
 import { countOAuthClients } from "../../store/access/oauth-clients.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Maximum, type MaximumName, maximumOf } from "../../config.ts";
+import { ChangeSum } from "../../core/job/metrics/metric-change.ts";
 import type { Timestamp } from "../../core/time.ts";
-import { ChangeSum } from "../../core/job/metric-change.ts";
 import { isFull, megabytesOf, storeFull } from "../../engine/maintenance/stored-bytes.ts";
 import { findOrganizationLimits } from "../../store/access/organization-limits.ts";
 import type { Queryable, Transaction } from "../../store/home/database.ts";

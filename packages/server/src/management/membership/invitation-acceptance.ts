@@ -1,8 +1,8 @@
 import { hashToken, parseInvitationCode } from "../../auth/credentials/token-form.ts";
 import { permissionsOfActor } from "../../auth/permissions/actor-permissions.ts";
 import { lookUpRoles } from "../../auth/permissions/roles.ts";
-import type { Timestamp } from "../../core/time.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
+import type { Timestamp } from "../../core/time.ts";
 import {
   acceptInvitation as acceptInvitationRow,
   findInvitationByLink,

@@ -2,9 +2,9 @@ import { actorOf } from "../../auth/caller.ts";
 import { createToken } from "../../auth/credentials/token-form.ts";
 import { requireAll } from "../../auth/permissions/required.ts";
 import { boundsOf } from "../../auth/permissions/token-bounds.ts";
-import type { Timestamp } from "../../core/time.ts";
 import { type JsonObject, type JsonValue, jsonEquals } from "../../core/json/json.ts";
 import { notFound } from "../../core/service-error.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { toTime } from "../../core/time.ts";
 import {
   type ApiToken,

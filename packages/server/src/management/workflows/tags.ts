@@ -1,6 +1,6 @@
 import { actorOf } from "../../auth/caller.ts";
-import type { Timestamp } from "../../core/time.ts";
 import { notFound } from "../../core/service-error.ts";
+import type { Timestamp } from "../../core/time.ts";
 import type { Transaction } from "../../store/home/database.ts";
 import { deleteTag as deleteTagRow, findTag, insertTagChange, setTag, type Tag } from "../../store/workflows/tags.ts";
 import { findVersionNumber } from "../../store/workflows/versions.ts";

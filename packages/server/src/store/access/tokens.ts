@@ -1,8 +1,8 @@
-import type { TokenUse } from "../people/token-use.ts";
 import type { Actor } from "../../core/actor.ts";
 import type { Timestamp } from "../../core/time.ts";
 import { type Queryable, statement } from "../home/database.ts";
 import { askInParts, everyPairJoined } from "../home/key-parts.ts";
+import type { TokenUse } from "../people/token-use.ts";
 
 /** The restrictions of a token in addition to its permissions. Null means that there is no such restriction. */
 export interface BoundTo {

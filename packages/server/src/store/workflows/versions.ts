@@ -1,5 +1,5 @@
-import type { Language } from "../../core/definition/language.ts";
 import type { Actor } from "../../core/actor.ts";
+import type { Language } from "../../core/definition/language.ts";
 import type { Timestamp } from "../../core/time.ts";
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
 import { askInParts, askTogether, everyPairJoined } from "../home/key-parts.ts";
