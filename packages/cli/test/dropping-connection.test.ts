@@ -5,12 +5,13 @@ import { join, resolve } from "node:path";
 import { createClient, isUnreachable } from "@stepwell/client";
 import { programPermissions } from "@stepwell/testing/api/program-permissions.ts";
 import { noopStep } from "@stepwell/testing/definitions.ts";
+import type { Ended } from "@stepwell/testing/processes/shell.ts";
 import { DroppingProxy } from "@stepwell/testing/proxies/dropping-proxy.ts";
 import { scope } from "@stepwell/testing/scope.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { postgresHome } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { type Ended, endAll, run } from "./process.ts";
+import { endAll, run } from "./process.ts";
 import { shellLinesIn } from "./readme.ts";
 
 // The stories of the documentation over connections that break at random moments. Nothing may happen twice.

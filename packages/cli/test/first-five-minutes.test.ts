@@ -6,6 +6,7 @@ import { outputsIn, printedExamplesIn, programOf } from "@stepwell/testing/api/p
 import { programPermissions } from "@stepwell/testing/api/program-permissions.ts";
 import { Browser } from "@stepwell/testing/browser.ts";
 import { findFreePort } from "@stepwell/testing/free-port.ts";
+import { endShells, type Running, Shell } from "@stepwell/testing/processes/shell.ts";
 import { scope } from "@stepwell/testing/scope.ts";
 import { layEmbeddedStore, postgresHome } from "@stepwell/testing/stores.ts";
 import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
@@ -14,7 +15,6 @@ import { pack } from "../../../scripts/pack.ts";
 import { deployFirst, deploySample, submitSample } from "../../dashboard/src/parts/words/first-commands.ts";
 import type { DevFile } from "../src/connection/dev-file.ts";
 import { commandsIn } from "./readme.ts";
-import { endShells, type Running, Shell } from "./shell.ts";
 
 // The first five minutes of a newcomer, with real programs: npm, the packages, a shell. Each test goes on where the one before it ended.
 vi.setConfig({ testTimeout: 600_000 });

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { expect, test } from "vitest";
 
@@ -108,6 +108,23 @@ test.each(["server", "client", "cli", "dashboard", "testing"])(
     expect([...folders].flatMap((folder) => circlesIn(betweenParts(folder, imported)))).toEqual([]);
   },
 );
+
+test("nothing reaches into the tests of another package by a path", () => {
+  const root = resolve(import.meta.dirname, "../../..");
+  const packages = readdirSync(join(root, "packages")).map((name) => join("packages", name));
+  const readers = [...packages.flatMap((name) => [join(name, "src"), join(name, "test")]), "bench", "chaos", "scripts"];
+  const wrong = readers
+    .filter((folder) => existsSync(join(root, folder)))
+    .flatMap((folder) =>
+      [...importsIn(join(root, folder))].flatMap(([file, targets]) =>
+        targets
+          .map((target) => relative(root, resolve(root, folder, target)))
+          .filter((target) => /^packages\/[^/]+\/test\//.test(target) && !target.startsWith(`${folder}/`))
+          .map((target) => `${join(folder, file)} → ${target}`),
+      ),
+    );
+  expect(wrong).toEqual([]);
+});
 
 test("files are small enough to be one idea", () => {
   const large = readdirSync(source, { recursive: true, encoding: "utf8" })

@@ -1,6 +1,5 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { delimiter } from "node:path";
-import type { Ended } from "./process.ts";
 
 /** A shell in a directory, as somebody has it who works there: without what the test's own npm put into the environment. */
 export class Shell {
@@ -116,4 +115,10 @@ function ownEnvironment(): Record<string, string> {
       .join(delimiter),
     npm_config_prefer_offline: "true",
   };
+}
+
+export interface Ended {
+  readonly code: number | null;
+  readonly output: string;
+  readonly complaint: string;
 }

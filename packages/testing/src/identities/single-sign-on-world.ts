@@ -1,15 +1,15 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Browser, type ShownPage } from "@stepwell/testing/browser.ts";
-import { findFreePort } from "@stepwell/testing/free-port.ts";
-import { ExternalProviderProcess } from "@stepwell/testing/identities/external-provider.ts";
-import { type TestMember, TestService } from "@stepwell/testing/service.ts";
-import { beginSignIn, discover, isArrival, signIn, type Tokens } from "@stepwell/testing/sign-in.ts";
-import type { StoreHome } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll } from "vitest";
-import type { ProviderEntry } from "../../src/auth/external/provider-entry.ts";
-import { insertOrganization } from "../../src/store/access/organizations.ts";
+import type { ProviderEntry } from "../../../server/src/auth/external/provider-entry.ts";
+import { insertOrganization } from "../../../server/src/store/access/organizations.ts";
+import { Browser, type ShownPage } from "../browser.ts";
+import { findFreePort } from "../free-port.ts";
+import { type TestMember, TestService } from "../service.ts";
+import { beginSignIn, discover, isArrival, signIn, type Tokens } from "../sign-in.ts";
+import type { StoreHome } from "../stores.ts";
+import { ExternalProviderProcess } from "./external-provider.ts";
 
 const secret = "the secret of our client at Acme";
 
