@@ -55,12 +55,12 @@ async function letIn(provider: Provider, baseUrl: string): Promise<IssuedTokens>
     } catch (error) {
       // People take minutes; the network may be away for some of them.
       if (!signal.aborted && isPassing(error)) continue;
-      throw refusal(error, signal) ?? explained(error, baseUrl);
+      throw rejectionOf(error, signal) ?? explained(error, baseUrl);
     }
   }
 }
 
-function refusal(error: unknown, { aborted }: AbortSignal): Error | undefined {
+function rejectionOf(error: unknown, { aborted }: AbortSignal): Error | undefined {
   const reason = error instanceof openid.ResponseBodyError ? error.error : undefined;
   if (reason === "access_denied") return new Error("It was declined in the browser. This machine got no access.");
   if (aborted || reason === "expired_token" || reason === "invalid_grant") {

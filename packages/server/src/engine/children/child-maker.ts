@@ -57,7 +57,7 @@ export class ChildMaker {
         return failed("permanent", { code: "TooManyChildren", message: error.message });
       }
       if (!(error instanceof ServiceError)) throw error;
-      return failed(kindOf(error.code), { code: "ChildNotStarted", message: refusal(child, error) });
+      return failed(kindOf(error.code), { code: "ChildNotStarted", message: rejectionOf(child, error) });
     }
   }
 
@@ -140,7 +140,7 @@ function kindOf(code: ServiceErrorCode): "permanent" | "ordinary" | "transient" 
   return code === "RateLimitError" || code === "UnavailableError" ? "transient" : "ordinary";
 }
 
-function refusal({ workflow, version }: NewChild, { code, message, problems }: ServiceError): string {
+function rejectionOf({ workflow, version }: NewChild, { code, message, problems }: ServiceError): string {
   const which = "tag" in version ? `the tag ${quoted(version.tag)}` : `a version ${version.versionNumber}`;
   if (code === "NotFoundError") {
     return `The organization has no workflow ${quoted(workflow)}, or it has not ${which}. Register it, or set the tag, and resume this job.`;

@@ -40,7 +40,7 @@ function describeShort(value: JsonValue): string {
 /** The values of `from` are not a short list, so some may not be allowed; but it is possible that none is allowed. */
 export function compareAllowed(from: Known, allowed: AllowedValues, kind: TypeSet): Outcome {
   const candidates = allowed.all.filter((value) => (typeOf(value) & kind) !== noTypes);
-  const isPossible = candidates.length > maxTriedValues || candidates.some((value) => from.admits(value));
+  const isPossible = candidates.length > maxTriedValues || candidates.some((value) => from.allows(value));
   return isPossible
     ? mayNotFit("none of the allowed values (`enum` or `const`)")
     : neverFits("none of the allowed values (`enum` or `const`)");

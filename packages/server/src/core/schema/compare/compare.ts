@@ -146,7 +146,7 @@ export class SchemaComparison implements Comparer {
     if (kind === typeSets.null) return compareValues([null], to);
     if (kind === typeSets.boolean) {
       return compareValues(
-        [true, false].filter((value) => from.admits(value)),
+        [true, false].filter((value) => from.allows(value)),
         to,
       );
     }

@@ -47,13 +47,13 @@ export class Known {
   get values(): readonly JsonValue[] | undefined {
     for (const { allowed } of this.#nodes) {
       const isShort = allowed !== undefined && allowed.all.length <= maxTriedValues;
-      if (isShort) return allowed.all.filter((value) => this.admits(value));
+      if (isShort) return allowed.all.filter((value) => this.allows(value));
     }
     return undefined;
   }
 
   /** False only when the value is certain not to fit what is known. */
-  admits(value: JsonValue): boolean {
+  allows(value: JsonValue): boolean {
     return this.constraints.every((schema) => fitsSchema(schema, value, maxChecksPerValue) !== false);
   }
 

@@ -24,7 +24,7 @@ export function failureOf(error: unknown, call: FailedCall): CallFailure {
     connectionFailure(fault, call) ??
     credentialsFailure(fault) ??
     temporaryFailure(fault, "Lambda") ??
-    refusal(fault, call.target)
+    rejectionOf(fault, call.target)
   );
 }
 
@@ -157,7 +157,7 @@ function temporary(type: string, what: string, message: string): CallFailure {
   return failed("transient", { code: "ExecutorError", message: bounded(`${what}: ${message}`), type });
 }
 
-function refusal({ name, status, message, code }: Fault, { arn }: FunctionTarget): CallFailure {
+function rejectionOf({ name, status, message, code }: Fault, { arn }: FunctionTarget): CallFailure {
   const refused = (kind: CallFailure["kind"], text: string) =>
     failed(kind, { code: "ExecutorError", message: bounded(text), type: name });
   if (status === 404) {

@@ -53,8 +53,8 @@ async function invoke(
   settings: CloudFunctionSettings,
 ): Promise<CallResult> {
   // The config is checked again because the operator may have withdrawn a permission since the version was registered.
-  const [refusal] = checkConfig(request.config, settings);
-  if (refusal !== undefined) return refuse(`In the step's config ${refusal.pointer} ${refusal.detail}.`);
+  const [problem] = checkConfig(request.config, settings);
+  if (problem !== undefined) return refuse(`In the step's config ${problem.pointer} ${problem.detail}.`);
   const clientContext = clientContextOf(request);
   if (clientContext.length > maxClientContextLength) {
     return refuse("The step's name is too long to be sent to a function. Use a shorter name.");

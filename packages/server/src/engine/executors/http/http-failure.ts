@@ -1,4 +1,4 @@
-import { refusal } from "../../outbound/address-rule.ts";
+import { whyRejected } from "../../outbound/address-rule.ts";
 import { NotConnectedError, RefusedAddressError, UnresolvedNameError } from "../../outbound/guarded-connector.ts";
 import { failed } from "../call-failure.ts";
 import type { CallFailure } from "../executor.ts";
@@ -47,7 +47,7 @@ type Fail = (kind: CallFailure["kind"], type: string, happened: string) => CallF
 
 function unconnected(cause: Error, fail: Fail): CallFailure {
   if (cause instanceof RefusedAddressError)
-    return fail("permanent", "AddressRefused", `leads to an address that ${refusal}.`);
+    return fail("permanent", "AddressRefused", `leads to an address that ${whyRejected}.`);
   const { code } = faultOf(cause);
   if (cause instanceof UnresolvedNameError) {
     return fail("transient", "NameNotResolved", `cannot be reached: its name does not resolve (${code}).`);
