@@ -6,7 +6,7 @@ const service = [
   "packages/client/test/service/**/*.test.ts",
 ];
 const commandLine = ["packages/cli/test/**/*.test.ts"];
-const stores = ["packages/testing/src/stores-setup.ts"];
+const stores = ["packages/testing/src/postgres/stores-setup.ts"];
 const properties = ["packages/testing/src/property-seed.ts"];
 const browser = ["packages/dashboard/test/browser/**/*.test.ts"];
 const matrix = "**/*.matrix.test.ts";

@@ -1,22 +1,22 @@
 import { openStoreHomes, type StoreHomes } from "@stepwell/testing/processes/store-home.ts";
-import { runChildrenBench } from "./children.ts";
-import { runCostBench } from "./cost.ts";
-import { runDefinitionsBench } from "./definitions.ts";
-import { runDelaysBench } from "./delays.ts";
-import { event } from "./event.ts";
-import { runForEachBench } from "./for-each.ts";
-import { runIdleBench } from "./idle.ts";
 import { type LoadBench, type LoadResult, runLoadBench } from "./load-bench.ts";
-import { loop } from "./loop.ts";
-import { runMetricsBench } from "./metrics.ts";
-import { noop3 } from "./noop3.ts";
-import { noop3Poll } from "./noop3-poll.ts";
 import { type BenchOptions, parseBenchOptions, UsageError } from "./options.ts";
-import { exceededBounds, runPlansBench } from "./plans.ts";
+import { runChildrenBench } from "./runs/children.ts";
+import { runCostBench } from "./runs/cost.ts";
+import { runDefinitionsBench } from "./runs/definitions.ts";
+import { runDelaysBench } from "./runs/delays.ts";
+import { event } from "./runs/event.ts";
+import { runForEachBench } from "./runs/for-each.ts";
+import { runIdleBench } from "./runs/idle.ts";
+import { loop } from "./runs/loop.ts";
+import { runMetricsBench } from "./runs/metrics.ts";
+import { noop3 } from "./runs/noop3.ts";
+import { noop3Poll } from "./runs/noop3-poll.ts";
+import { exceededBounds, runPlansBench } from "./runs/plans.ts";
+import { runSignInBench } from "./runs/sign-in.ts";
+import { runStartupBench } from "./runs/startup.ts";
+import { runTasksBench } from "./runs/tasks.ts";
 import { medianBy } from "./samples.ts";
-import { runSignInBench } from "./sign-in.ts";
-import { runStartupBench } from "./startup.ts";
-import { runTasksBench } from "./tasks.ts";
 
 const usage = `Usage: npm run bench -- NAME [--store embedded|postgres] [--jobs N] [--concurrency N] [--runs N]
        npm run bench -- for-each [--store embedded|postgres] [--jobs N] [--concurrency N] [--body noop|transform|delay|task]

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { findFreePort } from "@stepwell/testing/processes/free-port.ts";
+import { findFreePort } from "@stepwell/testing/free-port.ts";
 import { type ServiceOptions, ServiceProcess } from "@stepwell/testing/processes/service-process.ts";
 import { openStoreHomes } from "@stepwell/testing/processes/store-home.ts";
 import { Campaign, type CampaignOptions } from "./campaign.ts";

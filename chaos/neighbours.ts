@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { setMaxListeners } from "node:events";
+import { findFreePort } from "@stepwell/testing/free-port.ts";
 import { type FunctionAnswer, FunctionServer } from "@stepwell/testing/functions/function-server.ts";
 import { Api, registerWorkflow } from "@stepwell/testing/processes/api.ts";
-import { findFreePort } from "@stepwell/testing/processes/free-port.ts";
 import { ServiceProcess } from "@stepwell/testing/processes/service-process.ts";
 import {
   openStoreHomes,

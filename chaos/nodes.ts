@@ -1,4 +1,4 @@
-import { findFreePort } from "@stepwell/testing/processes/free-port.ts";
+import { findFreePort } from "@stepwell/testing/free-port.ts";
 import { ownTemporaryDirectory } from "@stepwell/testing/processes/owned.ts";
 import { type DevFile, type ServiceOptions, ServiceProcess } from "@stepwell/testing/processes/service-process.ts";
 import type { StoreHome } from "@stepwell/testing/processes/store-home.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { findFreePort } from "@stepwell/testing/processes/free-port.ts";
+import { findFreePort } from "@stepwell/testing/free-port.ts";
 import { startPostgresServer } from "@stepwell/testing/processes/postgres-process.ts";
 import { ServiceProcess } from "@stepwell/testing/processes/service-process.ts";
 import { freshDatabase } from "@stepwell/testing/processes/store-home.ts";

@@ -1,5 +1,5 @@
+import { findFreePort } from "@stepwell/testing/free-port.ts";
 import { Api } from "@stepwell/testing/processes/api.ts";
-import { findFreePort } from "@stepwell/testing/processes/free-port.ts";
 import { ServiceProcess } from "@stepwell/testing/processes/service-process.ts";
 import type { StoreHome } from "@stepwell/testing/processes/store-home.ts";
 import { RequestWriter } from "../requests.ts";

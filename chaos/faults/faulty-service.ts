@@ -1,6 +1,6 @@
 import { openStore } from "@stepwell/server";
-import { dev } from "../../packages/cli/dist/dev.js";
-import { serve } from "../../packages/cli/dist/serve.js";
+import { dev } from "../../packages/cli/dist/dev/dev.js";
+import { serve } from "../../packages/cli/dist/dev/serve.js";
 import { breakSync, faults, withFault } from "./faulty-store.ts";
 
 /** `node faulty-service.ts FAULT dev|serve`: these two commands of the command line, over a store with a planted fault. */

@@ -1,4 +1,4 @@
-import { seedRollups } from "../../bench/metrics.ts";
+import { seedRollups } from "../../bench/runs/metrics.ts";
 import { type Ground, type HostileTenant, inTurn } from "./hostile-tenant.ts";
 
 /** Shows a month of 10 million jobs on 12 dashboards, which load again as soon as they have loaded. */

@@ -2,8 +2,8 @@ import { CommanderError } from "commander";
 import { exitCodeOf } from "./exit-code.ts";
 import { printNextSteps } from "./next-steps.ts";
 import { withCurrentNames } from "./old-names.ts";
+import { endWithReader, explain } from "./output/terminal.ts";
 import { declareProgram } from "./program.ts";
-import { endWithReader, explain } from "./terminal.ts";
 
 const words = process.argv.slice(2);
 

@@ -1,8 +1,8 @@
-import { addressHere } from "./connection.ts";
-import { currentProfile, namedProfile } from "./stored-profiles.ts";
-import { findSignIn } from "./stored-sign-ins.ts";
-import { table } from "./table.ts";
-import { print } from "./terminal.ts";
+import { addressHere } from "./connection/connection.ts";
+import { currentProfile, namedProfile } from "./connection/stored-profiles.ts";
+import { findSignIn } from "./connection/stored-sign-ins.ts";
+import { table } from "./output/table.ts";
+import { print } from "./output/terminal.ts";
 
 /** Prints three things to do next, for `stepwell` without a command. They depend on whether a service is known here. */
 export function printNextSteps(): void {

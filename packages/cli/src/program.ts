@@ -1,26 +1,26 @@
 import { createRequire } from "node:module";
 import { Argument, Command, type Option } from "commander";
-import { declareApi } from "./api.ts";
-import { declareAudit } from "./audit-trail.ts";
-import { declareCompletion } from "./completion.ts";
-import { declareDeploy } from "./deploy.ts";
-import { declareEvent } from "./event.ts";
-import { declareHelp } from "./help.ts";
-import { declareJob } from "./job.ts";
-import { login } from "./login.ts";
-import { logout } from "./logout.ts";
-import { declareMember } from "./member.ts";
-import { declareOrg } from "./org.ts";
-import { declareProfile } from "./profile.ts";
-import { declareQueue } from "./queue.ts";
-import { declareRole } from "./role.ts";
-import { sample, sampleName, sampleNames, workerNames } from "./sample.ts";
-import { declareSubmit } from "./submit.ts";
-import { declareTag } from "./tag.ts";
-import { chooseOutput, show } from "./terminal.ts";
-import { declareToken } from "./token.ts";
-import { whoAmI } from "./who-am-i.ts";
-import { declareWorkflow } from "./workflow.ts";
+import { declareApi } from "./commands/api.ts";
+import { declareAudit } from "./commands/audit-trail.ts";
+import { declareCompletion } from "./commands/completion.ts";
+import { declareDeploy } from "./commands/deploy.ts";
+import { declareEvent } from "./commands/event.ts";
+import { declareHelp } from "./commands/help.ts";
+import { declareJob } from "./commands/job.ts";
+import { login } from "./commands/login.ts";
+import { logout } from "./commands/logout.ts";
+import { declareMember } from "./commands/member.ts";
+import { declareOrg } from "./commands/org.ts";
+import { declareProfile } from "./commands/profile.ts";
+import { declareQueue } from "./commands/queue.ts";
+import { declareRole } from "./commands/role.ts";
+import { sample, sampleName, sampleNames, workerNames } from "./commands/sample.ts";
+import { declareSubmit } from "./commands/submit.ts";
+import { declareTag } from "./commands/tag.ts";
+import { declareToken } from "./commands/token.ts";
+import { whoAmI } from "./commands/who-am-i.ts";
+import { declareWorkflow } from "./commands/workflow.ts";
+import { chooseOutput, show } from "./output/terminal.ts";
 
 const { version } = createRequire(import.meta.url)("../package.json") as { readonly version: string };
 
@@ -101,13 +101,13 @@ function declareThisMachine(program: Command): void {
       "files, or directories with them, to deploy now and whenever they change; jobs are then shown live",
     )
     .description("start a service to try it out, with a user, an organization, a token and a sample job")
-    .action(async (definitions) => (await import("./dev.ts")).dev({ definitions }));
+    .action(async (definitions) => (await import("./dev/dev.ts")).dev({ definitions }));
   program
     .command("validate")
     .argument("<files...>", "workflow definitions, as JSON; - for standard input")
     .option("--strict", "treat a warning as an error")
     .description("check definitions without a service; exits with 1 if one is not valid")
-    .action(async (files, options) => (await import("./validate.ts")).validate(files, options));
+    .action(async (files, options) => (await import("./commands/validate.ts")).validate(files, options));
   program
     .command("sample")
     .addArgument(new Argument("[example]", "which one").choices([...sampleNames, ...workerNames]).default(sampleName))
@@ -127,19 +127,19 @@ function declareOperation(program: Command): void {
   program
     .command("serve")
     .description("start the service")
-    .action(async () => (await import("./serve.ts")).serve());
+    .action(async () => (await import("./dev/serve.ts")).serve());
   program
     .command("init")
     .description("make the first owner of an empty store; print the owner's token and a link to set a password, once")
     .requiredOption("--email <address>", "the owner's mail address")
     .requiredOption("--organization <name>", "name of the first organization")
-    .action(async (options) => (await import("./init.ts")).init(options));
+    .action(async (options) => (await import("./operation/init.ts")).init(options));
   program
     .command("doctor")
     .description(
       "check the database, the secret key, the disk, the clock and the settings; changes nothing, and exits with 1 if there is a problem",
     )
-    .action(async () => (await import("./doctor.ts")).doctor());
+    .action(async () => (await import("./operation/doctor.ts")).doctor());
   const user = program
     .command("user")
     .description("accounts of people, for the operator of the service; works directly on the store");
@@ -148,23 +148,23 @@ function declareOperation(program: Command): void {
     .argument("<email>")
     .option("--remove-second-factor", "also remove the second factor, if the user lost the app and the recovery codes")
     .description("print a link to set another password; it works once")
-    .action(async (email, options) => (await import("./users.ts")).resetLink(email, options));
+    .action(async (email, options) => (await import("./operation/users.ts")).resetLink(email, options));
   user
     .command("disable")
     .argument("<email>")
     .description("disable a user: no sign-in and no token of theirs works any more")
-    .action(async (email) => (await import("./users.ts")).disable(email));
+    .action(async (email) => (await import("./operation/users.ts")).disable(email));
   user
     .command("enable")
     .argument("<email>")
     .description("enable a disabled user again")
-    .action(async (email) => (await import("./users.ts")).enable(email));
+    .action(async (email) => (await import("./operation/users.ts")).enable(email));
   user
     .command("organizations")
     .argument("<email>")
     .option("--max <number>", 'how many; 0: none; "default": as configured')
     .description("show how many organizations a user may create, or set it")
-    .action(async (email, options) => (await import("./users.ts")).organizations(email, options));
+    .action(async (email, options) => (await import("./operation/users.ts")).organizations(email, options));
 }
 
 /** The commands that do something themselves: a group only names them. */

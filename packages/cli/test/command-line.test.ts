@@ -2,12 +2,12 @@ import { existsSync, readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { Shell } from "@stepwell/testing/processes/shell.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { candidatesFor } from "../src/completion.ts";
+import { candidatesFor } from "../src/commands/completion.ts";
 import { withCurrentNames } from "../src/old-names.ts";
 import { declareProgram, leavesOf } from "../src/program.ts";
 import { converse, endAll, entry, run } from "./process.ts";
-import { Shell } from "./shell.ts";
 
 // The frame of the command line: what it says without a service.
 let directory: string;

@@ -1,15 +1,16 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { programPermissions } from "@stepwell/testing/api/program-permissions.ts";
 import type { Client } from "@stepwell/testing/client.ts";
 import { failingDefinition, noopStep, waitingDefinition } from "@stepwell/testing/definitions.ts";
 import { deploy } from "@stepwell/testing/flow.ts";
-import { programPermissions } from "@stepwell/testing/program-permissions.ts";
+import type { Ended } from "@stepwell/testing/processes/shell.ts";
+import { Shell } from "@stepwell/testing/processes/shell.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { postgresHome } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { converse, type Ended, endAll, entry, run } from "./process.ts";
-import { Shell } from "./shell.ts";
+import { converse, endAll, entry, run } from "./process.ts";
 
 // These tests run each command as its users do, against one service.
 const service = useService(postgresHome);

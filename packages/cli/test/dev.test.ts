@@ -9,7 +9,7 @@ import { join, resolve } from "node:path";
 import { json } from "node:stream/consumers";
 import { openStore, readConfig } from "@stepwell/server";
 import { definitionOf, httpStep, straightDefinition } from "@stepwell/testing/definitions.ts";
-import { findFreePort } from "@stepwell/testing/processes/free-port.ts";
+import { findFreePort } from "@stepwell/testing/free-port.ts";
 import { testSecretKey } from "@stepwell/testing/service.ts";
 import { layEmbeddedStore, type PreparedStore, postgresHome } from "@stepwell/testing/stores.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";

@@ -5,11 +5,11 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { examineInstallation, type Finding } from "@stepwell/server";
-import { newDatabase } from "@stepwell/testing/own-database.ts";
-import { PostgresCluster } from "@stepwell/testing/postgres-cluster.ts";
-import { onServer } from "@stepwell/testing/postgres-server.ts";
+import { newDatabase } from "@stepwell/testing/postgres/own-database.ts";
+import { PostgresCluster } from "@stepwell/testing/postgres/postgres-cluster.ts";
+import { onServer } from "@stepwell/testing/postgres/postgres-server.ts";
+import { TcpProxy } from "@stepwell/testing/proxies/tcp-proxy.ts";
 import { layEmbeddedStore } from "@stepwell/testing/stores.ts";
-import { TcpProxy } from "@stepwell/testing/tcp-proxy.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { endAll, printed, run, start, stop } from "./process.ts";
 

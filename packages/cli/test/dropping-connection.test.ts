@@ -3,14 +3,15 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createClient, isUnreachable } from "@stepwell/client";
+import { programPermissions } from "@stepwell/testing/api/program-permissions.ts";
 import { noopStep } from "@stepwell/testing/definitions.ts";
-import { DroppingProxy } from "@stepwell/testing/dropping-proxy.ts";
-import { programPermissions } from "@stepwell/testing/program-permissions.ts";
+import type { Ended } from "@stepwell/testing/processes/shell.ts";
+import { DroppingProxy } from "@stepwell/testing/proxies/dropping-proxy.ts";
 import { scope } from "@stepwell/testing/scope.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { postgresHome } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { type Ended, endAll, run } from "./process.ts";
+import { endAll, run } from "./process.ts";
 import { shellLinesIn } from "./readme.ts";
 
 // The stories of the documentation over connections that break at random moments. Nothing may happen twice.

@@ -1,14 +1,14 @@
 import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { findFreePort } from "@stepwell/testing/processes/free-port.ts";
+import { findFreePort } from "@stepwell/testing/free-port.ts";
+import { endShells, Shell } from "@stepwell/testing/processes/shell.ts";
 import { layEmbeddedStore } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startWorker, submitTask } from "../../dashboard/src/parts/words/first-commands.ts";
-import { sampleName, sampleNames } from "../src/sample.ts";
+import { sampleName, sampleNames } from "../src/commands/sample.ts";
 import { endAll, entry, printed, start } from "./process.ts";
 import { shellLinesIn } from "./readme.ts";
-import { endShells, Shell } from "./shell.ts";
 import { comparable, tutorialStepsIn } from "./tutorial.ts";
 
 // Each command of the examples' READMEs runs against the service that `npm start` starts, and ends as the remark behind it says. So does the tutorial, whose

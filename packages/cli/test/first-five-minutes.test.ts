@@ -2,19 +2,19 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { outputsIn, printedExamplesIn, programOf } from "@stepwell/testing/api/printed-examples.ts";
+import { programPermissions } from "@stepwell/testing/api/program-permissions.ts";
 import { Browser } from "@stepwell/testing/browser.ts";
-import { outputsIn, printedExamplesIn, programOf } from "@stepwell/testing/printed-examples.ts";
-import { findFreePort } from "@stepwell/testing/processes/free-port.ts";
-import { programPermissions } from "@stepwell/testing/program-permissions.ts";
+import { findFreePort } from "@stepwell/testing/free-port.ts";
+import { endShells, type Running, Shell } from "@stepwell/testing/processes/shell.ts";
 import { scope } from "@stepwell/testing/scope.ts";
 import { layEmbeddedStore, postgresHome } from "@stepwell/testing/stores.ts";
 import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { pack } from "../../../scripts/pack.ts";
 import { deployFirst, deploySample, submitSample } from "../../dashboard/src/parts/words/first-commands.ts";
-import type { DevFile } from "../src/dev-file.ts";
+import type { DevFile } from "../src/connection/dev-file.ts";
 import { commandsIn } from "./readme.ts";
-import { endShells, type Running, Shell } from "./shell.ts";
 
 // The first five minutes of a newcomer, with real programs: npm, the packages, a shell. Each test goes on where the one before it ended.
 vi.setConfig({ testTimeout: 600_000 });

@@ -4,10 +4,10 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Shell } from "@stepwell/testing/processes/shell.ts";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { cut, inOneLine, table, withoutControls } from "../src/table.ts";
+import { cut, inOneLine, table, withoutControls } from "../src/output/table.ts";
 import { endAll, entry, run } from "./process.ts";
-import { Shell } from "./shell.ts";
 
 // The command line with values, files, directories and answers that nobody means to give it.
 const organizationId = "00000000-0000-4000-8000-000000000000";

@@ -1,14 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
+import type { Ended } from "@stepwell/testing/processes/shell.ts";
 
 export const entry = resolve(import.meta.dirname, "../dist/main.js");
-
-export interface Ended {
-  readonly code: number | null;
-  readonly output: string;
-  readonly complaint: string;
-}
 
 /** Runs the built command line as its users do, and returns when it has ended. */
 export async function run(environment: Record<string, string>, ...words: string[]): Promise<Ended> {

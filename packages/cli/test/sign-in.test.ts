@@ -5,11 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Browser } from "@stepwell/testing/browser.ts";
 import { newPerson, type Person } from "@stepwell/testing/people.ts";
+import type { Ended } from "@stepwell/testing/processes/shell.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { typePassword } from "@stepwell/testing/sign-in.ts";
 import { postgresHome } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Conversation, converse, type Ended, endAll, run } from "./process.ts";
+import { type Conversation, converse, endAll, run } from "./process.ts";
 
 interface StoredSignIn {
   readonly email: string;

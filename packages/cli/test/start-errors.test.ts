@@ -8,10 +8,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TLSSocket } from "node:tls";
 import { readConfig, startService } from "@stepwell/server";
-import { newDatabase } from "@stepwell/testing/own-database.ts";
-import { onServer } from "@stepwell/testing/postgres-server.ts";
+import { newDatabase } from "@stepwell/testing/postgres/own-database.ts";
+import { onServer } from "@stepwell/testing/postgres/postgres-server.ts";
+import { TcpProxy } from "@stepwell/testing/proxies/tcp-proxy.ts";
 import { layEmbeddedStore } from "@stepwell/testing/stores.ts";
-import { TcpProxy } from "@stepwell/testing/tcp-proxy.ts";
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from "vitest";
 import { converse, endAll, entry, printed, run, start, stop } from "./process.ts";
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { describeFinding } from "../src/definition-findings.ts";
+import { describeFinding } from "../src/output/definition-findings.ts";
 import { run } from "./process.ts";
 
 let directory: string;

@@ -4,12 +4,12 @@ import { lazy, Suspense, useEffect, useState } from "react";
 import { queryClient } from "./api/query-client.ts";
 import { Toasts } from "./parts/states/Toasts.tsx";
 import { createAppRouter } from "./router.tsx";
-import { SignedOut } from "./session/SignedOut.tsx";
 import { useSession } from "./session/use-session.ts";
+import { SignedOut } from "./shell/SignedOut.tsx";
 import { Starting } from "./shell/Starting.tsx";
 
 /** No page begins with a dialog, so this one is loaded once the page is shown. If it cannot be loaded, errors on the page say that the session ended. */
-const loadSessionEnded = () => import("./session/SessionEnded.tsx").catch(() => ({ SessionEnded: () => null }));
+const loadSessionEnded = () => import("./shell/SessionEnded.tsx").catch(() => ({ SessionEnded: () => null }));
 const SessionEnded = lazy(async () => ({ default: (await loadSessionEnded()).SessionEnded }));
 const whenPageStandsMs = 4_000;
 

@@ -5,12 +5,12 @@ import {
   lazyRouteComponent,
   type RouteComponent,
 } from "@tanstack/react-router";
-import type { Permission } from "./api/document.ts";
 import { executorsQuery } from "./api/executors.ts";
 import { ownPermissionsQuery } from "./api/permissions.ts";
 import { queryClient } from "./api/query-client.ts";
 import { workflowsQuery } from "./api/workflows.ts";
 import { basePath } from "./base-url.ts";
+import type { Permission } from "./document.ts";
 import { parseEditorSearch } from "./pages/editor/editor-search.ts";
 import { parseJobPageSearch } from "./pages/job/job-page-search.ts";
 import { parseJobSearch } from "./pages/jobs/job-search.ts";

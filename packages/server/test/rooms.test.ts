@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { expect, test } from "vitest";
 
@@ -96,9 +96,35 @@ test("only config.ts reads the environment, and only the store contains SQL", ()
 test.each(["server", "client", "cli", "dashboard"])(
   "no file of the package %s imports itself through others",
   (name) => {
-    expect(circlesIn(resolve(import.meta.dirname, "../..", name, "src"))).toEqual([]);
+    expect(circlesIn(importsIn(resolve(import.meta.dirname, "../..", name, "src")))).toEqual([]);
   },
 );
+
+test.each(["server", "client", "cli", "dashboard", "testing"])(
+  "no folder of the package %s imports itself through its neighbours",
+  (name) => {
+    const imported = importsIn(resolve(import.meta.dirname, "../..", name, "src"));
+    const folders = new Set([...imported.keys()].flatMap(foldersAround));
+    expect([...folders].flatMap((folder) => circlesIn(betweenParts(folder, imported)))).toEqual([]);
+  },
+);
+
+test("nothing reaches into the tests of another package by a path", () => {
+  const root = resolve(import.meta.dirname, "../../..");
+  const packages = readdirSync(join(root, "packages")).map((name) => join("packages", name));
+  const readers = [...packages.flatMap((name) => [join(name, "src"), join(name, "test")]), "bench", "chaos", "scripts"];
+  const wrong = readers
+    .filter((folder) => existsSync(join(root, folder)))
+    .flatMap((folder) =>
+      [...importsIn(join(root, folder))].flatMap(([file, targets]) =>
+        targets
+          .map((target) => relative(root, resolve(root, folder, target)))
+          .filter((target) => /^packages\/[^/]+\/test\//.test(target) && !target.startsWith(`${folder}/`))
+          .map((target) => `${join(folder, file)} → ${target}`),
+      ),
+    );
+  expect(wrong).toEqual([]);
+});
 
 test("every file is small enough for one idea", () => {
   const large = readdirSync(source, { recursive: true, encoding: "utf8" })
@@ -126,28 +152,59 @@ function valuesFromStore(file: string): string[] {
     .map((name) => name.split(" as ")[0] ?? name);
 }
 
-/** Returns the files that import themselves through other files, types included: a reader would have to read such files together. */
-function circlesIn(folder: string): string[] {
+/** Returns the files of a folder, each with the files that it imports, types included: a reader has to know the names of types as well. */
+function importsIn(folder: string): Imports {
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => /\.tsx?$/.test(file));
-  const imported = new Map(
+  return new Map(
     files.map((file) => {
       const text = readFileSync(join(folder, file), "utf8");
       const paths = [...text.matchAll(/^(?:import|export)\s[^;]*?from "(\.[^"]+)";/gms)].map(([, path = ""]) => path);
       return [file, paths.map((path) => relative(folder, resolve(folder, dirname(file), path)))] as const;
     }),
   );
-  const reaches = (file: string): boolean => {
+}
+
+/** Files or folders, each with those that it imports. */
+type Imports = ReadonlyMap<string, readonly string[]>;
+
+/** Returns the imports between the parts of one folder: its files, and its folders as wholes. */
+function betweenParts(folder: string, imported: Imports): Imports {
+  const between = new Map<string, string[]>();
+  for (const [file, targets] of imported) {
+    const part = partOf(folder, file);
+    if (part === undefined) continue;
+    const others = targets.flatMap((target) => partOf(folder, target) ?? []).filter((other) => other !== part);
+    between.set(part, [...(between.get(part) ?? []), ...others]);
+  }
+  return between;
+}
+
+/** Returns the part of the folder to which a file belongs; undefined for a file elsewhere. */
+function partOf(folder: string, file: string): string | undefined {
+  const [part] = relative(folder, file).split("/");
+  return part === undefined || part === ".." ? undefined : join(folder, part);
+}
+
+/** Returns the folders in which a file is, the outermost included. */
+function foldersAround(file: string): readonly string[] {
+  const folder = dirname(file);
+  return folder === "." ? [folder] : [folder, ...foldersAround(folder)];
+}
+
+/** Returns the parts that import themselves through others: a reader would have to read such parts together. */
+function circlesIn(imported: Imports): string[] {
+  const reaches = (part: string): boolean => {
     const seen = new Set<string>();
-    const next = [...(imported.get(file) ?? [])];
+    const next = [...(imported.get(part) ?? [])];
     for (let found = next.pop(); found !== undefined; found = next.pop()) {
-      if (found === file) return true;
+      if (found === part) return true;
       if (seen.has(found)) continue;
       seen.add(found);
       next.push(...(imported.get(found) ?? []));
     }
     return false;
   };
-  return files.filter(reaches);
+  return [...imported.keys()].filter(reaches);
 }
 
 /** Returns the names in backquotes of each row: the room, then the rooms that it may import. */

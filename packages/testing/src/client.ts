@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { type ApiDocument, readDocument } from "./document.ts";
+import { type ApiDocument, readDocument } from "./api/document.ts";
 
 export interface CallOptions {
   /** The parameters of the path; those that the client is bound to need not be named. */

@@ -1,5 +1,5 @@
+import type { ApiDocument, Operation, Schema } from "./api/document.ts";
 import type { CallOptions } from "./client.ts";
-import type { ApiDocument, Operation, Schema } from "./document.ts";
 
 /** One place of a request into which a caller writes a value. */
 export interface RequestField {

@@ -5,7 +5,7 @@ import { readConfig } from "../../server/src/config.ts";
 import {
   type MaximumChanges,
   updateOrganizationLimits,
-} from "../../server/src/management/organizations/organization-limits.ts";
+} from "../../server/src/management/maximums/organization-limits.ts";
 import { SecretBox } from "../../server/src/sealing/secret-box.ts";
 import { type RunningService, startService } from "../../server/src/service.ts";
 import { insertMember } from "../../server/src/store/access/members.ts";

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { cp, mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, inject, vi } from "vitest";
-import { newDatabase } from "./own-database.ts";
+import { newDatabase } from "./postgres/own-database.ts";
 import { scope } from "./scope.ts";
 
 /** One of the two homes of the store, empty and at the newest schema. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { welchT } from "../src/timing.ts";
+import { welchT } from "../src/time/timing.ts";
 
 /** Numbers that look like chance, and are the same in every run. */
 function samples(seed: number, mean: number, count = 2_000): number[] {

@@ -1,7 +1,7 @@
 import { straightDefinition, waitingDefinition } from "@stepwell/testing/definitions.ts";
+import { TcpProxy } from "@stepwell/testing/proxies/tcp-proxy.ts";
 import { type TestOrganization, useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
-import { TcpProxy } from "@stepwell/testing/tcp-proxy.ts";
 import { expect, onTestFinished, test } from "vitest";
 import { operationTable } from "../../src/generated/operations.ts";
 import { createClient, type HistoryEntry, type ListName, type StepwellClient } from "../../src/index.ts";

@@ -2,12 +2,12 @@ import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { outputsIn, printedExamplesIn, programOf } from "@stepwell/testing/printed-examples.ts";
-import { programPermissions } from "@stepwell/testing/program-permissions.ts";
+import { outputsIn, printedExamplesIn, programOf } from "@stepwell/testing/api/printed-examples.ts";
+import { programPermissions } from "@stepwell/testing/api/program-permissions.ts";
+import { Shell } from "@stepwell/testing/processes/shell.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { Shell } from "../../../cli/test/shell.ts";
 
 // npm and the compiler take seconds, and many of them on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });

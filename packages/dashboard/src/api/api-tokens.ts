@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import type { GrantablePermission, Schemas } from "../document.ts";
 import { api, resultOf } from "./api.ts";
-import type { GrantablePermission, Schemas } from "./document.ts";
 
 export type ApiToken = Schemas["ApiToken"];
 

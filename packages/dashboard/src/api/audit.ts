@@ -1,6 +1,6 @@
 import { infiniteQueryOptions } from "@tanstack/react-query";
+import type { Answer, AuditFilters, Schemas } from "../document.ts";
 import { api, resultOf } from "./api.ts";
-import type { Answer, AuditFilters, Schemas } from "./document.ts";
 import { ProblemError, unreachable } from "./problem.ts";
 
 export type AuditEntry = Schemas["AuditEntry"];

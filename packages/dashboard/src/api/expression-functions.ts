@@ -1,6 +1,6 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
+import type { Schemas } from "../document.ts";
 import { api, resultOf } from "./api.ts";
-import type { Schemas } from "./document.ts";
 
 export type ExpressionFunction = Schemas["ExpressionFunction"];
 

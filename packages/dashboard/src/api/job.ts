@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
+import type { Schemas } from "../document.ts";
 import { api, type IdempotencyHeader, idempotencyKey, resultOf } from "./api.ts";
-import type { Schemas } from "./document.ts";
 
 export type WholeJob = Schemas["Job"];
 export type JobEvent = Schemas["JobEvent"];

@@ -1,7 +1,7 @@
 import type { operations } from "@stepwell/client";
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import type { Schemas } from "../document.ts";
 import { api, resultOf } from "./api.ts";
-import type { Schemas } from "./document.ts";
 
 export type ListedJob = Schemas["ListedJob"];
 /** The filters of a list, by the names that the API gives them. */

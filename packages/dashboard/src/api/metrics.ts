@@ -1,7 +1,7 @@
 import type { operations } from "@stepwell/client";
 import { queryOptions } from "@tanstack/react-query";
+import type { Answer } from "../document.ts";
 import { api, resultOf } from "./api.ts";
-import type { Answer } from "./document.ts";
 
 export type MetricRequest = operations["GetMetrics"]["parameters"]["query"];
 export type Metric = Answer<"GetMetrics">;

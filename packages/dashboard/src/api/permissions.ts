@@ -1,6 +1,6 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
+import type { OwnPermissions, Permission } from "../document.ts";
 import { api, resultOf } from "./api.ts";
-import type { OwnPermissions, Permission } from "./document.ts";
 
 /** Whether the user may do this here. It is false until it is known, so that nothing is offered that would be refused. */
 export function usePermission(organizationId: string, permission: Permission): boolean {

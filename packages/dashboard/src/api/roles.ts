@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
+import type { GrantablePermission, Schemas } from "../document.ts";
 import { api, type IdempotencyHeader, resultOf } from "./api.ts";
-import type { GrantablePermission, Schemas } from "./document.ts";
 
 export type Role = Schemas["Role"];
 

@@ -1,7 +1,7 @@
 import { infiniteQueryOptions } from "@tanstack/react-query";
+import type { Schemas } from "../document.ts";
 import { accountQueryKey } from "./account.ts";
 import { api, resultOf } from "./api.ts";
-import type { Schemas } from "./document.ts";
 
 export type UserSession = Schemas["Session"];
 

@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import type { Schemas } from "../document.ts";
 import { api, resultOf } from "./api.ts";
-import type { Schemas } from "./document.ts";
 
 export type TaskQueue = Schemas["TaskQueue"];
 export type WholeTaskQueue = Schemas["WholeTaskQueue"];

@@ -1,5 +1,5 @@
 import { useEffect } from "react";
-import type { PagedQuery } from "../parts/data/more-pages.ts";
+import type { PagedQuery } from "./more-pages.ts";
 
 interface LoadedPages extends PagedQuery {
   readonly data?: { readonly pages: readonly unknown[] } | undefined;

@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import type { Schemas } from "../document.ts";
 import { api, type IdempotencyHeader, resultOf } from "./api.ts";
-import type { Schemas } from "./document.ts";
 
 export type Workflow = Schemas["Workflow"];
 export type Version = Schemas["WorkflowVersionSummary"];

@@ -1,6 +1,6 @@
 import { ViewportPortal } from "@xyflow/react";
 import { Fragment, memo } from "react";
-import { classNames } from "../parts/controls/class-names.ts";
+import { classNames } from "../parts/class-names.ts";
 import { texts } from "../texts/texts.ts";
 import { edgePath } from "./edge-path.ts";
 import { nameOf, wayKey } from "./graph.ts";

@@ -1,6 +1,6 @@
 import type { Node, NodeProps } from "@xyflow/react";
 import { memo } from "react";
-import { classNames } from "../parts/controls/class-names.ts";
+import { classNames } from "../parts/class-names.ts";
 import { Icon } from "../parts/layout/Icon.tsx";
 import { texts } from "../texts/texts.ts";
 import type { GraphNode } from "./graph.ts";

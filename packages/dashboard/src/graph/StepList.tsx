@@ -2,7 +2,7 @@ import { useMemo } from "react";
 import "../parts/controls/Button.css";
 import "./StepList.css";
 import { titleOf, useExecutors } from "../api/executors.ts";
-import { classNames } from "../parts/controls/class-names.ts";
+import { classNames } from "../parts/class-names.ts";
 import { Icon } from "../parts/layout/Icon.tsx";
 import { texts } from "../texts/texts.ts";
 import { ProgressBar } from "./ProgressBar.tsx";

@@ -95,7 +95,7 @@ export function isRefusal(error: unknown): boolean {
 }
 
 /** The name of the error with which the provider led back, for example `access_denied`. */
-export function refusalOf(error: unknown): string | undefined {
+export function rejectionOf(error: unknown): string | undefined {
   return error instanceof oauth.AuthorizationResponseError ? error.error : undefined;
 }
 

@@ -5,7 +5,7 @@ import {
   exchangeCode,
   isRefusal,
   refresh,
-  refusalOf,
+  rejectionOf,
   type SignedInUser,
   type Tokens,
 } from "./open-id.ts";
@@ -73,7 +73,7 @@ class Session {
     try {
       this.#hold(await exchangeCode(callback, pending));
     } catch (error) {
-      this.#become({ status: "signed-out", ...(refusalOf(error) !== "access_denied" && { error }) });
+      this.#become({ status: "signed-out", ...(rejectionOf(error) !== "access_denied" && { error }) });
     }
   }
 

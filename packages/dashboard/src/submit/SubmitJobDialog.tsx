@@ -9,7 +9,7 @@ import { Choice } from "../parts/controls/Field.tsx";
 import { Dialog } from "../parts/dialogs/Dialog.tsx";
 import { Problem } from "../parts/states/Problem.tsx";
 import { Skeleton } from "../parts/states/Skeleton.tsx";
-import { toast } from "../parts/states/toasts.ts";
+import { toast } from "../parts/toasts.ts";
 import { texts } from "../texts/texts.ts";
 import { SubmitForm } from "./SubmitForm.tsx";
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { definitionOf, noopStep, waitingDefinition, waitStep } from "@stepwell/testing/definitions.ts";
-import { HttpProxy } from "@stepwell/testing/http-proxy.ts";
-import { findFreePort } from "@stepwell/testing/processes/free-port.ts";
+import { findFreePort } from "@stepwell/testing/free-port.ts";
+import { HttpProxy } from "@stepwell/testing/proxies/http-proxy.ts";
 import { scope } from "@stepwell/testing/scope.ts";
 import { TestService, useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { newOrganizationOfId, writeProviderFile } from "@stepwell/testing/identities/provider-file.ts";
 import { rightPassword } from "@stepwell/testing/people.ts";
-import { newOrganizationOfId, writeProviderFile } from "@stepwell/testing/provider-file.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";

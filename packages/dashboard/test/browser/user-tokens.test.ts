@@ -1,10 +1,10 @@
+import { useSingleSignOn } from "@stepwell/testing/identities/single-sign-on-world.ts";
 import { giveSecondFactor, newSignedInPerson, rightPassword } from "@stepwell/testing/people.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { inWholeMatrix } from "@stepwell/testing/whole-matrix.ts";
 import type { Locator, Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { useSingleSignOn } from "../../../server/test/http/single-sign-on-world.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
 import { sendSignIn } from "./support/people.ts";

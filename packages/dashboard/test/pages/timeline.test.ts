@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { ticksOf } from "../../src/pages/job/timeline-ticks.ts";
-import { moved, windowAround, zoomed } from "../../src/pages/job/timeline-window.ts";
+import { ticksOf } from "../../src/pages/job/timeline/timeline-ticks.ts";
+import { moved, windowAround, zoomed } from "../../src/pages/job/timeline/timeline-window.ts";
 
 const second = 1_000;
 const hour = 3_600 * second;

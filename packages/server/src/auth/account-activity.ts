@@ -1,4 +1,4 @@
-import type { Timestamp } from "../core/job/job-state.ts";
+import type { Timestamp } from "../core/time.ts";
 import type { Queryable } from "../store/home/database.ts";
 import { type AccountActivity, insertAccountActivity } from "../store/people/account-activity.ts";
 

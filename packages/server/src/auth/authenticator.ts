@@ -1,55 +1,22 @@
 import { hash } from "node:crypto";
-import type { Actor, Timestamp } from "../core/job/job-state.ts";
 import { ServiceError } from "../core/service-error.ts";
+import type { Timestamp } from "../core/time.ts";
 import { findMemberships } from "../store/access/members.ts";
 import { findApiTokenByHash } from "../store/access/tokens.ts";
 import type { Database } from "../store/home/database.ts";
 import { isBeyondPassword } from "../store/people/user-credentials.ts";
 import { findUserTokenByHash } from "../store/people/user-tokens.ts";
+import type { Caller } from "./caller.ts";
 import { BriefCache } from "./credentials/brief-cache.ts";
-import type { CallingClient, IdTokenBearers } from "./credentials/id-token-bearers.ts";
 import { type CredentialKind, LastUse } from "./credentials/last-use.ts";
 import { parseToken, prefixOf } from "./credentials/token-form.ts";
 import type { ExternalBearers } from "./external/bearers.ts";
+import type { IdTokenBearers } from "./oidc/id-token-bearers.ts";
 import { outsideClientPermissions, withoutWithheld } from "./permissions/client-permissions.ts";
 import { type PermissionSet, permissionsOfRoles, signedInPermissions, withImplied } from "./permissions/permissions.ts";
 import { secondFactorDemanded } from "./permissions/second-factor-demand.ts";
-import { type Bounds, boundsOf } from "./permissions/token-bounds.ts";
+import { boundsOf } from "./permissions/token-bounds.ts";
 import type { RequestSource } from "./request-source.ts";
-
-/** The user or the API token that makes a request. */
-export interface Caller {
-  readonly principal: Actor & { readonly name: string };
-  /** The one organization that an API token belongs to; undefined for a user, who may be a member of several. */
-  readonly organizationId: string | undefined;
-  /** The permissions of an API token there; for a user, those that everybody who is signed in has outside of any organization. */
-  readonly permissions: PermissionSet;
-  /** The bounds of a narrow API token, beside its permissions. */
-  readonly bounds?: Bounds | undefined;
-  /** The token that the request carries, where it carries one of ours. */
-  readonly token?: CallerToken | undefined;
-  /** The id of the sign-in session, where the request carries an id token. */
-  readonly sessionId?: string | undefined;
-  /** The OAuth client of an organization through which the user calls. Such a caller reaches only that organization. */
-  readonly client?: CallingClient | undefined;
-  /** The time when an external issuer last asked the person of that sign-in to prove who they are; null where it did not say. */
-  readonly authenticatedAt?: Timestamp | null | undefined;
-  /** True for a user for whom an external issuer vouches in this request: by its token, or by a session that began there. */
-  readonly isVouchedFor?: boolean | undefined;
-}
-
-export interface CallerToken {
-  readonly tokenId: string;
-  readonly prefix: string;
-  /** The hash of the secret that was sent. Changes that give permissions need it to tell the present secret from the former one. */
-  readonly hash: Buffer;
-  readonly expiresAt: Timestamp | null;
-}
-
-/** The caller, in the form in which it is recorded with its actions. */
-export function actorOf({ principal: { type, id } }: Caller): Actor {
-  return { type, id };
-}
 
 export interface AuthenticatorOptions {
   readonly database: Database;

@@ -1,5 +1,7 @@
-import type { Timestamp } from "./job/job-state.ts";
 import { ServiceError } from "./service-error.ts";
+
+/** Milliseconds since 1970 by the database's clock. Times come with the facts, because `core` reads no clock. */
+export type Timestamp = number;
 
 /** Formats a time as RFC 3339 in UTC with milliseconds, like all times in answers. */
 export function toTime(at: Timestamp): string {

@@ -1,9 +1,8 @@
 import type { ForkRun, ForkSearch } from "../core/job/branch-runs.ts";
-import type { Entry, PlainEntry, StepRun } from "../core/job/history.ts";
-import type { Job, Timestamp } from "../core/job/job-state.ts";
+import type { PlainEntry, StepRun } from "../core/job/history.ts";
 import type { JsonValue } from "../core/json/json.ts";
-import type { ShownValue } from "../core/json/json-text.ts";
 import type { Plan } from "../core/plan/plan.ts";
+import type { Timestamp } from "../core/time.ts";
 import type { CallKey } from "../store/jobs/job-calls.ts";
 import type { JobKey, JobStanding } from "../store/jobs/jobs.ts";
 import type { QueueKey } from "../store/jobs/tasks.ts";
@@ -11,6 +10,7 @@ import type { BranchKey } from "./calls/owed-calls.ts";
 import type { Command } from "./commit/command.ts";
 import type { Done, Sender } from "./commit/group-commit.ts";
 import type { Portion, RunSearch } from "./reading/job-history.ts";
+import type { WholeJob } from "./reading/whole-job.ts";
 import type { Poll } from "./tasks/task-desk.ts";
 import type { Task } from "./tasks/task-inputs.ts";
 
@@ -67,19 +67,4 @@ export interface Engine {
   newId(): string;
   /** False while the store is out of reach, before the first heartbeat, and while the node drains. */
   isReady(): boolean;
-}
-
-/** A job with everything that GetJob shows. */
-export interface WholeJob {
-  readonly job: Job;
-  /** The newest `maxShownStepRuns`, in the order of their start. */
-  readonly steps: readonly StepRun[];
-  /** The number of runs of a step that are not in `steps`, by the step's name. */
-  readonly earlierRunCounts: ReadonlyMap<string, number>;
-  /** The output of the last step of a job that SUCCEEDED. */
-  readonly output: ShownValue | undefined;
-  /** Whether the job's values may be so large that writing them takes long. */
-  readonly isLarge: boolean;
-  /** The history in its order. It begins at or before the start of the first of `steps`. */
-  readonly entries: readonly Entry<unknown>[];
 }

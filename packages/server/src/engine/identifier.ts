@@ -1,6 +1,6 @@
 import { randomFillSync } from "node:crypto";
 import { v7 } from "uuid";
-import type { Timestamp } from "../core/job/job-state.ts";
+import type { Timestamp } from "../core/time.ts";
 
 /**
  * Makes a new UUID version 7. Ids sort by the time at which they were made, so the newest-first list is the order of the primary key. Ids that this

@@ -3,11 +3,11 @@ import type { Config, MaximumName } from "../config.ts";
 import type { ForkRun, ForkSearch } from "../core/job/branch-runs.ts";
 import type { UntimedFact } from "../core/job/fact.ts";
 import type { PlainEntry, StepRun } from "../core/job/history.ts";
-import type { Timestamp } from "../core/job/job-state.ts";
 import { timeoutAtOf, wakeAtOf } from "../core/job/job-state.ts";
 import type { JsonValue } from "../core/json/json.ts";
 import type { Plan } from "../core/plan/plan.ts";
 import { ServiceError } from "../core/service-error.ts";
+import type { Timestamp } from "../core/time.ts";
 import type { Database } from "../store/home/database.ts";
 import { type CallKey, holdsCall } from "../store/jobs/job-calls.ts";
 import type { JobKey, JobStanding } from "../store/jobs/jobs.ts";
@@ -19,15 +19,12 @@ import { ChildMaker } from "./children/child-maker.ts";
 import type { ChangedJob } from "./commit/batch.ts";
 import type { Command } from "./commit/command.ts";
 import { type CommitStats, type Done, GroupCommit, type Sender } from "./commit/group-commit.ts";
-import type { Engine, WholeJob } from "./engine.ts";
+import type { Engine } from "./engine.ts";
 import type { Executor } from "./executors/executor.ts";
 import { newId } from "./identifier.ts";
+import { type JobDuties, jobDuties } from "./job-duties.ts";
 import { type Duty, DutyRoster } from "./maintenance/duty.ts";
-import { jobNoticesDuty } from "./maintenance/job-notices.ts";
-import { lostTasksDuty } from "./maintenance/lost-tasks.ts";
 import { StoredBytes } from "./maintenance/stored-bytes.ts";
-import { takeoverDuty } from "./maintenance/takeover.ts";
-import { timersDuty } from "./maintenance/timers.ts";
 import { DatabaseClock } from "./node/clock.ts";
 import { Node } from "./node/node.ts";
 import type { Parking } from "./plans/parking.ts";
@@ -36,11 +33,12 @@ import type { Portion, RunSearch } from "./reading/job-history.ts";
 import { JobReader } from "./reading/job-reader.ts";
 import { JobWatch } from "./reading/job-watch.ts";
 import { RecentJobs } from "./reading/recent-jobs.ts";
-import { RecentValues } from "./reading/recent-values.ts";
 import { WaitingPlaces } from "./reading/waiting-places.ts";
+import type { WholeJob } from "./reading/whole-job.ts";
 import { SeenWorkers } from "./tasks/seen-workers.ts";
 import { type Poll, TaskDesk } from "./tasks/task-desk.ts";
 import type { Task } from "./tasks/task-inputs.ts";
+import { RecentValues } from "./values/recent-values.ts";
 
 export interface NodeEngineOptions {
   readonly config: Config;
@@ -78,10 +76,7 @@ export class NodeEngine implements Engine {
   readonly #watch: JobWatch;
   readonly #node: Node;
   readonly #roster: DutyRoster;
-  readonly #timers: Duty;
-  readonly #takeover: Duty;
-  readonly #lostTasks: Duty;
-  readonly #jobNotices: Duty;
+  readonly #duties: JobDuties;
   readonly #desk: TaskDesk;
   readonly #seenWorkers: SeenWorkers;
   readonly #storedBytes: Duty;
@@ -180,47 +175,17 @@ export class NodeEngine implements Engine {
       },
       onDefect: (error) => onFailure("group commit", error),
     });
-    const roomCount = () => this.#dispatcher.roomCount();
-    this.#timers = timersDuty({
+    this.#duties = jobDuties({
+      config,
       database,
       clock: this.#clock,
-      everyMs: config.pollMs,
-      maxRoundMs: maxTimerRoundMs,
-      parking: plans.parking,
-      wake: (key) => this.#tell(key, { type: "timer.due" }),
-      roomCount,
-      crowdedOrganizations: () => this.#dispatcher.crowdedOrganizations(),
-      beginsAtOnce: () => this.#dispatcher.beginsAtOnce(),
-    });
-    this.#takeover = takeoverDuty({
-      database,
       nodeId: this.nodeId,
-      leaseMs: config.leaseMs,
-      everyMs: Math.max(config.heartbeatMs, config.leaseMs / 4),
-      lookAround: () => this.#node.lookAround(),
       plans,
-      report: (key, fact) => this.#tell(key, fact),
-      owes: (call) => this.#dispatcher.owes(call),
-      roomCount,
-    });
-    this.#lostTasks = lostTasksDuty({
-      database,
-      nodeId: this.nodeId,
-      everyMs: config.pollMs,
-      plans,
-      report: (key, fact) => this.#tell(key, fact),
-      onLost: options.onLeasesLost,
-      random: Math.random,
-    });
-    this.#jobNotices = jobNoticesDuty({
-      database,
-      nodeId: this.nodeId,
-      everyMs: config.pollMs,
-      lateMs: lateNoticesMs,
-      maxBytes: config.maxBatchBytes,
-      maxRoundMs: maxNoticeRoundMs,
+      node: this.#node,
+      dispatcher: this.#dispatcher,
+      tell: (key, fact) => this.#tell(key, fact),
       report: (key, fact) => this.#report(key, fact, "engine"),
-      random: Math.random,
+      onLeasesLost: options.onLeasesLost,
     });
   }
 
@@ -230,16 +195,16 @@ export class NodeEngine implements Engine {
     this.#isStarted = true;
     const { heartbeatMs } = this.#config;
     this.#roster.start({ name: "heartbeat", everyMs: heartbeatMs, runOnce: () => this.#beat() });
-    this.#roster.start(this.#timers);
-    this.#roster.start(this.#takeover);
-    this.#roster.start(this.#lostTasks);
-    this.#roster.start(this.#jobNotices);
+    this.#roster.start(this.#duties.timers);
+    this.#roster.start(this.#duties.takeover);
+    this.#roster.start(this.#duties.lostTasks);
+    this.#roster.start(this.#duties.jobNotices);
     this.#roster.start(this.#seenWorkers.duty(seenWorkersMs, () => this.#desk.waiting()));
     this.#roster.start(this.#storedBytes);
     this.#roster.start(this.#watch.pollDuty(watchPollMs, () => this.#node.hasOthers()));
     this.#roster.start(this.#desk.pollDuty(watchPollMs, () => this.#node.hasOthers()));
-    this.#roster.hurry(this.#takeover, 0);
-    this.#roster.hurry(this.#timers, 0);
+    this.#roster.hurry(this.#duties.takeover, 0);
+    this.#roster.hurry(this.#duties.timers, 0);
   }
 
   /** Adds a duty that must run as long as the node does. */
@@ -404,10 +369,10 @@ export class NodeEngine implements Engine {
       if (effect.task !== undefined && !begun)
         this.#desk.ring({ organizationId: job.organizationId, queue: effect.task.queue });
     }
-    if (notices.length > 0) this.#roster.hurry(this.#jobNotices, 0);
+    if (notices.length > 0) this.#roster.hurry(this.#duties.jobNotices, 0);
     for (const dueAt of [wakeAtOf(job.state), timeoutAtOf(job.state)]) {
       const inMs = (dueAt ?? Number.POSITIVE_INFINITY) - this.#clock.now();
-      if (inMs < this.#config.pollMs) this.#roster.hurry(this.#timers, inMs);
+      if (inMs < this.#config.pollMs) this.#roster.hurry(this.#duties.timers, inMs);
     }
     this.#watch.notify(job);
   }
@@ -431,10 +396,5 @@ export class NodeEngine implements Engine {
 
 /** The pause between two looks for changes made by other nodes, for the jobs and queues that somebody waits for on this node. */
 const watchPollMs = 100;
-/** Notices between jobs that their own node has not delivered after this time are delivered by other nodes. */
-const lateNoticesMs = 2_000;
-const maxNoticeRoundMs = 100;
-/** The longest time of one round of the timers. Jobs that become due during a round wait for its end. Most rounds take a few milliseconds. */
-const maxTimerRoundMs = 30;
 /** The precision with which the last poll of a worker is recorded. */
 const seenWorkersMs = 5_000;

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { judgeSecretKey, WrongSecretKeyError } from "../auth/credentials/secret-key-check.ts";
+import { judgeSecretKey, WrongSecretKeyError } from "../auth/secret-key/secret-key-check.ts";
 import type { Config } from "../config.ts";
 import type { SealLink } from "../core/audit-chain.ts";
 import { type AuditVerification, expectSeal, verifyAudit } from "../engine/audit/audit-verification.ts";

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { hasSealedValues, judgeSecretKey, WrongSecretKeyError } from "../auth/credentials/secret-key-check.ts";
+import { hasSealedValues, judgeSecretKey, WrongSecretKeyError } from "../auth/secret-key/secret-key-check.ts";
 import { type Config, readConfig } from "../config.ts";
 import { type Finding, ok, problem, warning } from "../doctor/finding.ts";
 import { judgeServer } from "../doctor/server.ts";

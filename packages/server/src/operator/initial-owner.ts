@@ -1,6 +1,6 @@
 import { hashAlone } from "../auth/passwords/password-hasher.ts";
 import { type IssuedPasswordLink, issuePasswordLink } from "../auth/passwords/password-link.ts";
-import { hasFormat } from "../core/schema/format.ts";
+import { hasFormat } from "../core/schema/formats/format.ts";
 import { newId } from "../engine/identifier.ts";
 import { addUserToken } from "../management/account/user-tokens.ts";
 import type { Act } from "../management/act/act.ts";

@@ -5,7 +5,7 @@ import {
   type MaximumChanges,
   readOrganizationLimits,
   updateOrganizationLimits,
-} from "../management/organizations/organization-limits.ts";
+} from "../management/maximums/organization-limits.ts";
 import { openStore } from "../service.ts";
 import type { OrganizationLimits } from "../store/access/organization-limits.ts";
 import { findOrganization } from "../store/access/organizations.ts";

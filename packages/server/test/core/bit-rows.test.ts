@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { BitRows } from "../../src/core/definition/bit-rows.ts";
+import { BitRows } from "../../src/core/definition/graph/bit-rows.ts";
 
 const bound = 100;
 const someNumbers = fc.uniqueArray(fc.nat(bound - 1));

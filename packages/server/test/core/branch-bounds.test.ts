@@ -3,7 +3,7 @@ import { callsOf } from "../../src/core/job/call.ts";
 import type { UntimedFact } from "../../src/core/job/fact.ts";
 import { standsOf } from "../../src/core/job/job-state.ts";
 import { branchesLookedInto } from "../../src/core/job/looks-into-values.ts";
-import { numbersIn, unreadState } from "../../src/core/job/stored-state.ts";
+import { numbersIn, unreadState } from "../../src/core/job/values/stored-state.ts";
 import { call, delay, forEach, someone, transform, wait } from "./jobs.ts";
 import { StoredStory } from "./stored-story.ts";
 

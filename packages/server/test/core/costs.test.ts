@@ -6,7 +6,7 @@ import {
   costlyPatterns,
   largestWithExpressions,
 } from "@stepwell/testing/costly.ts";
-import { expectCpuBelow } from "@stepwell/testing/cpu-bound.ts";
+import { expectCpuBelow } from "@stepwell/testing/time/cpu-bound.ts";
 import fc from "fast-check";
 import { RE2Set } from "re2js";
 import { describe, expect, test } from "vitest";
@@ -14,11 +14,11 @@ import { parseDefinition } from "../../src/core/definition/definition.ts";
 import { currentLanguage } from "../../src/core/definition/language.ts";
 import { compilePlan } from "../../src/core/plan/plan.ts";
 import { ProblemList } from "../../src/core/problem.ts";
-import { compiled } from "../../src/core/schema/matcher.ts";
 import { anything } from "../../src/core/schema/node.ts";
-import { readPattern } from "../../src/core/schema/pattern.ts";
-import { maxPatternWork } from "../../src/core/schema/pattern-book.ts";
-import { sizeOfPattern } from "../../src/core/schema/pattern-size.ts";
+import { compiled } from "../../src/core/schema/patterns/matcher.ts";
+import { readPattern } from "../../src/core/schema/patterns/pattern.ts";
+import { maxPatternWork } from "../../src/core/schema/patterns/pattern-book.ts";
+import { sizeOfPattern } from "../../src/core/schema/patterns/pattern-size.ts";
 import { checkValue, parseSchemas } from "../../src/core/schema/schema.ts";
 
 /** Each takes less than 50 ms of computing on a present machine; the defects that these tests look for took seconds. */

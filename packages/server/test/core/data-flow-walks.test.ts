@@ -2,7 +2,7 @@ import { scope } from "@stepwell/testing/scope.ts";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Steps } from "../../src/core/definition/definition-parts.ts";
-import { buildGraph } from "../../src/core/definition/step-graph.ts";
+import { buildGraph } from "../../src/core/definition/graph/step-graph.ts";
 import { compilePlan } from "../../src/core/plan/plan.ts";
 import { checkValue } from "../../src/core/schema/schema.ts";
 import { parse } from "./sketches.ts";

@@ -3,8 +3,8 @@ import { catalog, limits } from "@stepwell/testing/catalog.ts";
 import { expect, test } from "vitest";
 import { parseDefinition } from "../../src/core/definition/definition.ts";
 import type { JsonObject } from "../../src/core/json/json.ts";
-import { formatNames } from "../../src/core/schema/format.ts";
-import { annotations, assertions } from "../../src/core/schema/vocabulary.ts";
+import { formatNames } from "../../src/core/schema/formats/format.ts";
+import { annotations, assertions } from "../../src/core/schema/parse/vocabulary.ts";
 import { noop } from "./sketches.ts";
 
 const docs = new URL("../../../../docs/", import.meta.url);

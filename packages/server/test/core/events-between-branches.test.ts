@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { noteEvent, releaseEvents } from "../../src/core/job/events/kept-events.ts";
 import type { Progress } from "../../src/core/job/job-state.ts";
-import { noteEvent, releaseEvents } from "../../src/core/job/kept-events.ts";
 import { call, forEach, noop, parallel, type StepSketch, Story, wait } from "./jobs.ts";
 
 /** The left wait claims `x`, and gives up after a second; the right one has also waited for `x`. */

@@ -1,7 +1,7 @@
 import { catalog, limits } from "@stepwell/testing/catalog.ts";
 import { describe, expect, test } from "vitest";
 import { parseDefinition } from "../../src/core/definition/definition.ts";
-import { executorWords } from "../../src/core/definition/familiar-words.ts";
+import { executorWords } from "../../src/core/definition/familiar/familiar-words.ts";
 import type { JsonObject } from "../../src/core/json/json.ts";
 import { call, noop, parse, workflow } from "./sketches.ts";
 

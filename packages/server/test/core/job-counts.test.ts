@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { durationClassOf } from "../../src/core/job/duration-class.ts";
-import { type CountedEntry, countEntries, type EarlierLife, measures } from "../../src/core/job/job-counts.ts";
-import { ChangeSum, rollUp } from "../../src/core/job/metric-change.ts";
+import { durationClassOf } from "../../src/core/job/metrics/duration-class.ts";
+import { type CountedEntry, countEntries, type EarlierLife, measures } from "../../src/core/job/metrics/job-counts.ts";
+import { ChangeSum, rollUp } from "../../src/core/job/metrics/metric-change.ts";
 
 const hour = 3_600_000;
 const fresh: EarlierLife = { createdAt: 1_000, end: undefined, startOf: () => undefined };

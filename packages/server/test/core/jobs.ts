@@ -1,4 +1,6 @@
 import { catalog, limits as definitionLimits } from "@stepwell/testing/catalog.ts";
+import type { Actor } from "../../src/core/actor.ts";
+import { mainBranch } from "../../src/core/branch-path.ts";
 import { parseDefinition } from "../../src/core/definition/definition.ts";
 import type { BranchResults } from "../../src/core/job/branch-result.ts";
 import { type CallName, callNameOf, callsOf } from "../../src/core/job/call.ts";
@@ -8,11 +10,11 @@ import {
   type EventPayloads,
   holdsPayloads,
   payloadsToRead,
-} from "../../src/core/job/event-payloads.ts";
+} from "../../src/core/job/events/event-payloads.ts";
 import type { Change, EventReceived, Failure, UntimedFact } from "../../src/core/job/fact.ts";
 import { foldSteps } from "../../src/core/job/history.ts";
 import { type Parent, submitJob, transition } from "../../src/core/job/job.ts";
-import { type Actor, type Job, mainBranch, type StepError, standsOf } from "../../src/core/job/job-state.ts";
+import { type Job, type StepError, standsOf } from "../../src/core/job/job-state.ts";
 import { resultsToRead } from "../../src/core/job/result-rows.ts";
 import type { JsonObject, JsonValue } from "../../src/core/json/json.ts";
 import { compilePlan, type Plan } from "../../src/core/plan/plan.ts";

@@ -1,5 +1,5 @@
 import { catalog, limits } from "@stepwell/testing/catalog.ts";
-import { onceCpuMsOf } from "@stepwell/testing/cpu-time.ts";
+import { onceCpuMsOf } from "@stepwell/testing/time/cpu-time.ts";
 import { timeLimit } from "@stepwell/testing/time-limit.ts";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { nextAttemptInMs } from "../../src/core/definition/retry.ts";
+import { nextAttemptInMs } from "../../src/core/definition/failures/retry.ts";
 
 const policy = { maxAttempts: 4, initialIntervalSeconds: 1, backoffRate: 2, maxIntervalSeconds: 3, jitter: false };
 

@@ -2,7 +2,7 @@ import { timeLimit } from "@stepwell/testing/time-limit.ts";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/core/json/json.ts";
-import { SchemaComparison } from "../../src/core/schema/compare.ts";
+import { SchemaComparison } from "../../src/core/schema/compare/compare.ts";
 import { checkValue, compareSchemas, type Fit, type Schema } from "../../src/core/schema/schema.ts";
 import { jsonValues, rawDefinitions, schemasOf, tryParse } from "./schema-arbitraries.ts";
 

@@ -1,6 +1,6 @@
 import { timeLimit } from "@stepwell/testing/time-limit.ts";
 import { expect, test } from "vitest";
-import { describeFormat, formatNames, hasFormat } from "../../src/core/schema/format.ts";
+import { describeFormat, formatNames, hasFormat } from "../../src/core/schema/formats/format.ts";
 
 const right = {
   "date-time": [

@@ -1,8 +1,8 @@
 import { type Schema as SchemaDocument, Validator } from "@cfworker/json-schema";
 import { describe, expect, test } from "vitest";
 import type { JsonValue } from "../../src/core/json/json.ts";
+import { annotations, assertions } from "../../src/core/schema/parse/vocabulary.ts";
 import { checkValue, parseSchema } from "../../src/core/schema/schema.ts";
-import { annotations, assertions } from "../../src/core/schema/vocabulary.ts";
 import { schemaOf } from "./schema-arbitraries.ts";
 import { casesByKeyword } from "./schema-cases.ts";
 

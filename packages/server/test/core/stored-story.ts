@@ -1,7 +1,7 @@
+import { mainBranch } from "../../src/core/branch-path.ts";
 import type { Change, UntimedFact } from "../../src/core/job/fact.ts";
-import { mainBranch } from "../../src/core/job/job-state.ts";
-import { type StoredState, storedState } from "../../src/core/job/stored-state.ts";
-import { ValueBook } from "../../src/core/job/value-book.ts";
+import { type StoredState, storedState } from "../../src/core/job/values/stored-state.ts";
+import { ValueBook } from "../../src/core/job/values/value-book.ts";
 import { JobStore } from "./interleaving/job-store.ts";
 import { type StepSketch, Story } from "./jobs.ts";
 

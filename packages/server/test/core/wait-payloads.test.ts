@@ -1,7 +1,7 @@
 import { timeLimit } from "@stepwell/testing/time-limit.ts";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { payloadsToRead } from "../../src/core/job/event-payloads.ts";
+import { payloadsToRead } from "../../src/core/job/events/event-payloads.ts";
 import type { UntimedFact } from "../../src/core/job/fact.ts";
 import { foldSteps } from "../../src/core/job/history.ts";
 import { standsOf } from "../../src/core/job/job-state.ts";

@@ -1,7 +1,7 @@
 import { catalog } from "@stepwell/testing/catalog.ts";
 import fc from "fast-check";
 import type { StepDefinition, Steps } from "../../src/core/definition/definition-parts.ts";
-import type { FailureHandler } from "../../src/core/definition/failure-handlers.ts";
+import type { FailureHandler } from "../../src/core/definition/failures/failure-handlers.ts";
 import { noPayloadSchemas, type PayloadSchemas } from "../../src/core/definition/payload-schemas.ts";
 import type { StepWork } from "../../src/core/definition/step-work.ts";
 import { targetsOf } from "../../src/core/definition/transition.ts";

@@ -1,6 +1,6 @@
-import { type CitusStandIn, makeCitusStandIn, standInWorkers } from "@stepwell/testing/citus-stand-in.ts";
 import { definitionOf, delayStep, noopStep, waitingDefinition } from "@stepwell/testing/definitions.ts";
 import { deploy, type JobBody, submitAndWait } from "@stepwell/testing/flow.ts";
+import { type CitusStandIn, makeCitusStandIn, standInWorkers } from "@stepwell/testing/postgres/citus-stand-in.ts";
 import { type TestOrganization, useService } from "@stepwell/testing/service.ts";
 import type { StoreHome } from "@stepwell/testing/stores.ts";
 import { beforeAll, expect, test } from "vitest";

@@ -6,7 +6,7 @@ import {
   ScriptedServer,
 } from "@stepwell/testing/functions/scripted-server.ts";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { LambdaClients } from "../../src/engine/executors/cloud-function-clients.ts";
+import { LambdaClients } from "../../src/engine/executors/cloud-function/cloud-function-clients.ts";
 
 // These tests check where a call goes, and with which identity. AWS is a scripted server, to which the SDK's own variables lead.
 

@@ -8,9 +8,9 @@ import type { JsonObject } from "../../src/core/json/json.ts";
 import { compilePlan } from "../../src/core/plan/plan.ts";
 import type { Problem } from "../../src/core/problem.ts";
 import { checkValue, parseSchema } from "../../src/core/schema/schema.ts";
-import { cloudFunction } from "../../src/engine/executors/cloud-function.ts";
-import type { CloudFunctionSettings } from "../../src/engine/executors/cloud-function-settings.ts";
-import { targetOf } from "../../src/engine/executors/cloud-function-target.ts";
+import { cloudFunction } from "../../src/engine/executors/cloud-function/cloud-function.ts";
+import type { CloudFunctionSettings } from "../../src/engine/executors/cloud-function/cloud-function-settings.ts";
+import { targetOf } from "../../src/engine/executors/cloud-function/cloud-function-target.ts";
 import { executorMap } from "../../src/engine/executors/executor.ts";
 
 const allowed = { allowFunctionEndpoints: true, allowFunctionRoles: true };

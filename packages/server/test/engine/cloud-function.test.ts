@@ -7,8 +7,8 @@ import {
   ScriptedServer,
 } from "@stepwell/testing/functions/scripted-server.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { cloudFunction } from "../../src/engine/executors/cloud-function.ts";
-import type { CloudFunctionSettings } from "../../src/engine/executors/cloud-function-settings.ts";
+import { cloudFunction } from "../../src/engine/executors/cloud-function/cloud-function.ts";
+import type { CloudFunctionSettings } from "../../src/engine/executors/cloud-function/cloud-function-settings.ts";
 import { type OfflineServer, startOfflineServer } from "./lambda/offline-server.ts";
 
 // These tests use serverless-offline's Lambda server, and check the functions of a user.

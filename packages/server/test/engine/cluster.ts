@@ -1,5 +1,5 @@
 import { Client } from "@stepwell/testing/client.ts";
-import { newDatabase, type OwnDatabase } from "@stepwell/testing/own-database.ts";
+import { newDatabase, type OwnDatabase } from "@stepwell/testing/postgres/own-database.ts";
 import { TestService, testSecretKey } from "@stepwell/testing/service.ts";
 import { afterAll, beforeAll } from "vitest";
 import { type FirstOrganization, type NodeProcess, startNodeProcess } from "./child-node.ts";

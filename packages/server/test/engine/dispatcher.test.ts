@@ -1,9 +1,8 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test, vi } from "vitest";
-
+import { mainBranch } from "../../src/core/branch-path.ts";
 import type { UntimedFact } from "../../src/core/job/fact.ts";
-import { mainBranch } from "../../src/core/job/job-state.ts";
 import type { PlanStep } from "../../src/core/plan/plan.ts";
 import { Dispatcher, type DispatcherOptions } from "../../src/engine/calls/dispatcher.ts";
 import { type Executor, executorMap } from "../../src/engine/executors/executor.ts";

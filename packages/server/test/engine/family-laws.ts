@@ -1,6 +1,7 @@
 import { expect } from "vitest";
+import { mainBranch } from "../../src/core/branch-path.ts";
 import { type PlainEntry, StepFolder } from "../../src/core/job/history.ts";
-import { isTerminal, mainBranch } from "../../src/core/job/job-state.ts";
+import { isTerminal } from "../../src/core/job/job-state.ts";
 import type { ShownValue } from "../../src/core/json/json-text.ts";
 import { someone } from "../core/jobs.ts";
 import type { SeenFamily, SeenJob } from "./family.ts";

@@ -2,7 +2,7 @@ import type { Client } from "@stepwell/testing/client.ts";
 import { definitionOf, straightDefinition, waitingDefinition, waitStep } from "@stepwell/testing/definitions.ts";
 import { deploy, type JobBody, submitAndWait } from "@stepwell/testing/flow.ts";
 import { callingDefinition, FunctionServer } from "@stepwell/testing/functions/function-server.ts";
-import { onServer } from "@stepwell/testing/postgres-server.ts";
+import { onServer } from "@stepwell/testing/postgres/postgres-server.ts";
 import type { TestOrganization } from "@stepwell/testing/service.ts";
 import pg from "pg";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/core/json/json.ts";
 import type { Problem } from "../../src/core/problem.ts";
 import { checkValue, parseSchema } from "../../src/core/schema/schema.ts";
-import { http } from "../../src/engine/executors/http.ts";
+import { http } from "../../src/engine/executors/http/http.ts";
 
 const url = "https://api.example.com/orders";
 

@@ -4,7 +4,7 @@ import { requestOf } from "@stepwell/testing/functions/calls.ts";
 import { failureOf, localSettings, outputOf } from "@stepwell/testing/functions/http-calls.ts";
 import { type RawConnection, RawServer } from "@stepwell/testing/functions/raw-server.ts";
 import { expect, test } from "vitest";
-import { http } from "../../src/engine/executors/http.ts";
+import { http } from "../../src/engine/executors/http/http.ts";
 
 // These tests use a server that misbehaves. Each call must end in time, with little memory, and with a failure that says what happened.
 

@@ -8,7 +8,7 @@ import { RawServer } from "@stepwell/testing/functions/raw-server.ts";
 import { type Script, ScriptedServer } from "@stepwell/testing/functions/scripted-server.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/core/json/json.ts";
-import { http } from "../../src/engine/executors/http.ts";
+import { http } from "../../src/engine/executors/http/http.ts";
 import { AddressRule } from "../../src/engine/outbound/address-rule.ts";
 import { Agents } from "../../src/engine/outbound/agents.ts";
 import { apiCertificate } from "./api-certificate.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { waitingDefinition } from "@stepwell/testing/definitions.ts";
 import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
-import { onServer } from "@stepwell/testing/postgres-server.ts";
+import { onServer } from "@stepwell/testing/postgres/postgres-server.ts";
 import { expect, test, vi } from "vitest";
 import { readConfig } from "../../src/config.ts";
 import { applyBatch, type BatchContext } from "../../src/engine/commit/batch.ts";

@@ -3,7 +3,7 @@ import type { Client } from "@stepwell/testing/client.ts";
 import { definitionOf, waitStep } from "@stepwell/testing/definitions.ts";
 import { deploy, type JobBody } from "@stepwell/testing/flow.ts";
 import { callingDefinition, FunctionServer, functionStep } from "@stepwell/testing/functions/function-server.ts";
-import { onServer } from "@stepwell/testing/postgres-server.ts";
+import { onServer } from "@stepwell/testing/postgres/postgres-server.ts";
 import type { TestService } from "@stepwell/testing/service.ts";
 import { timeLimit } from "@stepwell/testing/time-limit.ts";
 import { afterAll, expect, onTestFinished, test, vi } from "vitest";

@@ -1,8 +1,8 @@
 import { definitionOf, straightDefinition, waitingDefinition, waitStep } from "@stepwell/testing/definitions.ts";
 import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
+import { findFreePort } from "@stepwell/testing/free-port.ts";
 import { callingDefinition, FunctionServer } from "@stepwell/testing/functions/function-server.ts";
 import { said } from "@stepwell/testing/notes.ts";
-import { findFreePort } from "@stepwell/testing/processes/free-port.ts";
 import { type TestOrganization, TestService, useService } from "@stepwell/testing/service.ts";
 import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { timeLimit } from "@stepwell/testing/time-limit.ts";

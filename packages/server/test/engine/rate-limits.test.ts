@@ -1,7 +1,7 @@
 import { straightDefinition } from "@stepwell/testing/definitions.ts";
 import { deploy } from "@stepwell/testing/flow.ts";
-import { inOneMinute } from "@stepwell/testing/minute.ts";
 import type { TestOrganization } from "@stepwell/testing/service.ts";
+import { inOneMinute } from "@stepwell/testing/time/minute.ts";
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { setOrganizationLimits } from "../../src/store/access/organization-limits.ts";
 import { readUsage } from "../../src/store/access/rate-usage.ts";

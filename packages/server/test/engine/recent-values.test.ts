@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { RecentValues } from "../../src/engine/reading/recent-values.ts";
+import { RecentValues } from "../../src/engine/values/recent-values.ts";
 
 const keyOf = (valueNumber: number, jobId = "j") => ({ organizationId: "o", jobId, valueNumber });
 const textOf = (length: number) => ({ value: { text: "x".repeat(length) }, bytes: length + 11 });

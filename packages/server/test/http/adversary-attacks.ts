@@ -1,5 +1,5 @@
+import type { ApiDocument, Operation } from "@stepwell/testing/api/document.ts";
 import type { CallOptions } from "@stepwell/testing/client.ts";
-import type { ApiDocument, Operation } from "@stepwell/testing/document.ts";
 import { fieldsOf, labelOf, type RequestField, withValue } from "@stepwell/testing/request-fields.ts";
 import { type Pair, type Things, thingsFor } from "./adversary-things.ts";
 import { isInOrganization } from "./authorization-callers.ts";

@@ -1,7 +1,7 @@
+import { storeToken } from "@stepwell/testing/identities/stored-token.ts";
 import { newPerson } from "@stepwell/testing/people.ts";
 import type { TestService } from "@stepwell/testing/service.ts";
 import { signIn } from "@stepwell/testing/sign-in.ts";
-import { storeToken } from "@stepwell/testing/stored-token.ts";
 import {
   grantablePermissions,
   permissionsOfRoles,

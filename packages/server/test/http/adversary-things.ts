@@ -1,12 +1,12 @@
 import { randomBytes, randomInt, randomUUID } from "node:crypto";
+import type { Operation } from "@stepwell/testing/api/document.ts";
 import { sealAll } from "@stepwell/testing/audit-rows.ts";
 import type { CallOptions } from "@stepwell/testing/client.ts";
 import { definitionOf, parallelStep, straightDefinition, waitStep } from "@stepwell/testing/definitions.ts";
-import type { Operation } from "@stepwell/testing/document.ts";
 import { deploy, registerVersion, submitAndWait } from "@stepwell/testing/flow.ts";
+import { storeActivity, storeSession, storeUserToken } from "@stepwell/testing/identities/stored-account.ts";
 import type { RequestField } from "@stepwell/testing/request-fields.ts";
 import type { TestService } from "@stepwell/testing/service.ts";
-import { storeActivity, storeSession, storeUserToken } from "@stepwell/testing/stored-account.ts";
 import { expect, vi } from "vitest";
 import { createClientId } from "../../src/auth/credentials/token-form.ts";
 import { readTaskId, taskIdOf } from "../../src/core/job/task-id.ts";

@@ -1,10 +1,10 @@
-import { atOnce } from "@stepwell/testing/at-once.ts";
+import type { ApiDocument, Operation } from "@stepwell/testing/api/document.ts";
 import type { Answer } from "@stepwell/testing/client.ts";
-import type { ApiDocument, Operation } from "@stepwell/testing/document.ts";
 import { fieldsOf } from "@stepwell/testing/request-fields.ts";
 import { scope } from "@stepwell/testing/scope.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
+import { atOnce } from "@stepwell/testing/time/at-once.ts";
 import { beforeAll, expect, test } from "vitest";
 import { type Cell, seenIn } from "./adversary-answers.ts";
 import { attacksOn, namesTheirs } from "./adversary-attacks.ts";

@@ -1,8 +1,8 @@
 import type { Client } from "@stepwell/testing/client.ts";
 import { straightDefinition } from "@stepwell/testing/definitions.ts";
 import { deploy } from "@stepwell/testing/flow.ts";
+import { storeToken } from "@stepwell/testing/identities/stored-token.ts";
 import { useService } from "@stepwell/testing/service.ts";
-import { storeToken } from "@stepwell/testing/stored-token.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { timeLimit } from "@stepwell/testing/time-limit.ts";
 import { expect, test } from "vitest";

@@ -1,4 +1,4 @@
-import { onServer } from "@stepwell/testing/postgres-server.ts";
+import { onServer } from "@stepwell/testing/postgres/postgres-server.ts";
 import { expect, test } from "vitest";
 import { useCluster } from "../engine/cluster.ts";
 

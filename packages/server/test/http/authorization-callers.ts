@@ -1,6 +1,6 @@
-import type { Operation } from "@stepwell/testing/document.ts";
+import type { Operation } from "@stepwell/testing/api/document.ts";
+import { storeToken } from "@stepwell/testing/identities/stored-token.ts";
 import type { TestService } from "@stepwell/testing/service.ts";
-import { storeToken } from "@stepwell/testing/stored-token.ts";
 import {
   builtInRoles,
   grantablePermissions,

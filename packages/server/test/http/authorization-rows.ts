@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { withAliases } from "@stepwell/testing/aliases.ts";
+import type { OperationId } from "@stepwell/testing/api/operation-id.ts";
 import type { CallOptions } from "@stepwell/testing/client.ts";
 import { straightDefinition, waitingDefinition } from "@stepwell/testing/definitions.ts";
 import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
-import type { OperationId } from "@stepwell/testing/operation-id.ts";
 import type { TestOrganization, TestService } from "@stepwell/testing/service.ts";
 import type { Permission, PermissionSet } from "../../src/auth/permissions/permissions.ts";
 import { type PolledTask, taskDefinition } from "./tasks.ts";

@@ -1,9 +1,9 @@
-import { atOnce } from "@stepwell/testing/at-once.ts";
+import type { ApiDocument } from "@stepwell/testing/api/document.ts";
 import type { CallOptions, ProblemBody } from "@stepwell/testing/client.ts";
-import type { ApiDocument } from "@stepwell/testing/document.ts";
+import { storeToken } from "@stepwell/testing/identities/stored-token.ts";
 import { useService } from "@stepwell/testing/service.ts";
-import { storeToken } from "@stepwell/testing/stored-token.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
+import { atOnce } from "@stepwell/testing/time/at-once.ts";
 import { beforeAll, expect, test } from "vitest";
 import { permissions } from "../../src/auth/permissions/permissions.ts";
 import {

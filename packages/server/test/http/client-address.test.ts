@@ -1,9 +1,9 @@
 import { Browser } from "@stepwell/testing/browser.ts";
-import { inOneMinute } from "@stepwell/testing/minute.ts";
 import { newPerson } from "@stepwell/testing/people.ts";
 import { TestService } from "@stepwell/testing/service.ts";
 import { signIn } from "@stepwell/testing/sign-in.ts";
 import { postgresHome } from "@stepwell/testing/stores.ts";
+import { inOneMinute } from "@stepwell/testing/time/minute.ts";
 import { expect, test } from "vitest";
 import { createToken } from "../../src/auth/credentials/token-form.ts";
 import { readConfig } from "../../src/config.ts";

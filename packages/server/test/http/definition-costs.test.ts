@@ -1,10 +1,10 @@
 import type { ProblemBody } from "@stepwell/testing/client.ts";
 import { costlyDefinitions } from "@stepwell/testing/costly.ts";
-import { cpuMsOf } from "@stepwell/testing/cpu-time.ts";
 import { definitionOf, noopStep, waitStep } from "@stepwell/testing/definitions.ts";
 import { deploy, registerVersion, submitAndWait } from "@stepwell/testing/flow.ts";
 import { TestService, useService } from "@stepwell/testing/service.ts";
 import { onOneStore, type StoreHome } from "@stepwell/testing/stores.ts";
+import { cpuMsOf } from "@stepwell/testing/time/cpu-time.ts";
 import { timeLimit } from "@stepwell/testing/time-limit.ts";
 import { expect, onTestFinished, test } from "vitest";
 import { readConfig } from "../../src/config.ts";

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { parser } from "@prometheus-io/lezer-promql";
 import { definitionOf, failingDefinition, straightDefinition } from "@stepwell/testing/definitions.ts";
 import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
-import { findFreePort } from "@stepwell/testing/processes/free-port.ts";
+import { findFreePort } from "@stepwell/testing/free-port.ts";
 import { TestService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";

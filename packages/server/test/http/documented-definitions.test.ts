@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
+import { type DocumentedExample, type DocumentedLine, examplesIn } from "@stepwell/testing/api/documented-examples.ts";
 import type { Answer, Client, ProblemBody } from "@stepwell/testing/client.ts";
-import { type DocumentedExample, type DocumentedLine, examplesIn } from "@stepwell/testing/documented-examples.ts";
 import { type JobBody, registerVersion } from "@stepwell/testing/flow.ts";
 import { type AskedRequest, AskedServer } from "@stepwell/testing/functions/asked-server.ts";
 import { type FunctionCall, FunctionServer } from "@stepwell/testing/functions/function-server.ts";

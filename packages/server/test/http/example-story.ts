@@ -1,11 +1,11 @@
+import type { OperationId } from "@stepwell/testing/api/operation-id.ts";
 import { sealAll } from "@stepwell/testing/audit-rows.ts";
 import type { Client } from "@stepwell/testing/client.ts";
 import { definitionOf, forEachStep, noopStep } from "@stepwell/testing/definitions.ts";
 import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
-import type { OperationId } from "@stepwell/testing/operation-id.ts";
+import { storeSession } from "@stepwell/testing/identities/stored-account.ts";
 import { codeOf } from "@stepwell/testing/people.ts";
 import type { TestService, TestUser } from "@stepwell/testing/service.ts";
-import { storeSession } from "@stepwell/testing/stored-account.ts";
 import { ids } from "../../src/http/examples/story.ts";
 
 /** The parts of the service that a step of the story may need. */

@@ -1,4 +1,4 @@
-import type { ApiDocument } from "@stepwell/testing/document.ts";
+import type { ApiDocument } from "@stepwell/testing/api/document.ts";
 import { type TestService, type TestUser, useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";

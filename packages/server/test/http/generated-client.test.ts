@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
+import { ApiDocument } from "@stepwell/testing/api/document.ts";
+import { errorClasses, GeneratedClient, type GeneratedError } from "@stepwell/testing/api/generated-client.ts";
 import { ask } from "@stepwell/testing/audit-rows.ts";
 import { waitingDefinition } from "@stepwell/testing/definitions.ts";
-import { ApiDocument } from "@stepwell/testing/document.ts";
 import { deploy, type JobBody, submitAndWait } from "@stepwell/testing/flow.ts";
-import { errorClasses, GeneratedClient, type GeneratedError } from "@stepwell/testing/generated-client.ts";
-import { HttpProxy, type Way } from "@stepwell/testing/http-proxy.ts";
 import { attemptOf, giveSecondFactor, newSignedInPerson, rightPassword, signInAt } from "@stepwell/testing/people.ts";
+import { HttpProxy, type Way } from "@stepwell/testing/proxies/http-proxy.ts";
 import { type TestOrganization, useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { waitingDefinition } from "@stepwell/testing/definitions.ts";
 import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
+import { storeToken } from "@stepwell/testing/identities/stored-token.ts";
 import { newPerson } from "@stepwell/testing/people.ts";
 import { TestService, useService } from "@stepwell/testing/service.ts";
-import { storeToken } from "@stepwell/testing/stored-token.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { beforeAll, expect, test } from "vitest";
 import { issueSignInLink, signInLinkUrl } from "../../src/auth/passwords/sign-in-link.ts";

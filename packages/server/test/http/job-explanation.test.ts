@@ -9,7 +9,7 @@ import {
 } from "@stepwell/testing/definitions.ts";
 import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
 import { callingDefinition, FunctionServer } from "@stepwell/testing/functions/function-server.ts";
-import { onServer } from "@stepwell/testing/postgres-server.ts";
+import { onServer } from "@stepwell/testing/postgres/postgres-server.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { afterAll, expect, test, vi } from "vitest";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { JsonText } from "../../src/core/json/json-text.ts";
-import { jsonInTurns } from "../../src/http/door/large-answer.ts";
+import { jsonInTurns } from "../../src/http/door/answers/large-answer.ts";
 
 /** A tree of JSON values in which some values are text already, and some members are undefined. */
 const body = fc.letrec((tie) => ({

@@ -1,9 +1,9 @@
 import { straightDefinition, waitingDefinition } from "@stepwell/testing/definitions.ts";
 import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
+import { storeToken } from "@stepwell/testing/identities/stored-token.ts";
 import { eventsOf } from "@stepwell/testing/server-sent.ts";
 import { type TestOrganization, TestService, useService } from "@stepwell/testing/service.ts";
 import { secondWithSlackMs } from "@stepwell/testing/soon.ts";
-import { storeToken } from "@stepwell/testing/stored-token.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { timeLimit } from "@stepwell/testing/time-limit.ts";
 import { expect, test } from "vitest";

@@ -1,9 +1,9 @@
 import { Browser } from "@stepwell/testing/browser.ts";
 import { Client } from "@stepwell/testing/client.ts";
 import { newPerson } from "@stepwell/testing/people.ts";
+import { Splitter } from "@stepwell/testing/proxies/splitter.ts";
 import { beginSignIn, discover, isArrival, typePassword } from "@stepwell/testing/sign-in.ts";
 import { secondWithSlackMs } from "@stepwell/testing/soon.ts";
-import { Splitter } from "@stepwell/testing/splitter.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { useCluster } from "../engine/cluster.ts";
 

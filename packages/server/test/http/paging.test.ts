@@ -1,8 +1,8 @@
 import type { Client } from "@stepwell/testing/client.ts";
 import { definitionOf, straightDefinition, waitStep } from "@stepwell/testing/definitions.ts";
 import { deploy, registerVersion, submitAndWait } from "@stepwell/testing/flow.ts";
+import { storeActivity, storeSession, storeUserToken } from "@stepwell/testing/identities/stored-account.ts";
 import { useService } from "@stepwell/testing/service.ts";
-import { storeActivity, storeSession, storeUserToken } from "@stepwell/testing/stored-account.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import fc from "fast-check";
 import { expect, test } from "vitest";

@@ -1,5 +1,5 @@
-import { GeneratedClient } from "@stepwell/testing/generated-client.ts";
-import { HttpProxy, type Way } from "@stepwell/testing/http-proxy.ts";
+import { GeneratedClient } from "@stepwell/testing/api/generated-client.ts";
+import { HttpProxy, type Way } from "@stepwell/testing/proxies/http-proxy.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -1,5 +1,6 @@
 import { rowsOfRequest } from "@stepwell/testing/audit-rows.ts";
 import type { Client } from "@stepwell/testing/client.ts";
+import { useSingleSignOn } from "@stepwell/testing/identities/single-sign-on-world.ts";
 import { codeOf, giveSecondFactor, newPerson, newSignedInPerson, rightPassword } from "@stepwell/testing/people.ts";
 import { type TestMember, type TestOrganization, useService } from "@stepwell/testing/service.ts";
 import { signIn } from "@stepwell/testing/sign-in.ts";
@@ -7,7 +8,6 @@ import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 import { hashAlone } from "../../src/auth/passwords/password-hasher.ts";
 import { setPassword } from "../../src/store/people/user-credentials.ts";
-import { useSingleSignOn } from "./single-sign-on-world.ts";
 
 const demand = { body: { requiresSecondFactor: true } };
 const whatToDo = /requires a second factor.*StartSecondFactor, then ConfirmSecondFactor/;

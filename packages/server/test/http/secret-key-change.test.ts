@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { Client } from "@stepwell/testing/client.ts";
 import { giveSecondFactor, newSignedInPerson, rightPassword } from "@stepwell/testing/people.ts";
+import { Splitter } from "@stepwell/testing/proxies/splitter.ts";
 import { type TestService, testSecretKey } from "@stepwell/testing/service.ts";
 import { signIn } from "@stepwell/testing/sign-in.ts";
-import { Splitter } from "@stepwell/testing/splitter.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { resealingDuty } from "../../src/auth/credentials/resealing.ts";
 import { SigningKeys } from "../../src/auth/oidc/signing-keys.ts";
+import { resealingDuty } from "../../src/auth/secret-key/resealing.ts";
 import { SecretBox } from "../../src/sealing/secret-box.ts";
 import { useCluster } from "../engine/cluster.ts";
 

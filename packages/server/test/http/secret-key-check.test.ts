@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { newDatabase } from "@stepwell/testing/own-database.ts";
+import { newDatabase } from "@stepwell/testing/postgres/own-database.ts";
 import { onEveryStore, postgresHome, type StoreHome } from "@stepwell/testing/stores.ts";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { requireSecretKey, WrongSecretKeyError } from "../../src/auth/credentials/secret-key-check.ts";
 import { SigningKeys } from "../../src/auth/oidc/signing-keys.ts";
+import { requireSecretKey, WrongSecretKeyError } from "../../src/auth/secret-key/secret-key-check.ts";
 import { readConfig } from "../../src/config.ts";
 import { SecretBox } from "../../src/sealing/secret-box.ts";
 import { openStore, startService } from "../../src/service.ts";

@@ -1,6 +1,6 @@
 import { straightDefinition } from "@stepwell/testing/definitions.ts";
 import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
-import { findFreePort } from "@stepwell/testing/processes/free-port.ts";
+import { findFreePort } from "@stepwell/testing/free-port.ts";
 import { open, readAll } from "@stepwell/testing/raw.ts";
 import { TestService } from "@stepwell/testing/service.ts";
 import { onOneStore, type StoreHome } from "@stepwell/testing/stores.ts";

@@ -1,9 +1,9 @@
 import { Browser } from "@stepwell/testing/browser.ts";
 import { Client } from "@stepwell/testing/client.ts";
 import { newPerson } from "@stepwell/testing/people.ts";
+import { Splitter } from "@stepwell/testing/proxies/splitter.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { signIn } from "@stepwell/testing/sign-in.ts";
-import { Splitter } from "@stepwell/testing/splitter.ts";
 import { postgresHome } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { useCluster } from "../engine/cluster.ts";

@@ -1,6 +1,7 @@
 import { Browser } from "@stepwell/testing/browser.ts";
 import { Client } from "@stepwell/testing/client.ts";
 import { newPerson, type Person, rightPassword } from "@stepwell/testing/people.ts";
+import { Splitter } from "@stepwell/testing/proxies/splitter.ts";
 import {
   beginSignIn,
   commandLine,
@@ -12,7 +13,6 @@ import {
   typePassword,
 } from "@stepwell/testing/sign-in.ts";
 import { secondWithSlackMs } from "@stepwell/testing/soon.ts";
-import { Splitter } from "@stepwell/testing/splitter.ts";
 import * as openid from "openid-client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { useCluster } from "../engine/cluster.ts";

@@ -1,7 +1,7 @@
 import { newPerson } from "@stepwell/testing/people.ts";
+import { Splitter } from "@stepwell/testing/proxies/splitter.ts";
+import { TcpProxy } from "@stepwell/testing/proxies/tcp-proxy.ts";
 import { signIn } from "@stepwell/testing/sign-in.ts";
-import { Splitter } from "@stepwell/testing/splitter.ts";
-import { TcpProxy } from "@stepwell/testing/tcp-proxy.ts";
 import { expect, test } from "vitest";
 import { useCluster } from "../engine/cluster.ts";
 

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { newOrganizationOfId, writeProviderFile } from "@stepwell/testing/provider-file.ts";
+import { newOrganizationOfId, writeProviderFile } from "@stepwell/testing/identities/provider-file.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";

@@ -1,8 +1,8 @@
 import { Browser } from "@stepwell/testing/browser.ts";
+import { linkTo, useSingleSignOn } from "@stepwell/testing/identities/single-sign-on-world.ts";
 import { isArrival } from "@stepwell/testing/sign-in.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
-import { linkTo, useSingleSignOn } from "./single-sign-on-world.ts";
 
 function isWayBack(url: URL): boolean {
   return url.pathname.startsWith("/oidc/callback/");

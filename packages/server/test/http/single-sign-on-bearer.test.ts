@@ -2,10 +2,10 @@ import { createHmac, createPublicKey, generateKeyPairSync, sign } from "node:cry
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { rowsOfRequest } from "@stepwell/testing/audit-rows.ts";
+import { useSingleSignOn } from "@stepwell/testing/identities/single-sign-on-world.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, onTestFinished, test } from "vitest";
 import { disableUser } from "../../src/operator/accounts.ts";
-import { useSingleSignOn } from "./single-sign-on-world.ts";
 
 const audience = "https://stepwell.acme.test";
 const typed = { typ: "at+jwt" };

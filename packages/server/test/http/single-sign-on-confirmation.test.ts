@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { ask } from "@stepwell/testing/audit-rows.ts";
+import { useSingleSignOn } from "@stepwell/testing/identities/single-sign-on-world.ts";
 import { commandLine, discover, type Tokens } from "@stepwell/testing/sign-in.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import * as openid from "openid-client";
 import { expect, test } from "vitest";
-import { useSingleSignOn } from "./single-sign-on-world.ts";
 
 /* People without a password here confirm an act by a sign-in at their issuer in which it asked them who they are. */
 onOneStore((home) => {

@@ -1,14 +1,14 @@
 import { generateKeyPairSync, randomUUID } from "node:crypto";
 import { ask } from "@stepwell/testing/audit-rows.ts";
 import { Browser, type ShownPage } from "@stepwell/testing/browser.ts";
+import { newOrganizationOfId, writeProviderFile } from "@stepwell/testing/identities/provider-file.ts";
+import { linkTo } from "@stepwell/testing/identities/single-sign-on-world.ts";
 import { newPerson } from "@stepwell/testing/people.ts";
-import { newOrganizationOfId, writeProviderFile } from "@stepwell/testing/provider-file.ts";
 import { TestService } from "@stepwell/testing/service.ts";
 import { beginSignIn, discover, isArrival, signIn } from "@stepwell/testing/sign-in.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Script, ScriptedIssuer } from "./scripted-issuer.ts";
-import { linkTo } from "./single-sign-on-world.ts";
 
 const seconds = (from: number) => Math.floor(Date.now() / 1_000) + from;
 const encoded = (part: unknown) => Buffer.from(JSON.stringify(part)).toString("base64url");

@@ -1,8 +1,8 @@
+import { useSingleSignOn } from "@stepwell/testing/identities/single-sign-on-world.ts";
 import { newPerson } from "@stepwell/testing/people.ts";
 import { isArrival } from "@stepwell/testing/sign-in.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
-import { useSingleSignOn } from "./single-sign-on-world.ts";
 
 onOneStore((home) => {
   const world = useSingleSignOn(home);

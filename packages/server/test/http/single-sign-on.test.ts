@@ -1,11 +1,11 @@
 import { ask, rowsOfAction } from "@stepwell/testing/audit-rows.ts";
+import { linkTo, useSingleSignOn } from "@stepwell/testing/identities/single-sign-on-world.ts";
 import { newPerson, rightPassword } from "@stepwell/testing/people.ts";
 import { isArrival, type Tokens } from "@stepwell/testing/sign-in.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 import { disableUser, enableUser } from "../../src/operator/accounts.ts";
 import { findMember } from "../../src/store/access/members.ts";
-import { linkTo, useSingleSignOn } from "./single-sign-on-world.ts";
 
 onOneStore((home) => {
   const world = useSingleSignOn(home);

@@ -1,5 +1,5 @@
 import { deploy } from "@stepwell/testing/flow.ts";
-import { findFreePort } from "@stepwell/testing/processes/free-port.ts";
+import { findFreePort } from "@stepwell/testing/free-port.ts";
 import { TestService, useService } from "@stepwell/testing/service.ts";
 import { onOneStore, postgresHome } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -1,8 +1,8 @@
 import type { Client } from "@stepwell/testing/client.ts";
 import { deploy, type JobBody } from "@stepwell/testing/flow.ts";
+import { TcpProxy } from "@stepwell/testing/proxies/tcp-proxy.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
-import { TcpProxy } from "@stepwell/testing/tcp-proxy.ts";
 import { createClient, TaskFailure, Worker, type WorkerOptions } from "@stepwell/testing/worker.ts";
 import { afterEach, expect, test, vi } from "vitest";
 import { taskDefinition } from "./tasks.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { attemptOf, newPerson, signInAt } from "@stepwell/testing/people.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
-import { canBeToldApart, type Question } from "@stepwell/testing/timing.ts";
+import { canBeToldApart, type Question } from "@stepwell/testing/time/timing.ts";
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { createInvitationCode, createToken } from "../../src/auth/credentials/token-form.ts";
 import { setDisabled } from "../../src/store/people/user-credentials.ts";

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { rowsOfAction } from "@stepwell/testing/audit-rows.ts";
 import type { Client } from "@stepwell/testing/client.ts";
+import { storeToken } from "@stepwell/testing/identities/stored-token.ts";
 import { newSignedInPerson, rightPassword } from "@stepwell/testing/people.ts";
 import { useService } from "@stepwell/testing/service.ts";
-import { storeToken } from "@stepwell/testing/stored-token.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { describe, expect, test } from "vitest";
 import type { ApiToken } from "../../src/store/access/tokens.ts";

@@ -1,6 +1,6 @@
 import type { Client } from "@stepwell/testing/client.ts";
+import { storeToken } from "@stepwell/testing/identities/stored-token.ts";
 import { useService } from "@stepwell/testing/service.ts";
-import { storeToken } from "@stepwell/testing/stored-token.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
+import { fillKeyedTables } from "@stepwell/testing/keyed/keyed-rows.ts";
+import { uuid } from "@stepwell/testing/keyed/numbered-id.ts";
 import {
   type CitusStandIn,
   distributeScript,
   makeCitusStandIn,
   standInWorkers,
-} from "@stepwell/testing/citus-stand-in.ts";
-import { fillKeyedTables } from "@stepwell/testing/keyed-rows.ts";
-import { uuid } from "@stepwell/testing/numbered-id.ts";
+} from "@stepwell/testing/postgres/citus-stand-in.ts";
 import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { readConfig } from "../../src/config.ts";

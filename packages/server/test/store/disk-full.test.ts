@@ -4,8 +4,8 @@ import { chmodSync, chownSync, closeSync, mkdirSync, openSync, rmSync, statSync,
 import { join } from "node:path";
 import { Child } from "@stepwell/testing/child.ts";
 import { readNotes, said } from "@stepwell/testing/notes.ts";
-import { newDatabase } from "@stepwell/testing/own-database.ts";
-import { onServer, startOwnPostgres } from "@stepwell/testing/postgres-server.ts";
+import { newDatabase } from "@stepwell/testing/postgres/own-database.ts";
+import { onServer, startOwnPostgres } from "@stepwell/testing/postgres/postgres-server.ts";
 import { TestService } from "@stepwell/testing/service.ts";
 import { layEmbeddedStore, type StoreHome } from "@stepwell/testing/stores.ts";
 import { describe, expect, inject, onTestFinished, test, vi } from "vitest";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { uuid, uuidOf } from "@stepwell/testing/numbered-id.ts";
-import { askedFor, costOf, planModes } from "@stepwell/testing/plan-cost.ts";
+import { uuid, uuidOf } from "@stepwell/testing/keyed/numbered-id.ts";
+import { askedFor, costOf, planModes } from "@stepwell/testing/postgres/plan-cost.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../../src/store/home/database.ts";
 import { findCallsOfNode, findOrphanedCalls } from "../../src/store/jobs/job-calls.ts";

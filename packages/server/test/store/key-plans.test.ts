@@ -1,6 +1,6 @@
-import { fillKeyedTables, type RowKey, rowKey } from "@stepwell/testing/keyed-rows.ts";
-import { type KeyedStatement, keyedStatements } from "@stepwell/testing/keyed-statements.ts";
-import { type Asked, costOf, planModes } from "@stepwell/testing/plan-cost.ts";
+import { fillKeyedTables, type RowKey, rowKey } from "@stepwell/testing/keyed/keyed-rows.ts";
+import { type KeyedStatement, keyedStatements } from "@stepwell/testing/keyed/keyed-statements.ts";
+import { type Asked, costOf, planModes } from "@stepwell/testing/postgres/plan-cost.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { deleteInvitationsExpiredBefore } from "../../src/store/access/invitations.ts";
 import { touchApiTokens } from "../../src/store/access/tokens.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { said } from "@stepwell/testing/notes.ts";
-import { newDatabase } from "@stepwell/testing/own-database.ts";
+import { newDatabase } from "@stepwell/testing/postgres/own-database.ts";
 import { onEveryStore, type PreparedStore } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type Config, readConfig } from "../../src/config.ts";

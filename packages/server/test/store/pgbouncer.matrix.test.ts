@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { straightDefinition, waitingDefinition } from "@stepwell/testing/definitions.ts";
 import { deploy, type JobBody, submitAndWait } from "@stepwell/testing/flow.ts";
-import { newDatabase, type OwnDatabase } from "@stepwell/testing/own-database.ts";
-import { findPgBouncer, keepsStatements, PgBouncer } from "@stepwell/testing/pgbouncer.ts";
-import { onServer } from "@stepwell/testing/postgres-server.ts";
+import { newDatabase, type OwnDatabase } from "@stepwell/testing/postgres/own-database.ts";
+import { findPgBouncer, keepsStatements, PgBouncer } from "@stepwell/testing/postgres/pgbouncer.ts";
+import { onServer } from "@stepwell/testing/postgres/postgres-server.ts";
 import { TestService } from "@stepwell/testing/service.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ReadDeadlineError, StatementGivenUpError, statement } from "../../src/store/home/database.ts";

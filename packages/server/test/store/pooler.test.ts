@@ -1,7 +1,7 @@
 import { addNote, createNotes, said } from "@stepwell/testing/notes.ts";
-import { newDatabase } from "@stepwell/testing/own-database.ts";
-import { onServer } from "@stepwell/testing/postgres-server.ts";
-import { TcpProxy } from "@stepwell/testing/tcp-proxy.ts";
+import { newDatabase } from "@stepwell/testing/postgres/own-database.ts";
+import { onServer } from "@stepwell/testing/postgres/postgres-server.ts";
+import { TcpProxy } from "@stepwell/testing/proxies/tcp-proxy.ts";
 import { expect, inject, onTestFinished, test } from "vitest";
 import { statement } from "../../src/store/home/database.ts";
 import { examinePooler } from "../../src/store/home/pooler.ts";

@@ -3,10 +3,10 @@ import type { Client } from "@stepwell/testing/client.ts";
 import { definitionOf, noopStep, straightDefinition, waitStep } from "@stepwell/testing/definitions.ts";
 import { deploy, type JobBody, submitAndWait } from "@stepwell/testing/flow.ts";
 import { callingDefinition, FunctionServer } from "@stepwell/testing/functions/function-server.ts";
-import { newDatabase, type OwnDatabase } from "@stepwell/testing/own-database.ts";
-import { onServer } from "@stepwell/testing/postgres-server.ts";
+import { newDatabase, type OwnDatabase } from "@stepwell/testing/postgres/own-database.ts";
+import { onServer } from "@stepwell/testing/postgres/postgres-server.ts";
+import { TcpProxy } from "@stepwell/testing/proxies/tcp-proxy.ts";
 import { TestService } from "@stepwell/testing/service.ts";
-import { TcpProxy } from "@stepwell/testing/tcp-proxy.ts";
 import { timeLimit } from "@stepwell/testing/time-limit.ts";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 

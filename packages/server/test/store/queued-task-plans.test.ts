@@ -1,5 +1,5 @@
-import { uuid, uuidOf } from "@stepwell/testing/numbered-id.ts";
-import { askedFor, costOf, planModes } from "@stepwell/testing/plan-cost.ts";
+import { uuid, uuidOf } from "@stepwell/testing/keyed/numbered-id.ts";
+import { askedFor, costOf, planModes } from "@stepwell/testing/postgres/plan-cost.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Database } from "../../src/store/home/database.ts";
 import { listHeldTasks, listWaitingTasks } from "../../src/store/jobs/queued-tasks.ts";

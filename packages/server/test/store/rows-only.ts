@@ -1,4 +1,4 @@
-import { newDatabase } from "@stepwell/testing/own-database.ts";
+import { newDatabase } from "@stepwell/testing/postgres/own-database.ts";
 import pg from "pg";
 
 /** A database for rows that nothing refers to, where only finding them matters. */

@@ -1,7 +1,7 @@
 import { readConfig } from "../../../server/src/config.ts";
 import type { JsonObject } from "../../../server/src/core/json/json.ts";
-import { cloudFunction } from "../../../server/src/engine/executors/cloud-function.ts";
-import type { CloudFunctionSettings } from "../../../server/src/engine/executors/cloud-function-settings.ts";
+import { cloudFunction } from "../../../server/src/engine/executors/cloud-function/cloud-function.ts";
+import type { CloudFunctionSettings } from "../../../server/src/engine/executors/cloud-function/cloud-function-settings.ts";
 import type { CallRequest, CallResult } from "../../../server/src/engine/executors/executor.ts";
 
 export const accountId = "123456789012";

@@ -1,8 +1,8 @@
 import { readConfig } from "../../../server/src/config.ts";
 import type { JsonObject, JsonValue } from "../../../server/src/core/json/json.ts";
 import type { CallFailure, CallRequest, CallResult } from "../../../server/src/engine/executors/executor.ts";
-import { http } from "../../../server/src/engine/executors/http.ts";
-import type { HttpSettings } from "../../../server/src/engine/executors/http-settings.ts";
+import { http } from "../../../server/src/engine/executors/http/http.ts";
+import type { HttpSettings } from "../../../server/src/engine/executors/http/http-settings.ts";
 import type { ResolveHost } from "../../../server/src/engine/outbound/guarded-connector.ts";
 import { requestOf } from "./calls.ts";
 

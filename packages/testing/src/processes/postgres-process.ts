@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import { PostgresCluster } from "../postgres-cluster.ts";
-import { findFreePort } from "./free-port.ts";
+import { findFreePort } from "../free-port.ts";
+import { PostgresCluster } from "../postgres/postgres-cluster.ts";
 import { own } from "./owned.ts";
 
 /** A server on which databases of our own can be made. */

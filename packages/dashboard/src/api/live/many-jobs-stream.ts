@@ -1,6 +1,6 @@
 import { baseUrl } from "../../base-url.ts";
+import type { Schemas } from "../../document.ts";
 import { signedInFetch } from "../api.ts";
-import type { Schemas } from "../document.ts";
 import type { Problem } from "../problem.ts";
 import { type ServerSentEvent, ServerSentReader } from "./server-sent.ts";
 

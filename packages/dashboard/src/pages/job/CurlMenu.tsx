@@ -2,12 +2,12 @@ import type { JobKey, WholeJob } from "../../api/job.ts";
 import { baseUrl } from "../../base-url.ts";
 import { Button } from "../../parts/controls/Button.tsx";
 import { Menu } from "../../parts/controls/Menu.tsx";
-import { toast } from "../../parts/states/toasts.ts";
+import { toast } from "../../parts/toasts.ts";
 import { shellWord } from "../../parts/words/shell-word.ts";
 import { texts } from "../../texts/texts.ts";
 import { branchWords } from "./branch-words.ts";
+import { missingEventsOf } from "./events/missing-events.ts";
 import type { JobStory } from "./job-story.ts";
-import { missingEventsOf } from "./missing-events.ts";
 
 interface CurlMenuProps {
   readonly jobKey: JobKey;

@@ -14,9 +14,9 @@ import { usePaced } from "../../parts/words/use-paced.ts";
 import { texts } from "../../texts/texts.ts";
 import "./Explanation.css";
 import { branchWords } from "./branch-words.ts";
+import { SendEventDialog } from "./events/SendEventDialog.tsx";
+import { SendMissing } from "./events/SendMissing.tsx";
 import { isFinished } from "./job-story.ts";
-import { SendEventDialog } from "./SendEventDialog.tsx";
-import { SendMissing } from "./SendMissing.tsx";
 import type { ShownJob } from "./use-job.ts";
 import { useJobVersion } from "./use-job-version.ts";
 

@@ -6,7 +6,7 @@ import { usePermission } from "../../api/permissions.ts";
 import { Button } from "../../parts/controls/Button.tsx";
 import { Dialog } from "../../parts/dialogs/Dialog.tsx";
 import { Problem } from "../../parts/states/Problem.tsx";
-import { toast, toastFailure } from "../../parts/states/toasts.ts";
+import { toast, toastFailure } from "../../parts/toasts.ts";
 import { SubmitJobDialog } from "../../submit/SubmitJobDialog.tsx";
 import { texts } from "../../texts/texts.ts";
 import { isFinished, type JobStory } from "./job-story.ts";

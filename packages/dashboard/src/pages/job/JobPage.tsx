@@ -8,8 +8,8 @@ import { Skeleton } from "../../parts/states/Skeleton.tsx";
 import "./JobPage.css";
 import { ChildLinks } from "./ChildLinks.tsx";
 import { Children, childrenOf, useChildJobs } from "./Children.tsx";
-import { Events } from "./Events.tsx";
 import { Explanation } from "./Explanation.tsx";
+import { Events } from "./events/Events.tsx";
 import { History } from "./History.tsx";
 import { Items } from "./Items.tsx";
 import { JobData } from "./JobData.tsx";
@@ -20,7 +20,7 @@ import { forkOf, type JobStory } from "./job-story.ts";
 import { StepDetails } from "./StepDetails.tsx";
 import type { StepRun } from "./step-run.ts";
 import { looksOf } from "./story-looks.ts";
-import { Timeline } from "./Timeline.tsx";
+import { Timeline } from "./timeline/Timeline.tsx";
 import { type ShownJob, useJob } from "./use-job.ts";
 
 const from = "/app/organizations/$organizationId/jobs/$jobId";

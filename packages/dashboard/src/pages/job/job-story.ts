@@ -1,5 +1,5 @@
-import type { Schemas } from "../../api/document.ts";
 import type { HistoryEntry } from "../../api/live/many-jobs-stream.ts";
+import type { Schemas } from "../../document.ts";
 import { levelOf, parentOf, pathsTo } from "../../graph/branch-path.ts";
 import { type GraphEdge, wayKey } from "../../graph/graph.ts";
 import type { ForkProgress } from "../../graph/step-look.ts";

@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-quer
 import { useLocation } from "@tanstack/react-router";
 import { useCallback, useEffect, useMemo, useState } from "react";
 import { jobPagesQuery, jobsQuery } from "../../api/jobs.ts";
-import { morePages } from "../../parts/data/more-pages.ts";
+import { morePages } from "../../api/more-pages.ts";
 import type { JobSearch } from "./job-search.ts";
 import { liveList } from "./live-list.ts";
 import { rememberList } from "./shown-list.ts";

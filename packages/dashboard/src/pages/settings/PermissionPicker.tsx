@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
-import type { GrantablePermission } from "../../api/document.ts";
 import { ownPermissionsQuery } from "../../api/permissions.ts";
+import type { GrantablePermission } from "../../document.ts";
 import { CheckBox } from "../../parts/controls/CheckBox.tsx";
 import { texts } from "../../texts/texts.ts";
 import "./PermissionPicker.css";

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { type TaskQueue, taskQueueQuery, taskQueuesQueryKey, updateTaskQueue } from "../../api/task-queues.ts";
 import { Button } from "../../parts/controls/Button.tsx";
 import { ConfirmDialog } from "../../parts/dialogs/ConfirmDialog.tsx";
-import { toast } from "../../parts/states/toasts.ts";
+import { toast } from "../../parts/toasts.ts";
 import { texts } from "../../texts/texts.ts";
 
 interface PauseQueueProps {

@@ -5,7 +5,7 @@ import { api, resultOf } from "../../api/api.ts";
 import { type Workflow, type WorkflowKey, workflowQueryKey } from "../../api/workflows.ts";
 import { Button } from "../../parts/controls/Button.tsx";
 import { ConfirmDialog } from "../../parts/dialogs/ConfirmDialog.tsx";
-import { toast } from "../../parts/states/toasts.ts";
+import { toast } from "../../parts/toasts.ts";
 import { texts } from "../../texts/texts.ts";
 
 interface DeleteWorkflowProps extends WorkflowKey {

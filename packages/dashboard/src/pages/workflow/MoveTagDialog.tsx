@@ -18,7 +18,7 @@ import { DefinitionDiff } from "../../parts/data/DefinitionDiff.tsx";
 import { Dialog } from "../../parts/dialogs/Dialog.tsx";
 import { Problem } from "../../parts/states/Problem.tsx";
 import { Skeleton } from "../../parts/states/Skeleton.tsx";
-import { toast, toastFailure } from "../../parts/states/toasts.ts";
+import { toast, toastFailure } from "../../parts/toasts.ts";
 import { texts } from "../../texts/texts.ts";
 
 /** The tag to be moved, or the version to be tagged: one of them is known when the dialog opens. */

@@ -9,7 +9,7 @@ import { Panel } from "../../parts/layout/Panel.tsx";
 import { EmptyState } from "../../parts/states/EmptyState.tsx";
 import { Problem } from "../../parts/states/Problem.tsx";
 import { Skeleton } from "../../parts/states/Skeleton.tsx";
-import { toast, toastFailure } from "../../parts/states/toasts.ts";
+import { toast, toastFailure } from "../../parts/toasts.ts";
 import { ActorName } from "../../parts/words/ActorName.tsx";
 import { TagChip } from "../../parts/words/TagChip.tsx";
 import { Time } from "../../parts/words/Time.tsx";

@@ -1,8 +1,8 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { morePages } from "../../api/more-pages.ts";
 import { type Version, versionsQuery, type WorkflowKey } from "../../api/workflows.ts";
 import { Button } from "../../parts/controls/Button.tsx";
-import { morePages } from "../../parts/data/more-pages.ts";
 import { type Column, Table } from "../../parts/data/Table.tsx";
 import { Panel } from "../../parts/layout/Panel.tsx";
 import { EmptyState } from "../../parts/states/EmptyState.tsx";

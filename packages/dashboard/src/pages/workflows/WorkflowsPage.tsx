@@ -1,10 +1,10 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
+import { morePages } from "../../api/more-pages.ts";
 import { usePermission } from "../../api/permissions.ts";
 import { type Workflow, workflowsQuery } from "../../api/workflows.ts";
 import { Field } from "../../parts/controls/Field.tsx";
-import { morePages } from "../../parts/data/more-pages.ts";
 import { type Column, Table } from "../../parts/data/Table.tsx";
 import { PageHeading } from "../../parts/layout/PageHeading.tsx";
 import { Panel } from "../../parts/layout/Panel.tsx";

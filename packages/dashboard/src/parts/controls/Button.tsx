@@ -1,7 +1,7 @@
 import type { ButtonHTMLAttributes, Ref } from "react";
 import "./Button.css";
+import { classNames } from "../class-names.ts";
 import { Icon, type IconName } from "../layout/Icon.tsx";
-import { classNames } from "./class-names.ts";
 
 export interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly kind?: "main" | "normal" | "quiet" | "danger";

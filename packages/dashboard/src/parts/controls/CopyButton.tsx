@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 import { texts } from "../../texts/texts.ts";
-import { toast } from "../states/toasts.ts";
+import { toast } from "../toasts.ts";
 import { Button, type ButtonProps } from "./Button.tsx";
 
 interface CopyButtonProps extends Omit<ButtonProps, "onClick" | "icon" | "children"> {

@@ -1,6 +1,6 @@
 import { type ComponentType, cloneElement, useState } from "react";
 import { texts } from "../../texts/texts.ts";
-import { toast } from "../states/toasts.ts";
+import { toast } from "../toasts.ts";
 import type { MenuProps, OpenMenuProps } from "./menu-props.ts";
 
 interface Opened {

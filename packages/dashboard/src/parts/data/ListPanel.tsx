@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
+import { morePages, type PagedQuery } from "../../api/more-pages.ts";
 import { Panel } from "../layout/Panel.tsx";
 import { Problem } from "../states/Problem.tsx";
 import { Skeleton } from "../states/Skeleton.tsx";
-import { morePages, type PagedQuery } from "./more-pages.ts";
 import { type Column, Table } from "./Table.tsx";
 
 interface ListQuery extends PagedQuery {

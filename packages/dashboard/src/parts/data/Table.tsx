@@ -1,10 +1,10 @@
 import { type ReactNode, useEffect, useRef } from "react";
 import "./Table.css";
+import type { MorePages } from "../../api/more-pages.ts";
 import { texts } from "../../texts/texts.ts";
+import { classNames } from "../class-names.ts";
 import { Button } from "../controls/Button.tsx";
-import { classNames } from "../controls/class-names.ts";
 import { useIsNarrow } from "../layout/use-is-narrow.ts";
-import type { MorePages } from "./more-pages.ts";
 import { useRowsInView } from "./use-rows-in-view.ts";
 
 export interface Column<Row> {

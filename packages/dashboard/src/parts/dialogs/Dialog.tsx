@@ -2,8 +2,8 @@ import { Dialog as Radix } from "radix-ui";
 import { type ReactNode, useRef } from "react";
 import "./Dialog.css";
 import { texts } from "../../texts/texts.ts";
+import { classNames } from "../class-names.ts";
 import { Button } from "../controls/Button.tsx";
-import { classNames } from "../controls/class-names.ts";
 
 interface DialogProps {
   readonly isOpen: boolean;

@@ -1,6 +1,6 @@
 import { type QueryKey, useMutation, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { toast } from "../states/toasts.ts";
+import { toast } from "../toasts.ts";
 import { ConfirmDialog } from "./ConfirmDialog.tsx";
 
 interface RemovalDialogProps {

@@ -1,6 +1,6 @@
 import { type ReactNode, useId } from "react";
 import "./Panel.css";
-import { classNames } from "../controls/class-names.ts";
+import { classNames } from "../class-names.ts";
 
 interface PanelProps {
   readonly title: string;

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import type { Permission } from "../../api/document.ts";
 import { ownPermissionsQuery } from "../../api/permissions.ts";
+import type { Permission } from "../../document.ts";
 import { texts } from "../../texts/texts.ts";
 import { Panel } from "../layout/Panel.tsx";
 import { EmptyState } from "./EmptyState.tsx";

@@ -2,7 +2,7 @@ import "./Toasts.css";
 import { texts } from "../../texts/texts.ts";
 import { Button } from "../controls/Button.tsx";
 import { Icon } from "../layout/Icon.tsx";
-import { dismissToast, useToasts } from "./toasts.ts";
+import { dismissToast, useToasts } from "../toasts.ts";
 
 /** The place of toasts. It exists from the start, since a region that appears with its first message is not read out. */
 export function Toasts() {

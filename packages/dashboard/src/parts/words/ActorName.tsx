@@ -1,4 +1,4 @@
-import type { Schemas } from "../../api/document.ts";
+import type { Schemas } from "../../document.ts";
 import { useUser } from "../../session/use-session.ts";
 import { texts } from "../../texts/texts.ts";
 import { useNameOf } from "./use-name-of.ts";

@@ -1,4 +1,4 @@
-import type { AuditTargetType } from "../../api/document.ts";
+import type { AuditTargetType } from "../../document.ts";
 import { countOf } from "../plural.ts";
 
 export const audit = {

@@ -1,4 +1,4 @@
-import type { GrantablePermission } from "../../api/document.ts";
+import type { GrantablePermission } from "../../document.ts";
 
 /** The meaning of each permission, in the order in which they are offered. */
 export const permissions: Readonly<Record<GrantablePermission, string>> = {

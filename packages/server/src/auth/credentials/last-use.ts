@@ -1,6 +1,7 @@
-import type { Timestamp } from "../../core/job/job-state.ts";
-import { type TokenUse, touchApiTokens } from "../../store/access/tokens.ts";
+import type { Timestamp } from "../../core/time.ts";
+import { touchApiTokens } from "../../store/access/tokens.ts";
 import type { Database } from "../../store/home/database.ts";
+import type { TokenUse } from "../../store/people/token-use.ts";
 import { touchUserSessions } from "../../store/people/user-sessions.ts";
 import { touchUserTokens } from "../../store/people/user-tokens.ts";
 import type { TokenKind } from "./token-form.ts";

@@ -4,7 +4,7 @@ import type { Queryable } from "../../store/home/database.ts";
 import { findCredentials } from "../../store/people/user-credentials.ts";
 import { findOpenSession } from "../../store/people/user-sessions.ts";
 import { isUserTokenHeld } from "../../store/people/user-tokens.ts";
-import type { Caller } from "../authenticator.ts";
+import type { Caller } from "../caller.ts";
 
 /**
  * Guards changes that outlast a user's sign-in: throws `ServiceError` AuthenticationError unless the store says that the caller's credential is still

@@ -1,5 +1,5 @@
-import type { Timestamp } from "../../core/job/job-state.ts";
 import { ServiceError } from "../../core/service-error.ts";
+import type { Timestamp } from "../../core/time.ts";
 import type { RequestSource } from "../request-source.ts";
 import type { AdmissionRejection } from "./admission.ts";
 import { readClaims } from "./claims.ts";

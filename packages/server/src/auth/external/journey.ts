@@ -1,5 +1,5 @@
 import type * as OpenIdClient from "openid-client";
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { type ExternalClaims, type RawClaims, readClaims } from "./claims.ts";
 import { type DiscoveredIssuer, maxSkewSeconds } from "./issuer.ts";
 import { verifySigned } from "./signed-token.ts";

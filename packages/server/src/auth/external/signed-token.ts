@@ -1,5 +1,5 @@
 import type { JWTHeaderParameters, JWTPayload } from "jose";
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { type ExternalIssuer, maxSkewSeconds } from "./issuer.ts";
 
 export interface SignedToken {

@@ -1,4 +1,4 @@
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import type { Admit } from "./admission.ts";
 import { ExternalIssuer } from "./issuer.ts";
 import { type ExternalProvider, hasDomainOf } from "./provider.ts";

@@ -1,5 +1,5 @@
-import type { Timestamp } from "../../core/job/job-state.ts";
 import { ServiceError } from "../../core/service-error.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { MinuteCounts } from "./minute-counts.ts";
 
 /**

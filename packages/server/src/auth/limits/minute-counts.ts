@@ -1,4 +1,4 @@
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 
 const maxRemembered = 100_000;
 const minuteMs = 60_000;

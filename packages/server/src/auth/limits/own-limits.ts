@@ -1,5 +1,5 @@
 import { type Config, type Maximum, type MaximumName, maximumOf } from "../../config.ts";
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import {
   type ChangedLimits,
   listChangedLimits,

@@ -1,8 +1,8 @@
 import type { Config, Maximum, MaximumName } from "../../config.ts";
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { addUsage, deleteUsageBefore, readUsage } from "../../store/access/rate-usage.ts";
 import type { Database } from "../../store/home/database.ts";
-import type { Caller } from "../authenticator.ts";
+import type { Caller } from "../caller.ts";
 import type { OwnLimits } from "./own-limits.ts";
 import type { Exchange, Quota } from "./quota.ts";
 import { type LimitBook, minuteMs, type Quotas, RateWindow } from "./rate-window.ts";

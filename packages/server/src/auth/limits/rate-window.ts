@@ -1,5 +1,5 @@
-import type { Timestamp } from "../../core/job/job-state.ts";
-import type { Caller } from "../authenticator.ts";
+import type { Timestamp } from "../../core/time.ts";
+import type { Caller } from "../caller.ts";
 import { type Policy, Quota, type Scope } from "./quota.ts";
 
 export type PolicyLimits = Readonly<Record<Policy, number>>;

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { Adapter, AdapterFactory, AdapterPayload, errors } from "oidc-provider";
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import type { SecretBox } from "../../sealing/secret-box.ts";
 import { type Queryable, StoreUnavailableError, TransactionAbortedError } from "../../store/home/database.ts";
 import {

@@ -1,5 +1,5 @@
 import type { Client, KoaContextWithOIDC } from "oidc-provider";
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { hasOAuthOrigin } from "../../store/access/oauth-clients.ts";
 import type { Database } from "../../store/home/database.ts";
 import { BriefCache } from "../credentials/brief-cache.ts";

@@ -1,5 +1,5 @@
 import { type KeyObject, verify } from "node:crypto";
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { organizationOfClient } from "../credentials/token-form.ts";
 import { clientIds } from "./clients.ts";
 import { idTokenSeconds } from "./lifetimes.ts";

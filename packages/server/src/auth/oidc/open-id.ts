@@ -1,5 +1,5 @@
 import type { Config } from "../../config.ts";
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import type { SecretBox } from "../../sealing/secret-box.ts";
 import type { Database } from "../../store/home/database.ts";
 import { deleteExpiredOidcRecords } from "../../store/people/oidc-records.ts";

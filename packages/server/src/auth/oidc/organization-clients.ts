@@ -1,5 +1,5 @@
 import type { ClientMetadata } from "oidc-provider";
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import {
   deleteOAuthConsent,
   type FoundOAuthClient,

@@ -1,6 +1,6 @@
 import type { KoaContextWithOIDC, Provider } from "oidc-provider";
 import type { Config } from "../../config.ts";
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import type { SecretBox } from "../../sealing/secret-box.ts";
 import type { ScopedStore } from "./scoped-store.ts";
 import type { Sessions } from "./sessions.ts";

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import type { SecretBox } from "../../sealing/secret-box.ts";
 import { findOidcRecord } from "../../store/people/oidc-records.ts";
 import {

@@ -1,4 +1,4 @@
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import type { Transaction } from "../../store/home/database.ts";
 import type { AccountAction } from "../../store/people/account-activity.ts";
 import { deleteGrants } from "../../store/people/oidc-records.ts";

@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, generateKeyPair, hash, type JsonWebKey, type KeyObject } from "node:crypto";
 import { promisify } from "node:util";
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import type { SecretBox } from "../../sealing/secret-box.ts";
 import type { Database } from "../../store/home/database.ts";
 import {

@@ -1,5 +1,6 @@
 import { hash, randomBytes } from "node:crypto";
-import type { Actor, Timestamp } from "../../core/job/job-state.ts";
+import type { Actor } from "../../core/actor.ts";
+import type { Timestamp } from "../../core/time.ts";
 import type { Queryable } from "../../store/home/database.ts";
 import { replacePasswordLink } from "../../store/people/password-links.ts";
 

@@ -1,7 +1,7 @@
-import type { Timestamp } from "../../core/job/job-state.ts";
 import { ServiceError, type ServiceErrorReason } from "../../core/service-error.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { findCredentials, findCredentialsByEmail, type UserCredentials } from "../../store/people/user-credentials.ts";
-import { type ConfirmedUser, CredentialCheck, type CredentialCheckParts } from "../credentials/credential-check.ts";
+import { type ConfirmedUser, CredentialCheck, type CredentialCheckParts } from "./credential-check.ts";
 import { createDevice, deviceIdIn } from "./known-device.ts";
 import type { PasswordHasher } from "./password-hasher.ts";
 import { normalizePassword } from "./password-rules.ts";

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from "node:crypto";
 import { Secret, TOTP } from "otpauth";
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import type { SecretBox } from "../../sealing/secret-box.ts";
 import type { Database } from "../../store/home/database.ts";
 import { useRecoveryCode } from "../../store/people/recovery-codes.ts";

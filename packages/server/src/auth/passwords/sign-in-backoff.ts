@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import type { Database } from "../../store/home/database.ts";
 import {
   type BackoffRule,

@@ -1,5 +1,5 @@
 import { hash, randomBytes } from "node:crypto";
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import type { SecretBox } from "../../sealing/secret-box.ts";
 import type { Queryable } from "../../store/home/database.ts";
 import { replaceSignInLink, useSignInLink } from "../../store/people/sign-in-links.ts";

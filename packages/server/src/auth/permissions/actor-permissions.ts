@@ -1,4 +1,5 @@
-import type { Actor, Timestamp } from "../../core/job/job-state.ts";
+import type { Actor } from "../../core/actor.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { findMemberships } from "../../store/access/members.ts";
 import { findApiToken } from "../../store/access/tokens.ts";
 import type { Queryable } from "../../store/home/database.ts";

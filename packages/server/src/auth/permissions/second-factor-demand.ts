@@ -1,4 +1,4 @@
-import type { Actor } from "../../core/job/job-state.ts";
+import type { Actor } from "../../core/actor.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import type { Queryable } from "../../store/home/database.ts";
 import { isBeyondPassword } from "../../store/people/user-credentials.ts";

@@ -3,7 +3,7 @@ import { ourWord, type RawObject } from "../json/raw-object.ts";
 import { type Problem, type ProblemList, tokensOf } from "../problem.ts";
 import { checkValue, parseSchema, type Schema } from "../schema/schema.ts";
 import type { ExecutorCatalog, ExecutorKind } from "./executor-kind.ts";
-import { configWords } from "./familiar-words.ts";
+import { configWords } from "./familiar/familiar-words.ts";
 import type { Language } from "./language.ts";
 
 export interface ConfigSurroundings {

@@ -1,6 +1,6 @@
 import type { Template } from "../expression/expression.ts";
 import type { Schema } from "../schema/schema.ts";
-import type { FailureHandler } from "./failure-handlers.ts";
+import type { FailureHandler } from "./failures/failure-handlers.ts";
 import type { StepWork } from "./step-work.ts";
 import type { Transition } from "./transition.ts";
 

@@ -1,9 +1,9 @@
 import type { RawObject } from "../json/raw-object.ts";
 import { quoted } from "../problem.ts";
-import { type ErrorNameSurroundings, readErrorNames } from "./error-names.ts";
 import type { ExecutorKind } from "./executor-kind.ts";
-import { retryWords } from "./familiar-words.ts";
-import type { RetryPolicy } from "./retry.ts";
+import { type ErrorNameSurroundings, readErrorNames } from "./failures/error-names.ts";
+import type { RetryPolicy } from "./failures/retry.ts";
+import { retryWords } from "./familiar/familiar-words.ts";
 
 const maxAttempts = 100;
 const dayInSeconds = 86_400;

@@ -2,7 +2,7 @@ import { parseExpression } from "../expression/expression.ts";
 import { isJsonObject, type JsonValue } from "../json/json.ts";
 import { describeValue, RawObject } from "../json/raw-object.ts";
 import { type ProblemList, pointerTo, quoted } from "../problem.ts";
-import { choiceWords, optionWords } from "./familiar-words.ts";
+import { choiceWords, optionWords } from "./familiar/familiar-words.ts";
 import type { ChoiceOption, Transition } from "./transition.ts";
 
 interface Surroundings {

@@ -10,11 +10,11 @@ import { checkSize } from "./definition-size.ts";
 import { type RoughStep, readStep } from "./definition-step.ts";
 import { readJobTimeoutMs } from "./definition-timeouts.ts";
 import type { ExecutorCatalog } from "./executor-kind.ts";
-import { definitionWords } from "./familiar-words.ts";
-import { foreignLanguage, yamlHint } from "./foreign-language.ts";
+import { definitionWords } from "./familiar/familiar-words.ts";
+import { foreignLanguage, yamlHint } from "./familiar/foreign-language.ts";
+import { checkReachability } from "./graph/reachability.ts";
 import { currentLanguage, type Language } from "./language.ts";
 import { type PlacedProblem, placeProblems } from "./placed-problem.ts";
-import { checkReachability } from "./reachability.ts";
 import { checkSharedEvents } from "./shared-events.ts";
 
 export interface DefinitionLimits {

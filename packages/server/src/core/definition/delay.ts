@@ -1,5 +1,5 @@
 import type { JsonValue } from "../json/json.ts";
-import { hasFormat } from "../schema/format.ts";
+import { hasFormat } from "../schema/formats/format.ts";
 
 /** The length of a step's sleep: a number of milliseconds from its begin, or a moment, in milliseconds since 1970. */
 export type Delay = { readonly ms: number } | { readonly untilMs: number };

@@ -1,7 +1,7 @@
 import { allowOnly, anyOfSchemas, closedObject, newSchema, type Schema } from "../schema/node.ts";
 import { typeSets } from "../schema/type-set.ts";
-import { branchErrorSchema } from "./error-schemas.ts";
 import type { ForkRule, ItemsRule } from "./executor-kind.ts";
+import { branchErrorSchema } from "./failures/error-schemas.ts";
 
 /** The statuses of an item where failures are collected. */
 export const itemStatuses = { succeeded: "succeeded", failed: "failed" } as const;

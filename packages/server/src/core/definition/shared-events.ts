@@ -1,5 +1,5 @@
 import { type ProblemList, pointerTo, quoted } from "../problem.ts";
-import { SchemaComparison } from "../schema/compare.ts";
+import { SchemaComparison } from "../schema/compare/compare.ts";
 import { propertiesAlone, type Schema } from "../schema/schema.ts";
 import type { StepDefinition } from "./definition-parts.ts";
 import { payloadRuleOf } from "./payload-rule.ts";

@@ -3,8 +3,8 @@ import type { Schema } from "../schema/schema.ts";
 import type { OpenFields, Resolvable } from "./config-template.ts";
 import type { Delay } from "./delay.ts";
 import type { BranchStart, ChildTerms, ForkRule, TaskTerms, WaitRule } from "./executor-kind.ts";
+import type { RetryPolicy } from "./failures/retry.ts";
 import type { PayloadSchemas } from "./payload-schemas.ts";
-import type { RetryPolicy } from "./retry.ts";
 
 /** The work of a step: each kind has exactly the fields that it needs. */
 export type StepWork = PassWork | WaitWork | DelayWork | CallWork | ForkWork;

@@ -1,4 +1,4 @@
-import { levelOf, parentOf } from "../job/branch-path.ts";
+import { levelOf, parentOf } from "../branch-path.ts";
 import type { Job } from "../job/job-state.ts";
 import { quoted } from "../problem.ts";
 

@@ -1,4 +1,4 @@
-import type { Timestamp } from "../job/job-state.ts";
+import type { Timestamp } from "../time.ts";
 import type { Circumstances, Explanation, ExplanationFacts } from "./explanation-parts.ts";
 import { duration } from "./words.ts";
 

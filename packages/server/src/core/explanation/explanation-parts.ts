@@ -1,8 +1,10 @@
+import type { Actor } from "../actor.ts";
 import type { CallName } from "../job/call.ts";
 import type { Entry, StepRun } from "../job/history.ts";
-import type { Actor, Job, JobError, JobStatus, StepError, Timestamp } from "../job/job-state.ts";
+import type { Job, JobError, JobStatus, StepError } from "../job/job-state.ts";
 import type { JsonValue } from "../json/json.ts";
 import type { Plan } from "../plan/plan.ts";
+import type { Timestamp } from "../time.ts";
 
 /** The answer to why a job does not move: one sentence, and the facts behind it. */
 export interface Explanation {

@@ -1,4 +1,4 @@
-import { policyAfter, type RetryPolicy, transientPolicy } from "../definition/retry.ts";
+import { policyAfter, type RetryPolicy, transientPolicy } from "../definition/failures/retry.ts";
 import type { Entry } from "../job/history.ts";
 import type {
   CallingStep,
@@ -8,10 +8,10 @@ import type {
   NextStep,
   ResumePoint,
   RetryingStep,
-  Timestamp,
 } from "../job/job-state.ts";
 import { callOf } from "../plan/plan.ts";
 import { quoted } from "../problem.ts";
+import type { Timestamp } from "../time.ts";
 import { toTime } from "../time.ts";
 import { branchText } from "./branch-text.ts";
 import { due } from "./due.ts";

@@ -1,5 +1,6 @@
-import type { Job, Timestamp } from "../job/job-state.ts";
+import type { Job } from "../job/job-state.ts";
 import { quoted } from "../problem.ts";
+import type { Timestamp } from "../time.ts";
 import type { Explanation } from "./explanation-parts.ts";
 import { duration } from "./words.ts";
 

@@ -1,5 +1,6 @@
-import type { CallingStep, Timestamp } from "../job/job-state.ts";
+import type { CallingStep } from "../job/job-state.ts";
 import { quoted } from "../problem.ts";
+import type { Timestamp } from "../time.ts";
 import type { Circumstances, Explanation, ExplanationFacts, QueueFacts, WorkerFacts } from "./explanation-parts.ts";
 import { duration } from "./words.ts";
 

@@ -1,5 +1,5 @@
 import { closestName } from "../closest-name.ts";
-import { handlerOf } from "../definition/failure-handlers.ts";
+import { handlerOf } from "../definition/failures/failure-handlers.ts";
 import type { Entry } from "../job/history.ts";
 import type { Progress, WaitingStep } from "../job/job-state.ts";
 import { quoted } from "../problem.ts";

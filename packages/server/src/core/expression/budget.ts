@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "../json/json.ts";
-import type { Matcher } from "../schema/matcher.ts";
-import { problemOfPattern, readPattern } from "../schema/pattern.ts";
-import { maxPatternLength } from "../schema/pattern-book.ts";
+import type { Matcher } from "../schema/patterns/matcher.ts";
+import { problemOfPattern, readPattern } from "../schema/patterns/pattern.ts";
+import { maxPatternLength } from "../schema/patterns/pattern-book.ts";
 import { fail } from "./failure.ts";
 
 /**
@@ -119,7 +119,7 @@ export const unitsPerKey = 8;
 
 const workToReadPattern = 200;
 const workPerPatternCharacter = 30;
-/** One pattern may be almost as large as all patterns of a definition together (`schema/pattern-book.ts`). */
+/** One pattern may be almost as large as all patterns of a definition together (`schema/patterns/pattern-book.ts`). */
 const maxPatternWork = 8_000;
 /** A unit of a pattern's work takes up to 3.5 µs. */
 const workPerPatternWork = 200;

@@ -4,8 +4,8 @@
  */
 export { Budget, defaultLimits } from "./budget.ts";
 export { evaluate } from "./evaluate.ts";
+export { describeFunctions, type FunctionDescription } from "./function-descriptions.ts";
 export { functions } from "./functions/catalog.ts";
-export { describeFunctions, type FunctionDescription } from "./functions/description.ts";
 export { signatureOf } from "./functions/function.ts";
 export { type Expression, parseExpression } from "./parse.ts";
 export type { Reference } from "./references.ts";
@@ -15,6 +15,6 @@ export { sizeOfExpression, sizeOfTemplate } from "./size.ts";
 export { isConstant, parseTemplate, type Template, type TemplateNode, type TemplateProblem } from "./template.ts";
 export { type TemplateType, templateType } from "./template-type.ts";
 export { itemCountOf, itemSchemaOf, timestampText } from "./types/type.ts";
-export { type Finding, typeOf } from "./types/type-of.ts";
 export type { EventTypes, ForkTypes, PartType, StepTypes, TypeScope } from "./types/type-scope.ts";
 export { TypingBudget } from "./types/typing-budget.ts";
+export { type Finding, typeOf } from "./typing/type-of.ts";

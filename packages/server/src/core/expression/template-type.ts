@@ -3,8 +3,8 @@ import { pointerTo } from "../problem.ts";
 import { allowOnly, closedObject, newSchema, type Schema } from "../schema/node.ts";
 import type { PlacedExpression, Template, TemplateNode, TemplateProblem } from "./template.ts";
 import { tupleOf, typeOfSchema, typeOfValue } from "./types/type.ts";
-import { type Finding, typeOf } from "./types/type-of.ts";
 import type { TypeScope } from "./types/type-scope.ts";
+import { type Finding, typeOf } from "./typing/type-of.ts";
 import { kinds } from "./value.ts";
 
 export interface TemplateType {

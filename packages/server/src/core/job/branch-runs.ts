@@ -1,9 +1,10 @@
+import { levelOf, mainBranch, pathsOf } from "../branch-path.ts";
 import type { ForkRule } from "../definition/executor-kind.ts";
 import type { Plan } from "../plan/plan.ts";
-import { levelOf, pathsOf } from "./branch-path.ts";
+import type { Timestamp } from "../time.ts";
 import { branchErrorOf } from "./branch-result.ts";
 import type { Entry, StepRunKey } from "./history.ts";
-import { type BranchError, mainBranch, type Timestamp } from "./job-state.ts";
+import type { BranchError } from "./job-state.ts";
 import { placeOf } from "./result-rows.ts";
 
 /** A branch of one visit of a fork, from the job's history. */

@@ -1,4 +1,5 @@
-import { type CallingStep, type JobState, mainBranch } from "./job-state.ts";
+import { mainBranch } from "../branch-path.ts";
+import type { CallingStep, JobState } from "./job-state.ts";
 
 /**
  * Names one call of a job, owed or under way. No other call of the job ever has its epoch, so a late outcome is never taken for the outcome of a

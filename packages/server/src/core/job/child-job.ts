@@ -2,9 +2,10 @@ import { v5 } from "uuid";
 import type { JsonValue } from "../json/json.ts";
 import { callOf, type Plan } from "../plan/plan.ts";
 import { quoted } from "../problem.ts";
+import type { Timestamp } from "../time.ts";
 import { type CallName, callsOf, idempotencyKeyOf } from "./call.ts";
 import type { ChildOutcome } from "./fact.ts";
-import type { BranchError, JobState, StepError, Timestamp } from "./job-state.ts";
+import type { BranchError, JobState, StepError } from "./job-state.ts";
 
 /** The most levels of jobs below one that has no parent. */
 export const maxDepth = 10;

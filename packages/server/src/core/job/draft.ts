@@ -1,34 +1,32 @@
+import { branchField, isInside, levelOf, mainBranch, parentOf, withAround } from "../branch-path.ts";
 import { Budget } from "../expression/expression.ts";
 import type { JsonObject, JsonValue } from "../json/json.ts";
 import { sizeOfJson } from "../json/json-size.ts";
 import { type ForkPlanStep, isFork, isWait, type Plan, type PlanStep, type WaitPlanStep } from "../plan/plan.ts";
-import { isInside, levelOf, parentOf, withAround } from "./branch-path.ts";
+import type { Timestamp } from "../time.ts";
 import { type BranchResults, type NumberedResult, noResults } from "./branch-result.ts";
-import { CarriedBytes, carriesNothing } from "./carried-bytes.ts";
 import { outcomeOf } from "./child-job.ts";
 import { keepIndex, takeIndex } from "./cursor-index.ts";
-import { type EventPayload, type EventPayloads, noPayloads } from "./event-payloads.ts";
+import { type EventPayload, type EventPayloads, noPayloads } from "./events/event-payloads.ts";
 import type { CallEffect, Change, ChildNotice, EventChange, Verdict } from "./fact.ts";
 import { type HistoryEntry, maxShownStepRuns, type StoredValue, type Transition } from "./history.ts";
 import {
-  branchField,
   type Carried,
   type CurrentStep,
   type Cursors,
   type ForkedStep,
   type Job,
   type JobState,
-  mainBranch,
   type Progress,
   type ResumePoint,
   type StepError,
   type StepPosition,
-  type Timestamp,
   timeoutAtOf,
   type UnfinishedState,
 } from "./job-state.ts";
 import { type AnyCursor, type AnyStand, resumePointOf, stopped } from "./resume-point.ts";
-import { isRead } from "./stored-state.ts";
+import { CarriedBytes, carriesNothing } from "./values/carried-bytes.ts";
+import { isRead } from "./values/stored-state.ts";
 
 /** Bounds on one job, from the configuration. */
 export interface JobLimits {

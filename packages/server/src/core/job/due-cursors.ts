@@ -1,4 +1,4 @@
-import type { Timestamp } from "./job-state.ts";
+import type { Timestamp } from "../time.ts";
 import type { AnyCursor } from "./resume-point.ts";
 
 /**

@@ -1,10 +1,10 @@
+import { branchField, levelOf, mainBranch, parentOf, pathOf } from "../branch-path.ts";
 import { didYouMean } from "../closest-name.ts";
 import { getOwn } from "../json/record.ts";
 import { isWait, type Plan, type PlanStep } from "../plan/plan.ts";
 import { type Problem, quoted } from "../problem.ts";
-import { levelOf, parentOf, pathOf } from "./branch-path.ts";
 import type { EventReceived } from "./fact.ts";
-import { branchField, mainBranch, type PendingState, type RunningState, type WaitVisit } from "./job-state.ts";
+import type { PendingState, RunningState, WaitVisit } from "./job-state.ts";
 import { placeOf } from "./result-rows.ts";
 import type { AnyCursor } from "./resume-point.ts";
 

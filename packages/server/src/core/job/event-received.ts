@@ -1,20 +1,14 @@
+import { mainBranch } from "../branch-path.ts";
 import { getOwn } from "../json/record.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { DraftFor, JobDraft, JobLimits } from "./draft.ts";
 import { addressOf } from "./event-address.ts";
-import { awaitedBy } from "./event-payloads.ts";
+import { awaitedBy } from "./events/event-payloads.ts";
+import { addressedTo, isSameVisit, keptFor, noteEvent } from "./events/kept-events.ts";
+import { checkPayload, unreadParts } from "./events/sent-payload.ts";
 import type { Change, EventReceived } from "./fact.ts";
-import {
-  type Job,
-  mainBranch,
-  type PendingState,
-  type Progress,
-  type RunningState,
-  type WaitVisit,
-} from "./job-state.ts";
-import { addressedTo, isSameVisit, keptFor, noteEvent } from "./kept-events.ts";
+import type { Job, PendingState, Progress, RunningState, WaitVisit } from "./job-state.ts";
 import { type OpenWait, offerFreedEvents, waitFor, waitOn } from "./open-waits.ts";
-import { checkPayload, unreadParts } from "./sent-payload.ts";
 import { completeWait, runFrom } from "./step-run.ts";
 import { ignored, invalid, rejected } from "./verdicts.ts";
 

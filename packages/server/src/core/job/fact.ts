@@ -1,10 +1,12 @@
+import type { Actor } from "../actor.ts";
 import type { ChildTerms, TaskTerms } from "../definition/executor-kind.ts";
 import type { JsonObject, JsonValue } from "../json/json.ts";
 import type { Problem } from "../problem.ts";
+import type { Timestamp } from "../time.ts";
 import type { NumberedResult } from "./branch-result.ts";
 import type { CallName } from "./call.ts";
 import type { HistoryEntry } from "./history.ts";
-import type { Actor, BranchError, Job, StepError, Timestamp, WaitVisit } from "./job-state.ts";
+import type { BranchError, Job, StepError, WaitVisit } from "./job-state.ts";
 
 /** A fact about a job: the input of the state machine. `at` is its time, by the database's clock. */
 export type Fact =

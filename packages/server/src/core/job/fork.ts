@@ -1,14 +1,14 @@
+import { type BranchLevel, isInside, levelOf, parentOf, pathOf, pathsOf } from "../branch-path.ts";
 import type { BranchesRule, ForkRule, ItemsRule } from "../definition/executor-kind.ts";
 import { itemStatuses } from "../definition/fork-result.ts";
 import type { JsonValue } from "../json/json.ts";
 import type { ForkPlanStep } from "../plan/plan.ts";
 import { quoted } from "../problem.ts";
-import { type BranchLevel, isInside, levelOf, parentOf, pathOf, pathsOf } from "./branch-path.ts";
 import { type BranchResult, branchErrorOf } from "./branch-result.ts";
 import type { JobDraft } from "./draft.ts";
+import { freeTakenEvents, releaseEvents } from "./events/kept-events.ts";
 import { configValue } from "./expressions.ts";
 import type { BranchError, ForkedStep, ResumePoint, StepError, StepPosition } from "./job-state.ts";
-import { freeTakenEvents, releaseEvents } from "./kept-events.ts";
 import { lacksResults, resultFinder, withResult } from "./result-rows.ts";
 
 /** The state of a fork: its branches go on, or it has this result, or it has failed. Its own branch is the one that moves now. */

@@ -1,7 +1,9 @@
+import type { Actor } from "../actor.ts";
+import { mainBranch, pathsOf } from "../branch-path.ts";
 import type { JsonValue } from "../json/json.ts";
 import type { ShownValue } from "../json/json-text.ts";
-import { pathsOf } from "./branch-path.ts";
-import { type Actor, type JobError, mainBranch, type StepError, type Timestamp } from "./job-state.ts";
+import type { Timestamp } from "../time.ts";
+import type { JobError, StepError } from "./job-state.ts";
 
 /** One transition of a job, exactly as it is stored. `sequence` counts from 1 without gaps. */
 export type HistoryEntry = Entry<StoredValue>;

@@ -2,9 +2,9 @@ import type { EventValues, ForkValues, Scope, StepValues } from "../expression/e
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { getOwn } from "../json/record.ts";
 import { baseOf, errorSlot, eventSlot, propertyOf, stepSlot } from "../plan/slots.ts";
+import type { Timestamp } from "../time.ts";
 import { toTime } from "../time.ts";
 import type { JobDraft, Level } from "./draft.ts";
-import type { Timestamp } from "./job-state.ts";
 
 /** The values that the step of an expression has so far. */
 export interface Made {

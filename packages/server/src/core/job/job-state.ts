@@ -1,13 +1,6 @@
+import type { Actor } from "../actor.ts";
 import type { JsonObject, JsonValue } from "../json/json.ts";
-
-/** Milliseconds since 1970 by the database's clock. Times come with the facts, because `core` reads no clock. */
-export type Timestamp = number;
-
-/** The author of an action: a user, an API token, or the service itself. */
-export interface Actor {
-  readonly type: "user" | "apiToken" | "service";
-  readonly id: string;
-}
+import type { Timestamp } from "../time.ts";
 
 /** One execution of one version with one input, as its row holds it. */
 export interface Job {
@@ -94,13 +87,6 @@ export interface Cursor<Stand> {
   readonly branch: string;
   readonly carried: Carried;
   readonly stand: Stand;
-}
-
-export const mainBranch = "";
-
-/** The `branch` field of records that leave the path out for the main line. */
-export function branchField(branch: string): { readonly branch?: string } {
-  return branch === mainBranch ? {} : { branch };
 }
 
 /** The values that a branch keeps from its past steps for later ones. */

@@ -1,14 +1,16 @@
-import { nextAttemptInMs, policyAfter } from "../definition/retry.ts";
+import type { Actor } from "../actor.ts";
+import { mainBranch, parentOf } from "../branch-path.ts";
+import { nextAttemptInMs, policyAfter } from "../definition/failures/retry.ts";
 import { callOf, isFork, type Plan } from "../plan/plan.ts";
 import type { Problem } from "../problem.ts";
 import { checkValue } from "../schema/schema.ts";
-import { parentOf } from "./branch-path.ts";
+import type { Timestamp } from "../time.ts";
 import { type BranchResults, noResults } from "./branch-result.ts";
 import { callingStep } from "./call.ts";
 import { type DraftFor, JobDraft, type JobLimits } from "./draft.ts";
 import { dueCursors } from "./due-cursors.ts";
-import { awaitedBy, type EventPayloads, noPayloads } from "./event-payloads.ts";
 import { receiveEvent } from "./event-received.ts";
+import { awaitedBy, type EventPayloads, noPayloads } from "./events/event-payloads.ts";
 import type {
   CallOutcome,
   Change,
@@ -21,18 +23,15 @@ import type {
 } from "./fact.ts";
 import { resumeFork, wakeFork } from "./fork.ts";
 import {
-  type Actor,
   type CurrentStep,
   type Cursors,
   type Job,
   jobTimeoutType,
-  mainBranch,
   type ParentStep,
   type Progress,
   type ResumePoint,
   type RunningState,
   type StartedStep,
-  type Timestamp,
   timeoutAtOf,
   type UnfinishedState,
   wakeAtOf,

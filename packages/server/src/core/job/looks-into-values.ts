@@ -1,12 +1,13 @@
+import { mainBranch, withAround } from "../branch-path.ts";
 import { callOf, isWait, type Plan } from "../plan/plan.ts";
-import { withAround } from "./branch-path.ts";
+import type { Timestamp } from "../time.ts";
 import { dueCursors } from "./due-cursors.ts";
-import { awaitedBy, mayComplete } from "./event-payloads.ts";
+import { awaitedBy, mayComplete } from "./events/event-payloads.ts";
 import type { CallOutcome, EventReceived, UntimedFact } from "./fact.ts";
-import { type JobState, mainBranch, type Timestamp, type WaitVisit } from "./job-state.ts";
+import type { JobState, WaitVisit } from "./job-state.ts";
 import { waitFor } from "./open-waits.ts";
 import type { AnyCursor } from "./resume-point.ts";
-import { countUnread } from "./stored-state.ts";
+import { countUnread } from "./values/stored-state.ts";
 
 /**
  * The branches whose values the state machine may read while it takes these facts, and the branches around them; their values must be loaded. Most

@@ -1,9 +1,9 @@
+import { branchField, comparePaths, mainBranch } from "../branch-path.ts";
 import type { Plan } from "../plan/plan.ts";
-import { comparePaths } from "./branch-path.ts";
 import type { JobDraft } from "./draft.ts";
-import { awaitedBy } from "./event-payloads.ts";
-import { branchField, type JobState, mainBranch, type WaitingStep, type WaitVisit } from "./job-state.ts";
-import { claimEvents } from "./kept-events.ts";
+import { awaitedBy } from "./events/event-payloads.ts";
+import { claimEvents } from "./events/kept-events.ts";
+import type { JobState, WaitingStep, WaitVisit } from "./job-state.ts";
 import type { AnyCursor } from "./resume-point.ts";
 import { missingEventIds } from "./step-run.ts";
 

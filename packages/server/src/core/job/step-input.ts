@@ -1,3 +1,4 @@
+import { mainBranch } from "../branch-path.ts";
 import type { Template } from "../expression/expression.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../json/json.ts";
 import { getOwn } from "../json/record.ts";
@@ -5,7 +6,7 @@ import type { InputRule, PlanStep } from "../plan/plan.ts";
 import type { JobDraft } from "./draft.ts";
 import { render } from "./expressions.ts";
 import { loopOf, scopeOf } from "./job-scope.ts";
-import { mainBranch, type StepError } from "./job-state.ts";
+import type { StepError } from "./job-state.ts";
 
 /** Returns the input of a step, or the error of the template that makes it. */
 export function receivedInput(

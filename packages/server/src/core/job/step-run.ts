@@ -1,6 +1,7 @@
+import { branchField, mainBranch } from "../branch-path.ts";
 import type { Resolvable } from "../definition/config-template.ts";
 import { type Delay, delayEnd } from "../definition/delay.ts";
-import { handlerOf } from "../definition/failure-handlers.ts";
+import { handlerOf } from "../definition/failures/failure-handlers.ts";
 import type { CallWork } from "../definition/step-work.ts";
 import { isChoice } from "../definition/transition.ts";
 import type { EventValues } from "../expression/expression.ts";
@@ -9,11 +10,11 @@ import { getOwn, withOwn } from "../json/record.ts";
 import { isFork, isWait, type PlanStep, type WaitPlanStep } from "../plan/plan.ts";
 import type { Problem } from "../problem.ts";
 import { checkValue, type Schema } from "../schema/schema.ts";
-import { failForAwaitedIds } from "./awaited-ids.ts";
+import type { Timestamp } from "../time.ts";
 import { maxResultNumbers } from "./branch-result.ts";
-import { consumedEvents } from "./consumed-events.ts";
 import type { JobDraft } from "./draft.ts";
-import { payloadsFor } from "./event-payloads.ts";
+import { payloadsFor } from "./events/event-payloads.ts";
+import { claimEvents, forgetEvents, keptFor } from "./events/kept-events.ts";
 import { choose, configValue, render } from "./expressions.ts";
 import {
   beginFork,
@@ -25,24 +26,14 @@ import {
   leaveRoomForLater,
 } from "./fork.ts";
 import { type Made, scopeOf } from "./job-scope.ts";
-import {
-  type AwaitedEvents,
-  branchField,
-  type Carried,
-  mainBranch,
-  type Progress,
-  type ResumePoint,
-  type StepError,
-  type StepPosition,
-  type Timestamp,
-  type WaitVisit,
-} from "./job-state.ts";
-import { claimEvents, forgetEvents, keptFor } from "./kept-events.ts";
+import type { AwaitedEvents, Carried, Progress, ResumePoint, StepError, StepPosition, WaitVisit } from "./job-state.ts";
 import { type CallCounts, oweCall } from "./owed-call.ts";
-import { remember } from "./remembered.ts";
 import { resumePointOf } from "./resume-point.ts";
 import { orElse, receivedInput } from "./step-input.ts";
-import { waitOutput } from "./wait-output.ts";
+import { remember } from "./values/remembered.ts";
+import { failForAwaitedIds } from "./waits/awaited-ids.ts";
+import { consumedEvents } from "./waits/consumed-events.ts";
+import { waitOutput } from "./waits/wait-output.ts";
 
 /** The next step to enter, and the latest output before it (undefined before the first step). */
 export interface Next {

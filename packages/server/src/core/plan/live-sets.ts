@@ -1,5 +1,5 @@
-import { BitRows, type RowOf } from "../definition/bit-rows.ts";
-import type { Edge, StepGraph } from "../definition/step-graph.ts";
+import { BitRows, type RowOf } from "../definition/graph/bit-rows.ts";
+import type { Edge, StepGraph } from "../definition/graph/step-graph.ts";
 
 /** A question about names that must be remembered between steps, with the places where each is read and where it gets another value. */
 export interface LiveQuestion {

@@ -1,6 +1,6 @@
 import type { StepDefinition } from "../definition/definition-parts.ts";
+import type { StepGraph } from "../definition/graph/step-graph.ts";
 import { payloadRuleOf } from "../definition/payload-rule.ts";
-import type { StepGraph } from "../definition/step-graph.ts";
 import { declaredProperties, isClosed, requiredProperties, type Schema } from "../schema/schema.ts";
 import { liveAfter, rowMaker } from "./live-sets.ts";
 

@@ -1,9 +1,9 @@
 import type { Definition, StepDefinition, Steps } from "../definition/definition-parts.ts";
 import { referencesOf } from "../definition/expressions-of.ts";
-import type { FailureHandler } from "../definition/failure-handlers.ts";
+import type { FailureHandler } from "../definition/failures/failure-handlers.ts";
+import { type Region, regionsOf } from "../definition/graph/regions.ts";
+import { buildGraph, type StepGraph } from "../definition/graph/step-graph.ts";
 import { type PayloadRule, payloadRuleOf } from "../definition/payload-rule.ts";
-import { type Region, regionsOf } from "../definition/regions.ts";
-import { buildGraph, type StepGraph } from "../definition/step-graph.ts";
 import type { CallWork, DelayWork, ForkWork, PassWork, WaitWork } from "../definition/step-work.ts";
 import type { Transition } from "../definition/transition.ts";
 import type { Reference, Template } from "../expression/expression.ts";

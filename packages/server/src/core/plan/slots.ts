@@ -1,6 +1,6 @@
-import { BitRows, type RowOf } from "../definition/bit-rows.ts";
 import type { StepDefinition } from "../definition/definition-parts.ts";
-import type { StepGraph } from "../definition/step-graph.ts";
+import { BitRows, type RowOf } from "../definition/graph/bit-rows.ts";
+import type { StepGraph } from "../definition/graph/step-graph.ts";
 import type { Reference } from "../expression/expression.ts";
 import { pointerTo } from "../problem.ts";
 import { liveAfter } from "./live-sets.ts";

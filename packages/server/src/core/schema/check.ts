@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from "../json/json.ts";
 import { type Problem, pointerOf } from "../problem.ts";
 import { checkRareRules, type Walk } from "./check-rare.ts";
 import { count, describeAllowed, notAllowed, wrongType } from "./check-words.ts";
-import { describeFormat, hasFormat } from "./format.ts";
+import { describeFormat, hasFormat } from "./formats/format.ts";
 import type { Matcher } from "./matcher.ts";
 import {
   type AllowedValues,
@@ -15,7 +15,7 @@ import {
   type Schema,
   type StringRules,
 } from "./node.ts";
-import type { Pattern } from "./pattern.ts";
+import type { Pattern } from "./patterns/pattern.ts";
 import { acceptedTypes } from "./shape.ts";
 import { codePointCount } from "./text-length.ts";
 import { describeTypes, type TypeSet, typeOf, typeSets } from "./type-set.ts";

@@ -1,5 +1,5 @@
 import { bytesOfJson } from "../json/json-size.ts";
-import { Known } from "./known.ts";
+import { Known } from "./compare/known.ts";
 import type { Schema } from "./node.ts";
 import { wholeRange } from "./range.ts";
 import { noTypes, type TypeSet, typeSets } from "./type-set.ts";

@@ -1,7 +1,7 @@
 import { canonicalJson, costOfCanonicalJson } from "../json/canonical-json.ts";
 import type { JsonValue } from "../json/json.ts";
-import type { Format } from "./format.ts";
-import type { Pattern } from "./pattern.ts";
+import type { Format } from "./formats/format.ts";
+import type { Pattern } from "./patterns/pattern.ts";
 import { allTypes, noTypes, type TypeSet } from "./type-set.ts";
 
 /**

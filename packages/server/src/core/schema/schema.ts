@@ -3,10 +3,10 @@
  * is interpreted and never turned into code. This file is the entry point; the implementation is in `schema/`.
  */
 export { checkValue } from "./check.ts";
-export { compareSchemas, type Fit } from "./compare.ts";
+export { compareSchemas, type Fit } from "./compare/compare.ts";
 export { allOfSchemas, type Schema } from "./node.ts";
-export { parseSchema, parseSchemas } from "./parse.ts";
-export { findDefinition } from "./reference.ts";
+export { parseSchema, parseSchemas } from "./parse/parse.ts";
+export { findDefinition } from "./parse/reference.ts";
 export {
   declaredProperties,
   isClosed,

@@ -1,7 +1,8 @@
 import { NIL } from "uuid";
+import { branchField } from "../../core/branch-path.ts";
 import { callNameOf } from "../../core/job/call.ts";
 import type { NewChild } from "../../core/job/fact.ts";
-import { branchField, type ParentStep } from "../../core/job/job-state.ts";
+import type { ParentStep } from "../../core/job/job-state.ts";
 import type { JsonObject, JsonValue } from "../../core/json/json.ts";
 import { bytesOfJson } from "../../core/json/json-size.ts";
 import { JsonText } from "../../core/json/json-text.ts";
@@ -15,9 +16,9 @@ import type { OwedCall } from "../calls/owed-calls.ts";
 import type { SubmitCommand } from "../commit/command.ts";
 import type { Done } from "../commit/group-commit.ts";
 import { CallIsOverError, TooManyChildrenError } from "../commit/new-children.ts";
-import type { WholeJob } from "../engine.ts";
 import { failed } from "../executors/call-failure.ts";
 import type { CallResult } from "../executors/executor.ts";
+import type { WholeJob } from "../reading/whole-job.ts";
 
 export interface ChildMakerOptions {
   readonly database: Database;
@@ -56,7 +57,7 @@ export class ChildMaker {
         return failed("permanent", { code: "TooManyChildren", message: error.message });
       }
       if (!(error instanceof ServiceError)) throw error;
-      return failed(kindOf(error.code), { code: "ChildNotStarted", message: refusal(child, error) });
+      return failed(kindOf(error.code), { code: "ChildNotStarted", message: rejectionOf(child, error) });
     }
   }
 
@@ -139,7 +140,7 @@ function kindOf(code: ServiceErrorCode): "permanent" | "ordinary" | "transient" 
   return code === "RateLimitError" || code === "UnavailableError" ? "transient" : "ordinary";
 }
 
-function refusal({ workflow, version }: NewChild, { code, message, problems }: ServiceError): string {
+function rejectionOf({ workflow, version }: NewChild, { code, message, problems }: ServiceError): string {
   const which = "tag" in version ? `the tag ${quoted(version.tag)}` : `a version ${version.versionNumber}`;
   if (code === "NotFoundError") {
     return `The organization has no workflow ${quoted(workflow)}, or it has not ${which}. Register it, or set the tag, and resume this job.`;

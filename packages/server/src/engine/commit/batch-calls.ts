@@ -1,6 +1,7 @@
 import { callsOf, compareCalls } from "../../core/job/call.ts";
 import type { CallEffect } from "../../core/job/fact.ts";
-import type { Job, Timestamp } from "../../core/job/job-state.ts";
+import type { Job } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import type { ChangedCalls, HandedTask, MadeCall } from "../../store/jobs/job-calls.ts";
 import type { NewTask, TaskOffers } from "../tasks/task-offers.ts";
 

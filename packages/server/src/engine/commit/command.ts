@@ -1,9 +1,11 @@
+import type { Actor } from "../../core/actor.ts";
 import type { CallName } from "../../core/job/call.ts";
 import type { UntimedFact, Verdict } from "../../core/job/fact.ts";
 import type { HistoryEntry } from "../../core/job/history.ts";
-import type { Actor, Job, ParentStep, Timestamp } from "../../core/job/job-state.ts";
+import type { Job, ParentStep } from "../../core/job/job-state.ts";
 import type { JsonObject } from "../../core/json/json.ts";
 import type { ServiceError } from "../../core/service-error.ts";
+import type { Timestamp } from "../../core/time.ts";
 import type { AuditEntry } from "../../store/audit/audit.ts";
 import type { JobKey } from "../../store/jobs/jobs.ts";
 import type { VersionChoice } from "../../store/workflows/versions.ts";

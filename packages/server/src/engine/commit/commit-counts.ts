@@ -1,9 +1,10 @@
 import type { EventChange } from "../../core/job/fact.ts";
 import type { HistoryEntry } from "../../core/job/history.ts";
-import { countEntries, earlierLifeOf } from "../../core/job/job-counts.ts";
-import type { Job, Timestamp } from "../../core/job/job-state.ts";
-import { ChangeSum } from "../../core/job/metric-change.ts";
-import type { ValueBook } from "../../core/job/value-book.ts";
+import type { Job } from "../../core/job/job-state.ts";
+import { countEntries, earlierLifeOf } from "../../core/job/metrics/job-counts.ts";
+import { ChangeSum } from "../../core/job/metrics/metric-change.ts";
+import type { ValueBook } from "../../core/job/values/value-book.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { historyText } from "../../store/jobs/jobs.ts";
 import type { OrganizationChanges } from "../../store/jobs/metric-rollups.ts";
 import type { Command } from "./command.ts";

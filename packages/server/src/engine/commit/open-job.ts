@@ -1,11 +1,12 @@
+import { mainBranch } from "../../core/branch-path.ts";
 import { type BranchResults, noResults } from "../../core/job/branch-result.ts";
 import { callsOf } from "../../core/job/call.ts";
 import { leftChildren } from "../../core/job/child-job.ts";
-import type { EventPayload } from "../../core/job/event-payloads.ts";
+import type { EventPayload } from "../../core/job/events/event-payloads.ts";
 import type { CallEffect, ChildNotice, EventChange } from "../../core/job/fact.ts";
 import type { HistoryEntry } from "../../core/job/history.ts";
-import { awaitedEventIds, type Job, mainBranch, timeoutAtOf, wakeAtOf } from "../../core/job/job-state.ts";
-import type { ValueBook } from "../../core/job/value-book.ts";
+import { awaitedEventIds, type Job, timeoutAtOf, wakeAtOf } from "../../core/job/job-state.ts";
+import type { ValueBook } from "../../core/job/values/value-book.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import type { JobNotice } from "../../store/jobs/job-notices.ts";
 import type { WrittenJob } from "../../store/jobs/jobs.ts";

@@ -1,6 +1,6 @@
-import type { Timestamp } from "../../core/job/job-state.ts";
 import type { JsonObject } from "../../core/json/json.ts";
 import { ServiceError } from "../../core/service-error.ts";
+import type { Timestamp } from "../../core/time.ts";
 import type { Transaction } from "../../store/home/database.ts";
 import { claimKeys, type KeyClaim, releaseKeys, storeAnswers } from "../../store/jobs/idempotency.ts";
 import type { Command, Outcome } from "./command.ts";

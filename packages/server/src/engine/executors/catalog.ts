@@ -1,9 +1,9 @@
 import type { Config } from "../../config.ts";
-import { cloudFunction } from "./cloud-function.ts";
+import { cloudFunction } from "./cloud-function/cloud-function.ts";
 import { delay } from "./delay.ts";
 import { type Executor, executorMap } from "./executor.ts";
 import { forEach } from "./for-each.ts";
-import { http } from "./http.ts";
+import { http } from "./http/http.ts";
 import { job } from "./job.ts";
 import { noop } from "./noop.ts";
 import { parallel } from "./parallel.ts";

@@ -1,5 +1,5 @@
 import { chainStart, type EntryText, entryText, sealText } from "../../core/audit-chain.ts";
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import {
   findEntryTexts,
   findNewestSeal,

@@ -1,8 +1,8 @@
 import { callNameOf } from "../../core/job/call.ts";
 import type { UntimedFact } from "../../core/job/fact.ts";
 import { type Database, shortLockTimeoutMs } from "../../store/home/database.ts";
+import { everyPairJoined, partsOf } from "../../store/home/key-parts.ts";
 import type { JobKey } from "../../store/jobs/jobs.ts";
-import { everyPairJoined, partsOf } from "../../store/jobs/key-parts.ts";
 import { type FoundTask, findLostTasks, findTimedOutTasks, takeLostTasks } from "../../store/jobs/tasks.ts";
 import { inHalves } from "../in-halves.ts";
 import type { Plans } from "../plans/plans.ts";

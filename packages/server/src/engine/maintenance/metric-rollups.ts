@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
+import { mainBranch } from "../../core/branch-path.ts";
 import { runKeyOf, type StepRunKey } from "../../core/job/history.ts";
-import { countEntries, type EarlierLife } from "../../core/job/job-counts.ts";
-import { mainBranch } from "../../core/job/job-state.ts";
-import { ChangeSum, rollUp } from "../../core/job/metric-change.ts";
+import { countEntries, type EarlierLife } from "../../core/job/metrics/job-counts.ts";
+import { ChangeSum, rollUp } from "../../core/job/metrics/metric-change.ts";
 import type { Database, Transaction } from "../../store/home/database.ts";
 import {
   addToRollups,

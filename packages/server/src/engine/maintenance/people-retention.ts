@@ -1,4 +1,4 @@
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { deleteInvitationsExpiredBefore } from "../../store/access/invitations.ts";
 import type { Database } from "../../store/home/database.ts";
 import { deleteOldAccountActivity } from "../../store/people/account-activity.ts";

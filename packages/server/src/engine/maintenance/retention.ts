@@ -1,4 +1,4 @@
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import type { Database } from "../../store/home/database.ts";
 import { deleteExpiredKeys } from "../../store/jobs/idempotency.ts";
 import { deleteExpiredUserKeys } from "../../store/people/user-idempotency.ts";

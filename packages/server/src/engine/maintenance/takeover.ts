@@ -1,6 +1,7 @@
 import { callNameOf } from "../../core/job/call.ts";
 import type { UntimedFact } from "../../core/job/fact.ts";
 import { type Database, shortLockTimeoutMs } from "../../store/home/database.ts";
+import { everyPairJoined, partsOf } from "../../store/home/key-parts.ts";
 import {
   type CallKey,
   type FoundCall,
@@ -10,7 +11,6 @@ import {
   takeOverCalls,
 } from "../../store/jobs/job-calls.ts";
 import type { JobKey } from "../../store/jobs/jobs.ts";
-import { everyPairJoined, partsOf } from "../../store/jobs/key-parts.ts";
 import { removeDeadNode } from "../../store/jobs/nodes.ts";
 import { inHalves } from "../in-halves.ts";
 import type { Neighbourhood } from "../node/node.ts";

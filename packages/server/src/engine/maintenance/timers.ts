@@ -1,4 +1,4 @@
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import type { Database } from "../../store/home/database.ts";
 import type { JobKey, LeftOutJobs } from "../../store/jobs/jobs.ts";
 import {

@@ -1,4 +1,4 @@
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 
 /**
  * The one clock: the database's. Each heartbeat reads it; between two this node counts on by its monotonic timer, so that a step

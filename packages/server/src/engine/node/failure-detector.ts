@@ -1,4 +1,4 @@
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import type { DatabaseClock, Moment } from "./clock.ts";
 
 export interface FailureDetectorOptions {

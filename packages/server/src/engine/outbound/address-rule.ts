@@ -39,7 +39,7 @@ export class AddressRule {
     if (url.username !== "" || url.password !== "")
       return "must not hold a user or a password, because everybody who may read the workflow would see it";
     if (!isCallablePort(url.port)) return `names port ${url.port}; steps may call ports 80, 443, and 1024 and above`;
-    return this.#isRefusedHost(url.hostname) ? `leads to an address that ${refusal}` : undefined;
+    return this.#isRefusedHost(url.hostname) ? `leads to an address that ${whyRejected}` : undefined;
   }
 
   #isRefusedHost(hostname: string): boolean {
@@ -51,7 +51,7 @@ export class AddressRule {
 }
 
 /** The end of a message about an address that the rule refuses. It does not say to which address a name leads, because that may be private. */
-export const refusal =
+export const whyRejected =
   "steps may not call: it is not public. The operator of the service can allow it with STEPWELL_HTTP_STEP_ALLOWED_ADDRESSES";
 
 /** The address that a URL has as its host; undefined for a name. The platform's `URL` has already turned 0x7f.1, 2130706433 and the like into 127.0.0.1. */

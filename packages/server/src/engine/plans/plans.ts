@@ -123,7 +123,7 @@ const textsAtOnce = 50;
 
 /**
  * Estimates how much of the heap a plan takes. The factors were measured on definitions that are extreme in one respect: up to 15 bytes per character
- * of text (19 when all of it is expressions), and 75 bytes per name. Compiled patterns are kept separately (`core/schema/matcher.ts`).
+ * of text (19 when all of it is expressions), and 75 bytes per name. Compiled patterns are kept separately (`core/schema/patterns/matcher.ts`).
  */
 function bytesOf(text: string, { steps }: Definition): number {
   return bytesPerPlan + text.length * 20 + nameCountOf(steps, maxCountedNames) * 80;

@@ -1,4 +1,4 @@
-import { isInside } from "../../core/job/branch-path.ts";
+import { isInside, mainBranch } from "../../core/branch-path.ts";
 import type { BranchFolder } from "../../core/job/branch-runs.ts";
 import {
   entryPlacer,
@@ -13,7 +13,7 @@ import {
   valueIn,
   withValue,
 } from "../../core/job/history.ts";
-import { type Job, mainBranch } from "../../core/job/job-state.ts";
+import type { Job } from "../../core/job/job-state.ts";
 import { maxValuesSize, sizeOfJson } from "../../core/json/json-size.ts";
 import type { Queryable } from "../../store/home/database.ts";
 import { type HistoryCommit, readCommitsAfter, readCommitsBefore } from "../../store/jobs/job-history.ts";

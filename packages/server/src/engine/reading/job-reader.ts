@@ -13,7 +13,7 @@ import {
   withValue,
 } from "../../core/job/history.ts";
 import { awaitedEventIds, type Job } from "../../core/job/job-state.ts";
-import { unreadState } from "../../core/job/stored-state.ts";
+import { unreadState } from "../../core/job/values/stored-state.ts";
 import type { JsonObject } from "../../core/json/json.ts";
 import { maxValuesSize } from "../../core/json/json-size.ts";
 import { JsonText, type ShownValue } from "../../core/json/json-text.ts";
@@ -29,11 +29,11 @@ import {
   readStandings,
   type SmallJob,
 } from "../../store/jobs/jobs.ts";
-import type { WholeJob } from "../engine.ts";
 import { type Portion, type RunSearch, readEntries, readNewestRuns, readRuns } from "./job-history.ts";
 import { RecentForks } from "./recent-forks.ts";
 import type { JobSnapshot, RecentJobs } from "./recent-jobs.ts";
 import { TurnReads } from "./turn-reads.ts";
+import type { WholeJob } from "./whole-job.ts";
 
 export interface JobReaderOptions {
   readonly database: Pick<Database, "requests" | "reader">;

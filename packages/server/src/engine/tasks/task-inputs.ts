@@ -1,15 +1,15 @@
 import { callingStep } from "../../core/job/call.ts";
 import type { CallingStep, Job } from "../../core/job/job-state.ts";
-import { inputNumbersIn } from "../../core/job/stored-state.ts";
-import { isUnread } from "../../core/job/unread-value.ts";
+import { inputNumbersIn } from "../../core/job/values/stored-state.ts";
+import { isUnread } from "../../core/job/values/unread-value.ts";
 import { sizeOfJson } from "../../core/json/json-size.ts";
 import type { Database } from "../../store/home/database.ts";
 import { type LockedJob, readUnlockedJobs } from "../../store/jobs/jobs.ts";
 import type { TakenTask } from "../../store/jobs/tasks.ts";
-import { openValues } from "../commit/open-values.ts";
 import { inHalves } from "../in-halves.ts";
 import type { RecentJobs } from "../reading/recent-jobs.ts";
-import type { RecentValues } from "../reading/recent-values.ts";
+import { openValues } from "../values/open-values.ts";
+import type { RecentValues } from "../values/recent-values.ts";
 
 /** A task with all the data that its worker receives. */
 export interface Task extends TakenTask {

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { readUserTokenUse } from "../../management/account/user-tokens.ts";
-import { readOrganizationUse } from "../../management/organizations/organization-maximum.ts";
+import { readOrganizationUse } from "../../management/maximums/organization-maximum.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { answer, oneOf } from "../door/schemas.ts";
 

@@ -5,9 +5,9 @@ import { toTime } from "../../core/time.ts";
 import { type AuditSearch, type ListedAuditEntry, listAuditEntriesInOrder } from "../../store/audit/audit-list.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { isStillAllowed } from "../door/authorization.ts";
-import { csvLine } from "../door/csv.ts";
 import { closed, OrganizationParams, oneOf } from "../door/schemas.ts";
 import { auditFilters, auditSearchOf, renderAuditEntry } from "./audit-search.ts";
+import { csvLine } from "./csv.ts";
 
 interface ExportFormat {
   readonly mediaType: string;

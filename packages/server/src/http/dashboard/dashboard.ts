@@ -1,6 +1,6 @@
 import { ServiceError } from "../../core/service-error.ts";
+import { sendAsset } from "../door/answers/static-asset.ts";
 import type { App, ServerParts } from "../door/app.ts";
-import { sendAsset } from "../door/static-asset.ts";
 import { DashboardFiles } from "./dashboard-files.ts";
 import { pageHeaders } from "./page-headers.ts";
 

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Asset, assetOfText, etagOfContent } from "../door/static-asset.ts";
+import { type Asset, assetOfText, etagOfContent } from "../door/answers/static-asset.ts";
 
 interface Place {
   /** Prefix of every path, without a slash at the end. */

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { pageHeaders } from "../dashboard/page-headers.ts";
+import { type Asset, sendAsset } from "../door/answers/static-asset.ts";
 import type { App, ServerParts } from "../door/app.ts";
-import { type Asset, sendAsset } from "../door/static-asset.ts";
 import { html } from "../pages/html.ts";
 import { sendPage } from "../pages/page.ts";
 import { DocsFiles } from "./docs-files.ts";

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TypeBoxTypeProvider } from "@fastify/type-provider-typebox";
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from "fastify";
-import type { Authenticator, Caller } from "../../auth/authenticator.ts";
+import type { Authenticator } from "../../auth/authenticator.ts";
+import type { Caller } from "../../auth/caller.ts";
 import type { SingleSignOn } from "../../auth/external/single-sign-on.ts";
 import type { FailedAccessLimit } from "../../auth/limits/failed-access.ts";
 import type { RateLimits } from "../../auth/limits/rate-limits.ts";
@@ -18,7 +19,6 @@ import type { UsedMaximum } from "../../management/act/act.ts";
 import type { SecretBox } from "../../sealing/secret-box.ts";
 import type { Database } from "../../store/home/database.ts";
 import type { BoundsRule } from "./bounds-check.ts";
-import type { Repetition } from "./repetition.ts";
 import type { TraceContext } from "./trace-context.ts";
 import type { UserNames } from "./user-names.ts";
 
@@ -99,3 +99,14 @@ declare module "fastify" {
     readonly unaudited?: string;
   }
 }
+
+/**
+ * The effect of a request that is repeated under the same id of its call. An operation with `IdempotencyHeaders` gives the first answer again
+ * (`transactOnce`, `commitOnce`); every other POST must declare one of these, or the service does not start.
+ * - `replayed`: it gives the first answer again, but takes no Idempotency-Key: a hash of its body beside a known key would let passwords be guessed.
+ * - `renewed`: its answer shows a secret, which is not stored. A repetition revokes what the first attempt made and answers a new secret
+ *   (`transactAnew`).
+ * - `without-effect`: it changes nothing.
+ * - `not-found`: the first attempt removed the thing.
+ */
+export type Repetition = "replayed" | "renewed" | "without-effect" | "not-found";

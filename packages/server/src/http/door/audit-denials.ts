@@ -1,7 +1,7 @@
 import { createHash, hash } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import type { Logger } from "pino";
-import type { Caller } from "../../auth/authenticator.ts";
+import type { Caller } from "../../auth/caller.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import { type AuditTargetType, recordDenial } from "../../management/act/audit-trail.ts";
 import type { Database } from "../../store/home/database.ts";

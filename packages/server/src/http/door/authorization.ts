@@ -1,5 +1,6 @@
 import type { FastifyRequest, onRequestHookHandler } from "fastify";
-import type { Authenticator, Caller } from "../../auth/authenticator.ts";
+import type { Authenticator } from "../../auth/authenticator.ts";
+import type { Caller } from "../../auth/caller.ts";
 import { networkOf } from "../../auth/credentials/network.ts";
 import { organizationOfClient } from "../../auth/credentials/token-form.ts";
 import type { FailedAccessLimit } from "../../auth/limits/failed-access.ts";

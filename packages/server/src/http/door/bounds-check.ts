@@ -1,5 +1,5 @@
 import type { FastifyRequest, onRequestHookHandler } from "fastify";
-import type { Caller } from "../../auth/authenticator.ts";
+import type { Caller } from "../../auth/caller.ts";
 import {
   type Bounds,
   describeBounds,

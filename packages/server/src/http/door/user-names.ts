@@ -1,5 +1,5 @@
 import { BriefCache } from "../../auth/credentials/brief-cache.ts";
-import type { Actor } from "../../core/job/job-state.ts";
+import type { Actor } from "../../core/actor.ts";
 import type { Database } from "../../store/home/database.ts";
 import { findUsers } from "../../store/people/users.ts";
 

@@ -5,7 +5,7 @@ import type { JsonValue } from "../../core/json/json.ts";
 import { sizeOfJson } from "../../core/json/json-size.ts";
 import { once } from "../../core/once.ts";
 import { type Problem, ProblemList, pointerTo, quoted, sentence } from "../../core/problem.ts";
-import { describeFormat, formatNames, hasFormat, isFormat } from "../../core/schema/format.ts";
+import { describeFormat, formatNames, hasFormat, isFormat } from "../../core/schema/formats/format.ts";
 import { invalidPart, ServiceError } from "../../core/service-error.ts";
 
 /**

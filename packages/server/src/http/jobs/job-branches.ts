@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
+import { mainBranch } from "../../core/branch-path.ts";
 import { type BranchRun, branchRunStatuses } from "../../core/job/branch-runs.ts";
-import { mainBranch } from "../../core/job/job-state.ts";
 import { notFound } from "../../core/service-error.ts";
 import { toTime } from "../../core/time.ts";
 import { findVersionOfJob } from "../../store/jobs/job-lists.ts";

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import { type Static, Type } from "typebox";
-import { actorOf } from "../../auth/authenticator.ts";
+import { actorOf } from "../../auth/caller.ts";
 import type { Config } from "../../config.ts";
 import { didYouMean } from "../../core/closest-name.ts";
 import type { JsonObject, JsonValue } from "../../core/json/json.ts";

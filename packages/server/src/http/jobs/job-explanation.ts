@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import type { Caller } from "../../auth/authenticator.ts";
+import type { Caller } from "../../auth/caller.ts";
 import { explainJob } from "../../core/explanation/explanation.ts";
 import {
   type Circumstances,
@@ -12,7 +12,7 @@ import { callNameOf, callsOf } from "../../core/job/call.ts";
 import { awaitedEventIds, type Job } from "../../core/job/job-state.ts";
 import { notFound } from "../../core/service-error.ts";
 import { toTime } from "../../core/time.ts";
-import type { WholeJob } from "../../engine/engine.ts";
+import type { WholeJob } from "../../engine/reading/whole-job.ts";
 import { findApiToken } from "../../store/access/tokens.ts";
 import { type CallRow, countHeldCalls, findCalls } from "../../store/jobs/job-calls.ts";
 import { listNodes } from "../../store/jobs/nodes.ts";

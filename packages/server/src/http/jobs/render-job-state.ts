@@ -5,7 +5,7 @@ import { maxValuesSize, sizeOfJson } from "../../core/json/json-size.ts";
 import type { ShownValue } from "../../core/json/json-text.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import { toTime } from "../../core/time.ts";
-import type { WholeJob } from "../../engine/engine.ts";
+import type { WholeJob } from "../../engine/reading/whole-job.ts";
 import { AnyJson, oneOf, Time } from "../door/schemas.ts";
 import { firstFittingRun, StepErrorSchema } from "./render-job.ts";
 

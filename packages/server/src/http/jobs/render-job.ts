@@ -1,10 +1,12 @@
 import { type Static, Type } from "typebox";
+import type { Actor } from "../../core/actor.ts";
+import { mainBranch } from "../../core/branch-path.ts";
 import { maxShownStepRuns, type StepRun, stepRunStatuses } from "../../core/job/history.ts";
-import { type Actor, isTerminal, mainBranch, timeoutAtOf } from "../../core/job/job-state.ts";
+import { isTerminal, timeoutAtOf } from "../../core/job/job-state.ts";
 import { maxValuesSize, sizeOfJson } from "../../core/json/json-size.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import { toTime } from "../../core/time.ts";
-import type { WholeJob } from "../../engine/engine.ts";
+import type { WholeJob } from "../../engine/reading/whole-job.ts";
 import type { ChildRow } from "../../store/jobs/child-jobs.ts";
 import type { JobRow } from "../../store/jobs/job-lists.ts";
 import { ActorSchema, AnyJson, Id, oneOf, Time } from "../door/schemas.ts";

@@ -1,7 +1,7 @@
 import { networkOf } from "../../auth/credentials/network.ts";
 import { MinuteCounts } from "../../auth/limits/minute-counts.ts";
 import type { Middleware } from "../../auth/oidc/provider-parts.ts";
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { guarded } from "./guarded-endpoints.ts";
 import type { Look } from "./look.ts";
 import { showProblem } from "./problem-page.ts";

@@ -1,5 +1,5 @@
 import type { Journey } from "../../auth/external/journey.ts";
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import type { SecretBox } from "../../sealing/secret-box.ts";
 
 const purpose = "sign-in-journey";

@@ -1,4 +1,4 @@
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import type { SecretBox } from "../../sealing/secret-box.ts";
 
 /** The proof of the first step, which the second step sends again. */

@@ -1,8 +1,8 @@
 import { type Static, Type } from "typebox";
-import { summarizeDurations } from "../../core/job/duration-class.ts";
-import type { Measure } from "../../core/job/job-counts.ts";
-import type { Timestamp } from "../../core/job/job-state.ts";
+import { summarizeDurations } from "../../core/job/metrics/duration-class.ts";
+import type { Measure } from "../../core/job/metrics/job-counts.ts";
 import { ServiceError } from "../../core/service-error.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { endOfTime, parseTime, toTime } from "../../core/time.ts";
 import type { Queryable } from "../../store/home/database.ts";
 import { countRunningJobs, type MetricRange, type MetricRow, readMetric } from "../../store/jobs/metrics.ts";

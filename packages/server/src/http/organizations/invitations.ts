@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
-import type { Timestamp } from "../../core/job/job-state.ts";
 import { invalidPart, notFound } from "../../core/service-error.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { parseTime, toTime } from "../../core/time.ts";
 import { pointerToRole } from "../../management/act/grants.ts";
 import { acceptInvitation } from "../../management/membership/invitation-acceptance.ts";

@@ -1,8 +1,8 @@
 import { type Static, Type } from "typebox";
 import { maximumNames } from "../../config.ts";
 import type { UsedMaximum } from "../../management/act/act.ts";
-import { readUsedMaximums } from "../../management/organizations/maximums.ts";
-import { readStoredUse } from "../../management/organizations/stored-bytes.ts";
+import { readUsedMaximums } from "../../management/maximums/maximums.ts";
+import { readStoredUse } from "../../management/maximums/stored-bytes.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { answer, OrganizationParams, oneOf } from "../door/schemas.ts";
 

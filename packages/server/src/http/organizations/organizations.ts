@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import type { Caller } from "../../auth/authenticator.ts";
+import type { Caller } from "../../auth/caller.ts";
 import { permissionsOfRoles } from "../../auth/permissions/permissions.ts";
 import { organizationKeyPattern } from "../../core/organization-key.ts";
 import { notFound } from "../../core/service-error.ts";

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { problemsOfNewPassword } from "../../auth/passwords/password-rules.ts";
 import { sealOpenedLink } from "../../auth/passwords/sign-in-link.ts";
-import { hasFormat } from "../../core/schema/format.ts";
+import { hasFormat } from "../../core/schema/formats/format.ts";
 import { ServiceError } from "../../core/service-error.ts";
 import type { Act } from "../../management/act/act.ts";
 import {
@@ -40,120 +40,135 @@ interface Visit {
  * it could sign a browser in as somebody else.
  */
 export function invitationPage(app: App, parts: ServerParts): void {
-  const { engine, database, config, signIn, basePath, publicUrl, secrets } = parts;
-
   void app.register(async (scope: App) => {
     parseForms(scope);
     scope.setErrorHandler((error, _request, reply) => sendError(reply, error));
 
     scope.get(path, { schema: { ...schema, operationId: "ShowInvitationPage" } }, async (request, reply) =>
-      sendForms(reply, await visitOf(request), {}),
+      sendForms(parts, reply, await visitOf(parts, request), {}),
     );
 
     // The page carries out an operation of the API, and the audit trail records it under that operation's name.
     scope.post(path, { schema: { ...schema, operationId: operation } }, async (request, reply) => {
-      const visit = await visitOf(request);
+      const visit = await visitOf(parts, request);
       const fixedEmail = visit.shown.invitation.email;
       return fieldIn(request.body, "account") === "new"
-        ? await joinNew(request, reply, visit, fixedEmail ?? fieldIn(request.body, "newEmail").trim())
-        : await joinKnown(request, reply, visit, fixedEmail ?? fieldIn(request.body, "email").trim());
+        ? await joinNew(parts, request, reply, visit, fixedEmail ?? fieldIn(request.body, "newEmail").trim())
+        : await joinKnown(parts, request, reply, visit, fixedEmail ?? fieldIn(request.body, "email").trim());
     });
   });
+}
 
-  async function visitOf(request: FastifyRequest): Promise<Visit> {
-    const { code } = request.params as { readonly code: string };
-    return { code, shown: await showInvitation(database, code, engine.now()) };
+async function visitOf({ database, engine }: ServerParts, request: FastifyRequest): Promise<Visit> {
+  const { code } = request.params as { readonly code: string };
+  return { code, shown: await showInvitation(database, code, engine.now()) };
+}
+
+async function joinNew(parts: ServerParts, request: FastifyRequest, reply: FastifyReply, visit: Visit, email: string) {
+  const displayName = fieldIn(request.body, "displayName").trim();
+  const password = fieldIn(request.body, "newPassword");
+  const typed = { email, displayName };
+  const problem = problemOf(parts, request, typed, password);
+  if (problem !== undefined) return sendForms(parts, reply, visit, { ...typed, newProblem: problem });
+  const isJoined = await joinAsNewcomer(parts, visitorActOf(request), { code: visit.code, ...typed, password });
+  if (!isJoined) return sendForms(parts, reply, visit, { ...typed, newProblem: addressTaken });
+  const user = await findUserByEmail(parts.database, email);
+  return sendJoined(parts, request, reply, visit, user?.userId);
+}
+
+function problemOf(
+  { config }: ServerParts,
+  request: FastifyRequest,
+  typed: { email: string; displayName: string },
+  password: string,
+) {
+  if (typed.email.length > maxEmailLength || !hasFormat(typed.email, "email")) return "That is no e-mail address.";
+  if (!isName(typed.displayName, config.maxNameLength)) return "Give a name that people can read.";
+  if (password !== fieldIn(request.body, "repeated")) return "The two passwords are not the same.";
+  const [problem] = problemsOfNewPassword(password, typed.email, "");
+  return problem === undefined ? undefined : `The password ${problem.detail}.`;
+}
+
+async function joinKnown(
+  parts: ServerParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  visit: Visit,
+  email: string,
+) {
+  const code = fieldIn(request.body, "code").trim();
+  const result = await parts.signIn.attempt({
+    email,
+    password: fieldIn(request.body, "password"),
+    code: code === "" ? undefined : code,
+    address: addressOf(request),
+    knownDevice: undefined,
+  });
+  switch (result.outcome) {
+    case "rejected":
+      return sendForms(parts, reply, visit, {
+        email,
+        knownProblem: "The e-mail address, the password or the code is wrong.",
+      });
+    case "code-needed":
+      return sendForms(parts, reply, visit, { email, knownProblem: "Your account has a second factor: add its code." });
+    case "blocked":
+      reply.header("retry-after", String(result.retryAfterSeconds));
+      return sendForms(parts, reply, visit, {
+        email,
+        knownProblem: `Too many attempts were wrong. Try again in ${result.retryAfterSeconds} seconds.`,
+        status: errorKinds.RateLimitError.status,
+      });
+    case "accepted":
+      await acceptAs(parts, request, result.userId, visit.code);
+      return sendJoined(parts, request, reply, visit, result.userId);
   }
+}
 
-  async function joinNew(request: FastifyRequest, reply: FastifyReply, visit: Visit, email: string) {
-    const displayName = fieldIn(request.body, "displayName").trim();
-    const password = fieldIn(request.body, "newPassword");
-    const typed = { email, displayName };
-    const problem = problemOf(request, typed, password);
-    if (problem !== undefined) return sendForms(reply, visit, { ...typed, newProblem: problem });
-    const isJoined = await joinAsNewcomer(parts, visitorActOf(request), { code: visit.code, ...typed, password });
-    if (!isJoined) return sendForms(reply, visit, { ...typed, newProblem: addressTaken });
-    const user = await findUserByEmail(database, email);
-    return sendJoined(request, reply, visit, user?.userId);
-  }
+async function acceptAs(parts: ServerParts, request: FastifyRequest, userId: string, code: string): Promise<void> {
+  const [user] = await findUsers(parts.database, [userId]);
+  if (user === undefined) throw new Error("The user who signed in has no account.");
+  const actor = { type: "user", id: userId, name: user.displayName } as const;
+  await acceptInvitation(parts, { ...visitorActOf(request), actor }, code);
+}
 
-  function problemOf(request: FastifyRequest, typed: { email: string; displayName: string }, password: string) {
-    if (typed.email.length > maxEmailLength || !hasFormat(typed.email, "email")) return "That is no e-mail address.";
-    if (!isName(typed.displayName, config.maxNameLength)) return "Give a name that people can read.";
-    if (password !== fieldIn(request.body, "repeated")) return "The two passwords are not the same.";
-    const [problem] = problemsOfNewPassword(password, typed.email, "");
-    return problem === undefined ? undefined : `The password ${problem.detail}.`;
-  }
+function sendForms(
+  { basePath }: ServerParts,
+  reply: FastifyReply,
+  { code, shown }: Visit,
+  forms: InvitationForms,
+): FastifyReply {
+  const content = invitationForms(`${basePath}/invitations/${code}`, shown, forms);
+  const isWrong = forms.newProblem !== undefined || forms.knownProblem !== undefined;
+  const status = forms.status ?? (isWrong ? errorKinds.ValidationError.status : 200);
+  return sendPage(reply, { status, title: `Join ${shown.organization.displayName}`, content });
+}
 
-  async function joinKnown(request: FastifyRequest, reply: FastifyReply, visit: Visit, email: string) {
-    const code = fieldIn(request.body, "code").trim();
-    const result = await signIn.attempt({
-      email,
-      password: fieldIn(request.body, "password"),
-      code: code === "" ? undefined : code,
-      address: addressOf(request),
-      knownDevice: undefined,
-    });
-    switch (result.outcome) {
-      case "rejected":
-        return sendForms(reply, visit, {
-          email,
-          knownProblem: "The e-mail address, the password or the code is wrong.",
-        });
-      case "code-needed":
-        return sendForms(reply, visit, { email, knownProblem: "Your account has a second factor: add its code." });
-      case "blocked":
-        reply.header("retry-after", String(result.retryAfterSeconds));
-        return sendForms(reply, visit, {
-          email,
-          knownProblem: `Too many attempts were wrong. Try again in ${result.retryAfterSeconds} seconds.`,
-          status: errorKinds.RateLimitError.status,
-        });
-      case "accepted":
-        await acceptAs(request, result.userId, visit.code);
-        return sendJoined(request, reply, visit, result.userId);
-    }
-  }
-
-  async function acceptAs(request: FastifyRequest, userId: string, code: string): Promise<void> {
-    const [user] = await findUsers(database, [userId]);
-    if (user === undefined) throw new Error("The user who signed in has no account.");
-    const actor = { type: "user", id: userId, name: user.displayName } as const;
-    await acceptInvitation(parts, { ...visitorActOf(request), actor }, code);
-  }
-
-  function sendForms(reply: FastifyReply, { code, shown }: Visit, forms: InvitationForms): FastifyReply {
-    const content = invitationForms(`${basePath}/invitations/${code}`, shown, forms);
-    const isWrong = forms.newProblem !== undefined || forms.knownProblem !== undefined;
-    const status = forms.status ?? (isWrong ? errorKinds.ValidationError.status : 200);
-    return sendPage(reply, { status, title: `Join ${shown.organization.displayName}`, content });
-  }
-
-  function sendJoined(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    { shown }: Visit,
-    userId: string | undefined,
-  ): FastifyReply {
-    const { organizationId, displayName } = shown.organization;
-    const content = html`<p>You are a member of <strong>${displayName}</strong> now.</p>
+function sendJoined(
+  { engine, basePath, publicUrl, secrets }: ServerParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { shown }: Visit,
+  userId: string | undefined,
+): FastifyReply {
+  const { organizationId, displayName } = shown.organization;
+  const content = html`<p>You are a member of <strong>${displayName}</strong> now.</p>
 ${linkButton(`Open ${displayName}`, `${basePath}/app/organizations/${organizationId}`)}`;
-    if (userId !== undefined && request.headers["sec-fetch-site"] === "same-origin") {
-      const opened = sealOpenedLink(secrets, userId, engine.now());
-      reply.header("set-cookie", openedLinkHeader(basePath, publicUrl(), opened));
-    }
-    return sendPage(reply, { title: "Welcome", content });
+  if (userId !== undefined && request.headers["sec-fetch-site"] === "same-origin") {
+    const opened = sealOpenedLink(secrets, userId, engine.now());
+    reply.header("set-cookie", openedLinkHeader(basePath, publicUrl(), opened));
   }
+  return sendPage(reply, { title: "Welcome", content });
+}
 
-  /** Other errors than the visitor's go on to the handler that logs them. */
-  function sendError(reply: FastifyReply, error: unknown): FastifyReply {
-    if (!(error instanceof ServiceError)) throw error;
-    const { status } = errorKinds[error.code];
-    if (error.retryAfterSeconds !== undefined) reply.header("retry-after", String(error.retryAfterSeconds));
-    const isUnknown = error.code === "NotFoundError";
-    const content = html`<p>${isUnknown ? deadLink : error.message}</p>`;
-    return sendPage(reply, { status, title: "This invitation does not work", content });
-  }
+/** Other errors than the visitor's go on to the handler that logs them. */
+function sendError(reply: FastifyReply, error: unknown): FastifyReply {
+  if (!(error instanceof ServiceError)) throw error;
+  const { status } = errorKinds[error.code];
+  if (error.retryAfterSeconds !== undefined) reply.header("retry-after", String(error.retryAfterSeconds));
+  const isUnknown = error.code === "NotFoundError";
+  const content = html`<p>${isUnknown ? deadLink : error.message}</p>`;
+  return sendPage(reply, { status, title: "This invitation does not work", content });
 }
 
 /** The page has no signed-in caller: only the form says who acts. */

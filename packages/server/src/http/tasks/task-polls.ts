@@ -1,8 +1,8 @@
 import { Type } from "typebox";
 import { queueNamePattern } from "../../core/task-queue.ts";
+import { largeAnswer } from "../door/answers/large-answer.ts";
 import type { App, ServerParts } from "../door/app.ts";
 import { isStillAllowed, requireStillAllowed } from "../door/authorization.ts";
-import { largeAnswer } from "../door/large-answer.ts";
 import { closed, nameSchema } from "../door/schemas.ts";
 import { deadlineIn, waitSecondsSchema, whenGone } from "../door/waiting.ts";
 import { renderTask, TaskSchema } from "./render-task.ts";

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
 import type { Config } from "../../config.ts";
-import type { Timestamp } from "../../core/job/job-state.ts";
 import { notFound } from "../../core/service-error.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { parseTime } from "../../core/time.ts";
 import { createApiToken, etagOfToken, revokeApiToken, updateApiToken } from "../../management/tokens/api-tokens.ts";
 import { defaultTokenDays } from "../../management/tokens/expiry.ts";

@@ -1,8 +1,8 @@
-import type { Caller } from "../../auth/authenticator.ts";
+import type { Caller } from "../../auth/caller.ts";
 import { freshSignInSeconds } from "../../auth/external/journey.ts";
 import type { PasswordSignIn } from "../../auth/passwords/password-sign-in.ts";
-import type { Timestamp } from "../../core/job/job-state.ts";
 import { ServiceError } from "../../core/service-error.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { findCredentials } from "../../store/people/user-credentials.ts";
 import type { CallerAct, ManagementParts } from "../act/act.ts";
 

@@ -1,9 +1,9 @@
 import { recordAccountActivity } from "../../auth/account-activity.ts";
 import { normalizePassword, problemsOfNewPassword } from "../../auth/passwords/password-rules.ts";
 import type { PasswordSignIn } from "../../auth/passwords/password-sign-in.ts";
-import type { Timestamp } from "../../core/job/job-state.ts";
 import type { Problem } from "../../core/problem.ts";
 import { invalidPart, ServiceError } from "../../core/service-error.ts";
+import type { Timestamp } from "../../core/time.ts";
 import type { Transaction } from "../../store/home/database.ts";
 import { endPasswordLink } from "../../store/people/password-links.ts";
 import {

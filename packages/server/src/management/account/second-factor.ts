@@ -1,5 +1,5 @@
 import { recordAccountActivity } from "../../auth/account-activity.ts";
-import type { ConfirmedUser } from "../../auth/credentials/credential-check.ts";
+import type { ConfirmedUser } from "../../auth/passwords/credential-check.ts";
 import type { PasswordSignIn } from "../../auth/passwords/password-sign-in.ts";
 import { createRecoveryCodes, createSecondFactor, stepOfCode } from "../../auth/passwords/second-factor.ts";
 import { ServiceError } from "../../core/service-error.ts";

@@ -2,8 +2,8 @@ import { recordAccountActivity } from "../../auth/account-activity.ts";
 import { requireLasting } from "../../auth/credentials/lasting-credential.ts";
 import { createToken } from "../../auth/credentials/token-form.ts";
 import { settings } from "../../config.ts";
-import type { Timestamp } from "../../core/job/job-state.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
+import type { Timestamp } from "../../core/time.ts";
 import type { Queryable, Transaction } from "../../store/home/database.ts";
 import { holdCredentials } from "../../store/people/user-credentials.ts";
 import {

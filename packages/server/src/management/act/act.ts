@@ -1,8 +1,9 @@
-import type { Authenticator, Caller } from "../../auth/authenticator.ts";
+import type { Authenticator } from "../../auth/authenticator.ts";
+import type { Caller } from "../../auth/caller.ts";
 import type { DeclaredPermission } from "../../auth/permissions/permissions.ts";
 import type { RequestSource } from "../../auth/request-source.ts";
 import type { Config, MaximumName } from "../../config.ts";
-import type { Actor } from "../../core/job/job-state.ts";
+import type { Actor } from "../../core/actor.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Database } from "../../store/home/database.ts";
 import type { Precondition } from "./precondition.ts";

@@ -1,4 +1,4 @@
-import { actorOf } from "../../auth/authenticator.ts";
+import { actorOf } from "../../auth/caller.ts";
 import { requireCurrentSecret, requireLasting } from "../../auth/credentials/lasting-credential.ts";
 import { permissionsOfActor } from "../../auth/permissions/actor-permissions.ts";
 import type { PermissionSet } from "../../auth/permissions/permissions.ts";

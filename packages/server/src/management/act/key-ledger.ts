@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { Timestamp } from "../../core/job/job-state.ts";
 import type { JsonObject } from "../../core/json/json.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { replay } from "../../engine/commit/replay.ts";
 import type { Transaction } from "../../store/home/database.ts";
 import { claimKeys, storeAnswers } from "../../store/jobs/idempotency.ts";

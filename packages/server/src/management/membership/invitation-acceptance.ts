@@ -1,8 +1,8 @@
 import { hashToken, parseInvitationCode } from "../../auth/credentials/token-form.ts";
 import { permissionsOfActor } from "../../auth/permissions/actor-permissions.ts";
 import { lookUpRoles } from "../../auth/permissions/roles.ts";
-import type { Timestamp } from "../../core/job/job-state.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
+import type { Timestamp } from "../../core/time.ts";
 import {
   acceptInvitation as acceptInvitationRow,
   findInvitationByLink,
@@ -15,7 +15,7 @@ import { findUsers, type User } from "../../store/people/users.ts";
 import type { Act, CallerAct, ManagementParts, RevokingParts } from "../act/act.ts";
 import { recordAudit } from "../act/audit-trail.ts";
 import { transactOnce } from "../act/repetition.ts";
-import { requireRoom } from "../organizations/maximums.ts";
+import { requireRoom } from "../maximums/maximums.ts";
 
 export type AcceptedInvitation = { readonly organizationId: string; readonly roles: string[] };
 

@@ -8,7 +8,7 @@ import { findProvidedMember, type ProvidedMember, updateProvidedMember } from ".
 import type { Queryable, Transaction } from "../../store/home/database.ts";
 import type { Act, ManagementParts } from "../act/act.ts";
 import { recordAudit } from "../act/audit-trail.ts";
-import { hasRoom } from "../organizations/maximums.ts";
+import { hasRoom } from "../maximums/maximums.ts";
 import { isLastOwner } from "./last-owner.ts";
 import { type HeldRoles, hasSameRoles, rolesAfter, withOwner } from "./member-roles.ts";
 

@@ -1,7 +1,7 @@
-import { actorOf } from "../../auth/authenticator.ts";
+import { actorOf } from "../../auth/caller.ts";
 import { createInvitationCode } from "../../auth/credentials/token-form.ts";
-import type { Timestamp } from "../../core/job/job-state.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { toTime } from "../../core/time.ts";
 import {
   findInvitation,
@@ -14,8 +14,8 @@ import type { Act, CallerAct, Clock, ManagementParts } from "../act/act.ts";
 import { recordAudit } from "../act/audit-trail.ts";
 import { lockGrantsFor, requireGrantableRoles } from "../act/grants.ts";
 import { transactAnew } from "../act/repetition.ts";
+import { requireRoom } from "../maximums/maximums.ts";
 import { endOfCaller, expiryWithin } from "../tokens/expiry.ts";
-import { requireRoom } from "./maximums.ts";
 
 export interface InvitationRequest {
   readonly organizationId: string;

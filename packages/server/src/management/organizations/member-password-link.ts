@@ -1,5 +1,5 @@
 import { recordAccountActivity } from "../../auth/account-activity.ts";
-import { actorOf } from "../../auth/authenticator.ts";
+import { actorOf } from "../../auth/caller.ts";
 import { type IssuedPasswordLink, issuePasswordLink } from "../../auth/passwords/password-link.ts";
 import { organizationIdsOf } from "../../auth/permissions/own-organizations.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";

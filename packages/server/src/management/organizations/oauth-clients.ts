@@ -20,7 +20,7 @@ import type { Act, CallerAct, ManagementParts } from "../act/act.ts";
 import { type AuditNote, recordAudit } from "../act/audit-trail.ts";
 import { lockGrantsFor } from "../act/grants.ts";
 import { transactOnce } from "../act/repetition.ts";
-import { requireRoom } from "./maximums.ts";
+import { requireRoom } from "../maximums/maximums.ts";
 
 export interface OAuthClientFields {
   readonly name: string;

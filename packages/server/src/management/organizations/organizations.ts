@@ -1,6 +1,6 @@
 import { requireOwnSecondFactor } from "../../auth/permissions/second-factor-demand.ts";
-import type { Timestamp } from "../../core/job/job-state.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { insertMember } from "../../store/access/members.ts";
 import { deleteOAuthOrigins } from "../../store/access/oauth-clients.ts";
 import { deleteOrganizationKey, setOrganizationCreator } from "../../store/access/organization-keys.ts";
@@ -20,8 +20,8 @@ import { changesOf, recordAudit } from "../act/audit-trail.ts";
 import { lockGrantsFor } from "../act/grants.ts";
 import { etagOf, requireUnchanged } from "../act/precondition.ts";
 import { transactOnce } from "../act/repetition.ts";
+import { requireOrganizationRoom } from "../maximums/organization-maximum.ts";
 import { claimKey, type KeyedOrganization } from "./organization-key.ts";
-import { requireOrganizationRoom } from "./organization-maximum.ts";
 
 export interface OrganizationNames {
   readonly name: string;

@@ -16,7 +16,7 @@ import { changesOf, recordAudit } from "../act/audit-trail.ts";
 import { lockGrantsFor } from "../act/grants.ts";
 import { etagOf, requireUnchanged } from "../act/precondition.ts";
 import { transactOnce } from "../act/repetition.ts";
-import { requireRoom } from "./maximums.ts";
+import { requireRoom } from "../maximums/maximums.ts";
 import { renamed, renameWhereGiven, requireFreeName } from "./role-names.ts";
 
 export interface RoleFields {

@@ -1,4 +1,4 @@
-import { actorOf } from "../../auth/authenticator.ts";
+import { actorOf } from "../../auth/caller.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { setQueuePaused } from "../../store/jobs/task-queues.ts";
 import type { QueueKey } from "../../store/jobs/tasks.ts";

@@ -1,10 +1,10 @@
-import { actorOf } from "../../auth/authenticator.ts";
+import { actorOf } from "../../auth/caller.ts";
 import { createToken } from "../../auth/credentials/token-form.ts";
 import { requireAll } from "../../auth/permissions/required.ts";
 import { boundsOf } from "../../auth/permissions/token-bounds.ts";
-import type { Timestamp } from "../../core/job/job-state.ts";
 import { type JsonObject, type JsonValue, jsonEquals } from "../../core/json/json.ts";
 import { notFound } from "../../core/service-error.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { toTime } from "../../core/time.ts";
 import {
   type ApiToken,
@@ -20,7 +20,7 @@ import { changesOf, recordAudit } from "../act/audit-trail.ts";
 import { lockGrantsFor } from "../act/grants.ts";
 import { etagOf, requireUnchanged } from "../act/precondition.ts";
 import { transactAnew } from "../act/repetition.ts";
-import { requireRoom } from "../organizations/maximums.ts";
+import { requireRoom } from "../maximums/maximums.ts";
 import { type NamedBounds, nameBounds, readBoundTo, requireFitting, unbound } from "./bound-to.ts";
 import {
   endOfCaller,

@@ -1,6 +1,6 @@
-import type { Caller } from "../../auth/authenticator.ts";
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Caller } from "../../auth/caller.ts";
 import { ServiceError } from "../../core/service-error.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { toTime } from "../../core/time.ts";
 import { findApiToken } from "../../store/access/tokens.ts";
 import type { Queryable } from "../../store/home/database.ts";

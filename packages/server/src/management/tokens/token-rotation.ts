@@ -1,8 +1,8 @@
 import { requireCurrentSecret } from "../../auth/credentials/lasting-credential.ts";
 import { createToken } from "../../auth/credentials/token-form.ts";
 import { requireAll } from "../../auth/permissions/required.ts";
-import type { Timestamp } from "../../core/job/job-state.ts";
 import { notFound } from "../../core/service-error.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { toTime } from "../../core/time.ts";
 import {
   type ApiToken,

@@ -1,6 +1,6 @@
-import { actorOf } from "../../auth/authenticator.ts";
-import type { Timestamp } from "../../core/job/job-state.ts";
+import { actorOf } from "../../auth/caller.ts";
 import { notFound } from "../../core/service-error.ts";
+import type { Timestamp } from "../../core/time.ts";
 import type { Transaction } from "../../store/home/database.ts";
 import { deleteTag as deleteTagRow, findTag, insertTagChange, setTag, type Tag } from "../../store/workflows/tags.ts";
 import { findVersionNumber } from "../../store/workflows/versions.ts";
@@ -9,7 +9,7 @@ import type { CallerAct, ManagementParts } from "../act/act.ts";
 import { recordAudit } from "../act/audit-trail.ts";
 import { etagOf, requireUnchanged } from "../act/precondition.ts";
 import { transactOnce } from "../act/repetition.ts";
-import { requireRoom } from "../organizations/maximums.ts";
+import { requireRoom } from "../maximums/maximums.ts";
 
 export interface TagKey extends WorkflowKey {
   readonly tag: string;

@@ -1,4 +1,4 @@
-import { actorOf } from "../../auth/authenticator.ts";
+import { actorOf } from "../../auth/caller.ts";
 import { currentLanguage } from "../../core/definition/language.ts";
 import { describePlace, type PlacedProblem } from "../../core/definition/placed-problem.ts";
 import { isSameJson } from "../../core/json/json.ts";
@@ -10,8 +10,8 @@ import { lockWorkflow, type WorkflowKey } from "../../store/workflows/workflows.
 import type { CallerAct, ManagementParts } from "../act/act.ts";
 import { recordAudit } from "../act/audit-trail.ts";
 import { transactOnce } from "../act/repetition.ts";
-import { requireRoom } from "../organizations/maximums.ts";
-import { noteStoredBytes, requireStoreRoom } from "../organizations/stored-bytes.ts";
+import { requireRoom } from "../maximums/maximums.ts";
+import { noteStoredBytes, requireStoreRoom } from "../maximums/stored-bytes.ts";
 
 export interface NewVersion {
   readonly definition: string;

@@ -1,4 +1,4 @@
-import { actorOf } from "../../auth/authenticator.ts";
+import { actorOf } from "../../auth/caller.ts";
 import { notFound, ServiceError } from "../../core/service-error.ts";
 import {
   countWorkflows,
@@ -10,7 +10,7 @@ import type { Act, CallerAct, ManagementParts } from "../act/act.ts";
 import { recordAudit } from "../act/audit-trail.ts";
 import { lockGrants } from "../act/grants.ts";
 import { transactOnce } from "../act/repetition.ts";
-import { requireRoom } from "../organizations/maximums.ts";
+import { requireRoom } from "../maximums/maximums.ts";
 
 export interface NewWorkflow {
   readonly workflowId: string;

@@ -1,6 +1,7 @@
-import type { Actor, Timestamp } from "../../core/job/job-state.ts";
+import type { Actor } from "../../core/actor.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { type Database, type Queryable, statement, type Transaction } from "../home/database.ts";
-import { askInParts } from "../jobs/key-parts.ts";
+import { askInParts } from "../home/key-parts.ts";
 import type { RenamedRole } from "./members.ts";
 
 export interface Invitation {

@@ -1,4 +1,5 @@
-import type { Actor, Timestamp } from "../../core/job/job-state.ts";
+import type { Actor } from "../../core/actor.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
 
 /** A browser application that an organization lets its members sign in to. */

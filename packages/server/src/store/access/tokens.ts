@@ -1,6 +1,8 @@
-import type { Actor, Timestamp } from "../../core/job/job-state.ts";
+import type { Actor } from "../../core/actor.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { type Queryable, statement } from "../home/database.ts";
-import { askInParts, everyPairJoined } from "../jobs/key-parts.ts";
+import { askInParts, everyPairJoined } from "../home/key-parts.ts";
+import type { TokenUse } from "../people/token-use.ts";
 
 /** The restrictions of a token in addition to its permissions. Null means that there is no such restriction. */
 export interface BoundTo {
@@ -332,13 +334,6 @@ const revokeApiTokenRows = statement<TokenHashes>(
    WHERE organization_id = $1 AND token_id = ANY($2::uuid[]) AND revoked_at IS NULL
    RETURNING token_hash AS "tokenHash", previous_token_hash AS "previousTokenHash"`,
 );
-
-export interface TokenUse {
-  /** The organization or the user to which the token belongs. */
-  readonly ownerId: string;
-  readonly tokenId: string;
-  readonly usedAt: Timestamp;
-}
 
 export async function touchApiTokens(db: Queryable, uses: readonly TokenUse[]): Promise<void> {
   const keyed = uses.map((use) => ({ ...use, organizationId: use.ownerId }));

@@ -1,8 +1,9 @@
-import type { Actor, Timestamp } from "../../core/job/job-state.ts";
+import type { Actor } from "../../core/actor.ts";
 import type { JsonObject } from "../../core/json/json.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { statement, type Transaction } from "../home/database.ts";
+import { organizationsOf } from "../home/key-parts.ts";
 import { requireAllWritten, type Written } from "../home/written.ts";
-import { organizationsOf } from "../jobs/key-parts.ts";
 
 export type AuditOutcome = "accepted" | "denied";
 

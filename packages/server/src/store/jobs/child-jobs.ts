@@ -1,7 +1,8 @@
-import type { JobStatus, ParentStep, Timestamp } from "../../core/job/job-state.ts";
+import type { JobStatus, ParentStep } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
+import { askInParts, askTogether, everyPair, organizationsOf } from "../home/key-parts.ts";
 import type { JobKey } from "./jobs.ts";
-import { askInParts, askTogether, everyPair, organizationsOf } from "./key-parts.ts";
 
 /** A root with jobs below it; it has no parent itself. */
 export interface RootKey {

@@ -1,10 +1,11 @@
+import type { Actor } from "../../core/actor.ts";
 import type { EventChange } from "../../core/job/fact.ts";
-import type { Actor, Timestamp } from "../../core/job/job-state.ts";
 import type { JsonValue } from "../../core/json/json.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { type Queryable, type Statement, statement, type Transaction } from "../home/database.ts";
+import { askTogether, eachAlone, everyPairJoined, organizationsOf } from "../home/key-parts.ts";
 import { requireAllWritten, type Written } from "../home/written.ts";
 import { type JobKey, keyArrays } from "./jobs.ts";
-import { askTogether, eachAlone, everyPairJoined, organizationsOf } from "./key-parts.ts";
 import { TooMuchAtOnceError } from "./large-contents.ts";
 
 /** Writes the changes that one commit makes to the events of its jobs. */

@@ -1,8 +1,8 @@
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { statement, type Transaction } from "../home/database.ts";
+import { askTogether, everyPairJoined } from "../home/key-parts.ts";
 import { type CallKey, callArrays, changedCallColumns, isWantedCall, wantedCalls } from "./job-calls.ts";
 import { keyArrays } from "./jobs.ts";
-import { askTogether, everyPairJoined } from "./key-parts.ts";
 
 export interface LockedCalls {
   readonly locked: readonly CallKey[];

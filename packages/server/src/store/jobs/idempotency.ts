@@ -1,8 +1,8 @@
-import type { Timestamp } from "../../core/job/job-state.ts";
 import type { JsonValue } from "../../core/json/json.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { type Database, statement, type Transaction } from "../home/database.ts";
+import { askInParts, askTogether, everyPairJoined, organizationsOf } from "../home/key-parts.ts";
 import { requireAllWritten } from "../home/written.ts";
-import { askInParts, askTogether, everyPairJoined, organizationsOf } from "./key-parts.ts";
 
 export interface KeyClaim {
   readonly organizationId: string;

@@ -1,12 +1,12 @@
 import type { CallName } from "../../core/job/call.ts";
 import type { Task } from "../../core/job/fact.ts";
-import type { Timestamp } from "../../core/job/job-state.ts";
 import type { JsonValue } from "../../core/json/json.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
+import { askInParts, askTogether, everyPair, everyPairJoined, organizationsOf } from "../home/key-parts.ts";
 import { requireAllWritten } from "../home/written.ts";
 import type { VersionKey } from "../workflows/versions.ts";
 import { type JobKey, keyArrays, type LeftOutJobs } from "./jobs.ts";
-import { askInParts, askTogether, everyPair, everyPairJoined, organizationsOf } from "./key-parts.ts";
 
 /** Names one call of one job. */
 export interface CallKey extends JobKey, CallName {}

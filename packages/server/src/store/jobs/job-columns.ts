@@ -1,5 +1,6 @@
-import type { Job, Timestamp } from "../../core/job/job-state.ts";
-import type { StoredState } from "../../core/job/stored-state.ts";
+import type { Job } from "../../core/job/job-state.ts";
+import type { StoredState } from "../../core/job/values/stored-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 
 /*
  * Every column of a job, once: its type is in one of these three lists, and its value in `fixedPartOf` or `updatedPartOf`. The statements that write

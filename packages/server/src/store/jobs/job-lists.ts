@@ -1,4 +1,5 @@
-import type { JobError, JobStatus, Timestamp } from "../../core/job/job-state.ts";
+import type { JobError, JobStatus } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { type Queryable, type Reader, statement } from "../home/database.ts";
 import { type PlainJob, plainJobColumns, wholeState } from "./job-columns.ts";
 import type { JobKey } from "./jobs.ts";

@@ -1,8 +1,8 @@
 import type { ChildOutcome } from "../../core/job/fact.ts";
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
+import { askInParts, everyPairJoined, type Grouped, organizationsOf } from "../home/key-parts.ts";
 import type { JobKey } from "./jobs.ts";
-import { askInParts, everyPairJoined, type Grouped, organizationsOf } from "./key-parts.ts";
 
 /** A notice that one job owes another. `branch`, `step`, `visit` and `epoch` name the call of the parent that it is about. */
 export interface JobNotice extends JobKey {

@@ -1,8 +1,8 @@
-import type { NewValue } from "../../core/job/value-book.ts";
+import type { NewValue } from "../../core/job/values/value-book.ts";
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
+import { askInParts, eachAlone, organizationsOf } from "../home/key-parts.ts";
 import { requireAllWritten } from "../home/written.ts";
 import type { JobKey } from "./jobs.ts";
-import { askInParts, eachAlone, organizationsOf } from "./key-parts.ts";
 
 /** Writes the values that one commit adds to its jobs. */
 export async function insertValues(

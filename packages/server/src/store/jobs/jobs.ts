@@ -1,8 +1,18 @@
 import type { HistoryEntry } from "../../core/job/history.ts";
-import type { Job, JobStatus, Timestamp } from "../../core/job/job-state.ts";
-import type { StoredState } from "../../core/job/stored-state.ts";
+import type { Job, JobStatus } from "../../core/job/job-state.ts";
+import type { StoredState } from "../../core/job/values/stored-state.ts";
 import type { JsonObject } from "../../core/json/json.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { type Database, isUniqueViolation, type Queryable, statement, type Transaction } from "../home/database.ts";
+import {
+  askInParts,
+  askTogether,
+  eachAlone,
+  everyPairJoined,
+  type Grouped,
+  keyColumns,
+  organizationsOf,
+} from "../home/key-parts.ts";
 import { requireAllWritten, type Written } from "../home/written.ts";
 import {
   assignmentsOf,
@@ -17,24 +27,12 @@ import {
   writtenColumns,
   writtenPartOf,
 } from "./job-columns.ts";
-import {
-  askInParts,
-  askTogether,
-  eachAlone,
-  everyPairJoined,
-  type Grouped,
-  isWantedJob,
-  type JobKey,
-  jobIdOf,
-  keyColumns,
-  organizationsOf,
-  wantedJobs,
-} from "./key-parts.ts";
+import { isWantedJob, type JobKey, jobIdOf, wantedJobs } from "./job-key.ts";
 import { readStates } from "./large-contents.ts";
 import { mostBytes } from "./most-bytes.ts";
 
 export type { WrittenJob } from "./job-columns.ts";
-export type { JobKey } from "./key-parts.ts";
+export type { JobKey } from "./job-key.ts";
 
 /** Jobs that a search leaves out. */
 export interface LeftOutJobs {

@@ -1,17 +1,9 @@
-import type { StoredState } from "../../core/job/stored-state.ts";
+import type { StoredState } from "../../core/job/values/stored-state.ts";
 import type { JsonObject } from "../../core/json/json.ts";
 import { type Statement, statement, type Transaction } from "../home/database.ts";
+import { askInParts, eachAlone, type Grouped, keyColumns } from "../home/key-parts.ts";
 import { wholeState } from "./job-columns.ts";
-import {
-  askInParts,
-  eachAlone,
-  type Grouped,
-  isWantedJob,
-  type JobKey,
-  jobIdOf,
-  keyColumns,
-  wantedJobs,
-} from "./key-parts.ts";
+import { isWantedJob, type JobKey, jobIdOf, wantedJobs } from "./job-key.ts";
 
 /** Reads the inputs of these jobs, by job id, up to `maxBytes` together. Throws `TooMuchAtOnceError` for several jobs with more. */
 export async function readInputs(

@@ -1,4 +1,4 @@
-import type { MetricChange, MetricRollup } from "../../core/job/metric-change.ts";
+import type { MetricChange, MetricRollup } from "../../core/job/metrics/metric-change.ts";
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
 import { requireAllWritten, type Written } from "../home/written.ts";
 

@@ -1,6 +1,6 @@
-import type { DurationCount } from "../../core/job/duration-class.ts";
-import type { Measure } from "../../core/job/job-counts.ts";
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { DurationCount } from "../../core/job/metrics/duration-class.ts";
+import type { Measure } from "../../core/job/metrics/job-counts.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { type Queryable, statement } from "../home/database.ts";
 import { changeColumns } from "./metric-rollups.ts";
 
@@ -46,7 +46,7 @@ interface ArraysOfBucket {
   readonly maximaMs: readonly number[];
 }
 
-/** The workflow id of the rows with the sums over all workflows (`rollUp` of `core/job/metric-change.ts`). */
+/** The workflow id of the rows with the sums over all workflows (`rollUp` of `core/job/metrics/metric-change.ts`). */
 const allWorkflows = "ARRAY['00000000-0000-0000-0000-000000000000']::uuid[]";
 
 /** Each bucket is one row: with one row per class, the driver took four times as long as the store for a month in hours. */

@@ -1,4 +1,4 @@
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { type Queryable, statement } from "../home/database.ts";
 
 /** Renews this node's heartbeat and returns the database's time, by which the node sets its clock. */

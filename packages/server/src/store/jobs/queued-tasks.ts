@@ -1,5 +1,5 @@
-import type { Timestamp } from "../../core/job/job-state.ts";
 import type { JsonValue } from "../../core/json/json.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { type Queryable, statement } from "../home/database.ts";
 import type { CallKey } from "./job-calls.ts";
 import { isWaiting } from "./job-calls.ts";

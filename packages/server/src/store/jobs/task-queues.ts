@@ -1,7 +1,8 @@
-import type { Actor, Timestamp } from "../../core/job/job-state.ts";
+import type { Actor } from "../../core/actor.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
+import { askInParts, everyPairJoined, type Grouped, organizationsOf } from "../home/key-parts.ts";
 import { isWaiting } from "./job-calls.ts";
-import { askInParts, everyPairJoined, type Grouped, organizationsOf } from "./key-parts.ts";
 import type { QueueKey } from "./tasks.ts";
 import { waitingLines } from "./waiting-lines.ts";
 

@@ -1,10 +1,10 @@
-import type { Timestamp } from "../../core/job/job-state.ts";
 import type { JsonValue } from "../../core/json/json.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { type Queryable, statement } from "../home/database.ts";
+import { askInParts, eachAlone, everyPairJoined, type Grouped, organizationsOf } from "../home/key-parts.ts";
 import type { VersionKey } from "../workflows/versions.ts";
 import { type CallKey, callArrays, callColumns, isWaiting, isWantedCall, wantedCalls } from "./job-calls.ts";
 import type { LeftOutJobs } from "./jobs.ts";
-import { askInParts, eachAlone, everyPairJoined, type Grouped, organizationsOf } from "./key-parts.ts";
 
 /** A queue of tasks of one organization. */
 export interface QueueKey {

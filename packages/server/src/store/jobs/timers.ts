@@ -1,4 +1,4 @@
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { type Queryable, statement } from "../home/database.ts";
 import type { VersionKey } from "../workflows/versions.ts";
 import type { JobKey, LeftOutJobs } from "./jobs.ts";

@@ -1,6 +1,6 @@
 import type { StepRunKey } from "../../core/job/history.ts";
-import type { CountedEntry, JobEnd } from "../../core/job/job-counts.ts";
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { CountedEntry, JobEnd } from "../../core/job/metrics/job-counts.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
 import { mostBytes } from "./most-bytes.ts";
 

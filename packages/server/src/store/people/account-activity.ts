@@ -1,4 +1,4 @@
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { type Queryable, statement } from "../home/database.ts";
 
 /** The actions in the history of an account. The names are in the past tense, because each is a fact. */

@@ -1,4 +1,4 @@
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { type Queryable, statement } from "../home/database.ts";
 
 /** A record of the OpenID provider. Names are hashes and the payload is sealed, so a reader of the table cannot use any of it. */

@@ -1,4 +1,4 @@
-import type { Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
 
 /** Stores new recovery codes, and ends the earlier ones. */

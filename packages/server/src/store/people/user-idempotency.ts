@@ -1,5 +1,5 @@
-import type { Timestamp } from "../../core/job/job-state.ts";
 import type { JsonValue } from "../../core/json/json.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
 import type { ClaimedKey, KeyClaim } from "../jobs/idempotency.ts";
 

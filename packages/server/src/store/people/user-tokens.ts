@@ -1,6 +1,6 @@
-import type { Timestamp } from "../../core/job/job-state.ts";
-import type { TokenUse } from "../access/tokens.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { type Queryable, statement } from "../home/database.ts";
+import type { TokenUse } from "./token-use.ts";
 
 export interface UserToken {
   readonly userId: string;

@@ -1,7 +1,8 @@
+import type { Actor } from "../../core/actor.ts";
 import type { Language } from "../../core/definition/language.ts";
-import type { Actor, Timestamp } from "../../core/job/job-state.ts";
+import type { Timestamp } from "../../core/time.ts";
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
-import { askInParts, askTogether, everyPairJoined } from "../jobs/key-parts.ts";
+import { askInParts, askTogether, everyPairJoined } from "../home/key-parts.ts";
 import type { WorkflowKey } from "./workflows.ts";
 
 export interface VersionKey {

@@ -1,4 +1,4 @@
-import { expectCpuBelow } from "@stepwell/testing/cpu-bound.ts";
+import { expectCpuBelow } from "@stepwell/testing/time/cpu-bound.ts";
 import { describe, expect, test } from "vitest";
 import { Budget, defaultLimits, evaluate } from "../../../src/core/expression/expression.ts";
 import type { JsonValue } from "../../../src/core/json/json.ts";

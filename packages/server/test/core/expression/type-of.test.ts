@@ -1,4 +1,4 @@
-import { expectCpuBelow } from "@stepwell/testing/cpu-bound.ts";
+import { expectCpuBelow } from "@stepwell/testing/time/cpu-bound.ts";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
@@ -14,7 +14,7 @@ import {
 } from "../../../src/core/expression/expression.ts";
 import { childrenOf, type Node } from "../../../src/core/expression/tree.ts";
 import type { JsonObject, JsonValue } from "../../../src/core/json/json.ts";
-import { compareSchemas } from "../../../src/core/schema/compare.ts";
+import { compareSchemas } from "../../../src/core/schema/compare/compare.ts";
 import { anything, nothing } from "../../../src/core/schema/node.ts";
 import { checkValue, type Schema } from "../../../src/core/schema/schema.ts";
 import { jsonValues, schemaOf } from "../schema-arbitraries.ts";

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { maxInlineBytes } from "../../../src/core/job/value-book.ts";
+import { maxInlineBytes } from "../../../src/core/job/values/value-book.ts";
 import type { JsonObject, JsonValue } from "../../../src/core/json/json.ts";
 import type { Plan } from "../../../src/core/plan/plan.ts";
 import {

@@ -1,7 +1,8 @@
+import { levelOf, mainBranch, parentOf, pathsOf } from "../../../src/core/branch-path.ts";
 import type { Resolvable } from "../../../src/core/definition/config-template.ts";
 import { type Delay, delayEnd } from "../../../src/core/definition/delay.ts";
 import type { ChildTerms, TaskTerms, WaitRule } from "../../../src/core/definition/executor-kind.ts";
-import { handlerOf } from "../../../src/core/definition/failure-handlers.ts";
+import { handlerOf } from "../../../src/core/definition/failures/failure-handlers.ts";
 import { isChoice } from "../../../src/core/definition/transition.ts";
 import {
   Budget,
@@ -10,17 +11,17 @@ import {
   type Scope,
   type Template,
 } from "../../../src/core/expression/expression.ts";
-import { levelOf, parentOf, pathsOf } from "../../../src/core/job/branch-path.ts";
 import { childIdOf } from "../../../src/core/job/child-job.ts";
 import { choose } from "../../../src/core/job/expressions.ts";
 import type { Change, EventChange, Fact } from "../../../src/core/job/fact.ts";
 import type { Entry } from "../../../src/core/job/history.ts";
-import { mainBranch, type StepError, type Timestamp, type WaitVisit } from "../../../src/core/job/job-state.ts";
-import { waitOutput } from "../../../src/core/job/wait-output.ts";
+import type { StepError, WaitVisit } from "../../../src/core/job/job-state.ts";
+import { waitOutput } from "../../../src/core/job/waits/wait-output.ts";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../src/core/json/json.ts";
 import { getOwn } from "../../../src/core/json/record.ts";
 import { type ForkPlanStep, isFork, isWait, type Plan, type PlanStep } from "../../../src/core/plan/plan.ts";
 import { checkValue, type Schema } from "../../../src/core/schema/schema.ts";
+import type { Timestamp } from "../../../src/core/time.ts";
 import { toTime } from "../../../src/core/time.ts";
 import { identity } from "../jobs.ts";
 import { isEqual, limits, startedAt } from "./runs.ts";

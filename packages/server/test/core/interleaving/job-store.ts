@@ -1,16 +1,17 @@
 import { type BranchResult, type BranchResults, noResults } from "../../../src/core/job/branch-result.ts";
-import { type EventPayload, holdsPayloads, payloadsToRead } from "../../../src/core/job/event-payloads.ts";
+import { type EventPayload, holdsPayloads, payloadsToRead } from "../../../src/core/job/events/event-payloads.ts";
 import type { EventChange, UntimedFact } from "../../../src/core/job/fact.ts";
 import { type Entry, type HistoryEntry, plainEntries, withValue } from "../../../src/core/job/history.ts";
-import type { Job, JobState, Timestamp } from "../../../src/core/job/job-state.ts";
+import type { Job, JobState } from "../../../src/core/job/job-state.ts";
 import { branchesLookedInto } from "../../../src/core/job/looks-into-values.ts";
-import { type OpenedJob, openJob, type StoredJob } from "../../../src/core/job/opened-job.ts";
 import { resultsToRead } from "../../../src/core/job/result-rows.ts";
-import { numbersIn, unreadState, withPlaces } from "../../../src/core/job/stored-state.ts";
-import type { ValueBook } from "../../../src/core/job/value-book.ts";
+import { type OpenedJob, openJob, type StoredJob } from "../../../src/core/job/values/opened-job.ts";
+import { numbersIn, unreadState, withPlaces } from "../../../src/core/job/values/stored-state.ts";
+import type { ValueBook } from "../../../src/core/job/values/value-book.ts";
 import type { JsonObject, JsonValue } from "../../../src/core/json/json.ts";
 import { getOwn } from "../../../src/core/json/record.ts";
 import type { Plan } from "../../../src/core/plan/plan.ts";
+import type { Timestamp } from "../../../src/core/time.ts";
 
 /** The rows of one job. Everything in them goes through JSON text, so that only written data survives a commit. */
 export class JobStore {

@@ -1,24 +1,18 @@
 import { isDeepStrictEqual } from "node:util";
+import { mainBranch } from "../../../src/core/branch-path.ts";
 import type { BranchResults } from "../../../src/core/job/branch-result.ts";
 import { type CallName, callNameOf, callsOf } from "../../../src/core/job/call.ts";
 import { type LeftChild, leftChildren } from "../../../src/core/job/child-job.ts";
-import type { EventPayload } from "../../../src/core/job/event-payloads.ts";
+import type { EventPayload } from "../../../src/core/job/events/event-payloads.ts";
 import type { Change, Fact, UntimedFact } from "../../../src/core/job/fact.ts";
 import { type Entry, plainEntries } from "../../../src/core/job/history.ts";
 import { type Parent, submitJob, transition } from "../../../src/core/job/job.ts";
-import {
-  isTerminal,
-  type Job,
-  type JobState,
-  mainBranch,
-  standsOf,
-  type Timestamp,
-  wakeAtOf,
-} from "../../../src/core/job/job-state.ts";
-import type { StoredJob } from "../../../src/core/job/opened-job.ts";
-import { ValueBook } from "../../../src/core/job/value-book.ts";
+import { isTerminal, type Job, type JobState, standsOf, wakeAtOf } from "../../../src/core/job/job-state.ts";
+import type { StoredJob } from "../../../src/core/job/values/opened-job.ts";
+import { ValueBook } from "../../../src/core/job/values/value-book.ts";
 import type { JsonObject, JsonValue } from "../../../src/core/json/json.ts";
 import { callOf, type Plan } from "../../../src/core/plan/plan.ts";
+import type { Timestamp } from "../../../src/core/time.ts";
 import { identity, someone } from "../jobs.ts";
 import { copy, JobStore } from "./job-store.ts";
 import { commitsOf, type Fate, type Happening, type Move } from "./moves.ts";

@@ -1,4 +1,4 @@
-import { findFreePort } from "@stepwell/testing/processes/free-port.ts";
+import { findFreePort } from "@stepwell/testing/free-port.ts";
 // @ts-expect-error: serverless-offline comes without types.
 import Lambda from "serverless-offline/lambda";
 

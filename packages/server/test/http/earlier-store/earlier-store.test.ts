@@ -1,7 +1,7 @@
 import type { Client } from "@stepwell/testing/client.ts";
 import type { JobBody } from "@stepwell/testing/flow.ts";
 import { type FunctionCall, FunctionServer } from "@stepwell/testing/functions/function-server.ts";
-import { writeProviderFile } from "@stepwell/testing/provider-file.ts";
+import { writeProviderFile } from "@stepwell/testing/identities/provider-file.ts";
 import { scope } from "@stepwell/testing/scope.ts";
 import { TestService } from "@stepwell/testing/service.ts";
 import { signIn } from "@stepwell/testing/sign-in.ts";

@@ -1,4 +1,4 @@
-import { ExternalProviderProcess } from "@stepwell/testing/external-provider.ts";
+import { ExternalProviderProcess } from "@stepwell/testing/identities/external-provider.ts";
 import type { ProviderEntry } from "../../../src/auth/external/provider-entry.ts";
 
 const audience = "https://stepwell.acme.test";

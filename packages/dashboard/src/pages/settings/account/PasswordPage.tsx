@@ -6,7 +6,7 @@ import { Button } from "../../../parts/controls/Button.tsx";
 import { CheckBox } from "../../../parts/controls/CheckBox.tsx";
 import { Field } from "../../../parts/controls/Field.tsx";
 import { Problem } from "../../../parts/states/Problem.tsx";
-import { toast } from "../../../parts/states/toasts.ts";
+import { toast } from "../../../parts/toasts.ts";
 import { texts } from "../../../texts/texts.ts";
 import { WithAccount } from "./WithAccount.tsx";
 

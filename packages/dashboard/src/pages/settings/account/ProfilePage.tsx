@@ -6,7 +6,7 @@ import { Button } from "../../../parts/controls/Button.tsx";
 import { Field } from "../../../parts/controls/Field.tsx";
 import { Facts } from "../../../parts/data/Facts.tsx";
 import { Problem } from "../../../parts/states/Problem.tsx";
-import { toast } from "../../../parts/states/toasts.ts";
+import { toast } from "../../../parts/toasts.ts";
 import { Time } from "../../../parts/words/Time.tsx";
 import { texts } from "../../../texts/texts.ts";
 import { WithAccount } from "./WithAccount.tsx";

@@ -4,7 +4,7 @@ import { type Account, accountQueryKey, disableSecondFactor, renewRecoveryCodes 
 import { Button } from "../../../parts/controls/Button.tsx";
 import { Facts } from "../../../parts/data/Facts.tsx";
 import { SecretDialog } from "../../../parts/dialogs/SecretDialog.tsx";
-import { toast } from "../../../parts/states/toasts.ts";
+import { toast } from "../../../parts/toasts.ts";
 import { Time } from "../../../parts/words/Time.tsx";
 import { texts } from "../../../texts/texts.ts";
 import { ProofDialog } from "./ProofDialog.tsx";

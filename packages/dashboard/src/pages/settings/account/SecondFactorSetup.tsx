@@ -1,15 +1,15 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { accountQueryKey, confirmSecondFactor, startSecondFactor } from "../../../api/account.ts";
-import type { Schemas } from "../../../api/document.ts";
 import { fieldProblems } from "../../../api/problem.ts";
+import type { Schemas } from "../../../document.ts";
 import { Button } from "../../../parts/controls/Button.tsx";
 import { CopyButton } from "../../../parts/controls/CopyButton.tsx";
 import { Field } from "../../../parts/controls/Field.tsx";
 import { Facts } from "../../../parts/data/Facts.tsx";
 import { Problem } from "../../../parts/states/Problem.tsx";
-import { QrCode } from "../../../parts/words/QrCode.tsx";
 import { texts } from "../../../texts/texts.ts";
+import { QrCode } from "./QrCode.tsx";
 
 interface SecondFactorSetupProps {
   readonly onCodes: (codes: readonly string[]) => void;

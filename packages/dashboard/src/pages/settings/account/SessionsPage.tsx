@@ -6,9 +6,9 @@ import { ListPanel } from "../../../parts/data/ListPanel.tsx";
 import type { Column } from "../../../parts/data/Table.tsx";
 import { ConfirmDialog } from "../../../parts/dialogs/ConfirmDialog.tsx";
 import { EmptyState } from "../../../parts/states/EmptyState.tsx";
-import { toast } from "../../../parts/states/toasts.ts";
+import { toast } from "../../../parts/toasts.ts";
 import { Time } from "../../../parts/words/Time.tsx";
-import { signOut } from "../../../session/sign-out.ts";
+import { signOut } from "../../../shell/sign-out.ts";
 import { texts } from "../../../texts/texts.ts";
 import { deviceName } from "./device-name.ts";
 

@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { type ApiToken, type ApiTokenChange, apiTokensQueryKey, updateApiToken } from "../../../api/api-tokens.ts";
 import { FormDialog } from "../../../parts/dialogs/FormDialog.tsx";
-import { toast } from "../../../parts/states/toasts.ts";
+import { toast } from "../../../parts/toasts.ts";
 import { texts } from "../../../texts/texts.ts";
 import { TokenFields } from "./TokenFields.tsx";
 import { changeOf, draftOf, missingIn } from "./token-draft.ts";

@@ -1,5 +1,5 @@
 import type { ApiToken, ApiTokenChange, ApiTokenWish } from "../../../api/api-tokens.ts";
-import type { GrantablePermission } from "../../../api/document.ts";
+import type { GrantablePermission } from "../../../document.ts";
 import { type ExpiryDays, expiryIn } from "../../../parts/controls/ExpiryChoice.tsx";
 
 /** A token as its form holds it. Fields that the chosen kind of bound does not use are kept, in case the kind is changed back. */

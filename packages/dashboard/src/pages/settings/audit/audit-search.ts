@@ -1,4 +1,4 @@
-import type { AuditFilters, AuditTargetType } from "../../../api/document.ts";
+import type { AuditFilters, AuditTargetType } from "../../../document.ts";
 import { texts } from "../../../texts/texts.ts";
 
 /** The search part of the address of the audit log. It has the filters of the API. */

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { type Member, membersQueryKey, updateMember } from "../../../api/members.ts";
 import { fieldProblems } from "../../../api/problem.ts";
 import { ConfirmDialog } from "../../../parts/dialogs/ConfirmDialog.tsx";
-import { toast } from "../../../parts/states/toasts.ts";
+import { toast } from "../../../parts/toasts.ts";
 import { texts } from "../../../texts/texts.ts";
 import { RolePicker } from "../RolePicker.tsx";
 

@@ -5,7 +5,7 @@ import { leaveOrganization } from "../../../api/members.ts";
 import { organizationsQuery } from "../../../api/organizations.ts";
 import { Button } from "../../../parts/controls/Button.tsx";
 import { ConfirmDialog } from "../../../parts/dialogs/ConfirmDialog.tsx";
-import { toast } from "../../../parts/states/toasts.ts";
+import { toast } from "../../../parts/toasts.ts";
 import { texts } from "../../../texts/texts.ts";
 
 export function LeaveOrganization({ organizationId }: { readonly organizationId: string }) {

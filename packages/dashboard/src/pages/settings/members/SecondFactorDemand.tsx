@@ -5,7 +5,7 @@ import { usePermission } from "../../../api/permissions.ts";
 import { Button } from "../../../parts/controls/Button.tsx";
 import { ConfirmDialog } from "../../../parts/dialogs/ConfirmDialog.tsx";
 import { Panel } from "../../../parts/layout/Panel.tsx";
-import { toast } from "../../../parts/states/toasts.ts";
+import { toast } from "../../../parts/toasts.ts";
 import { texts } from "../../../texts/texts.ts";
 
 /** Says whether members need a second factor here, and lets it be changed by those who may. Shows nothing until it is known. */

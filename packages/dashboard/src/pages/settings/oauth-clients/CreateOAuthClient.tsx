@@ -4,7 +4,7 @@ import { createOAuthClient, oauthClientsQueryKey } from "../../../api/oauth-clie
 import { fieldProblems } from "../../../api/problem.ts";
 import { Field, TextArea } from "../../../parts/controls/Field.tsx";
 import { FormDialog } from "../../../parts/dialogs/FormDialog.tsx";
-import { toast } from "../../../parts/states/toasts.ts";
+import { toast } from "../../../parts/toasts.ts";
 import { texts } from "../../../texts/texts.ts";
 
 interface CreateOAuthClientProps {

@@ -1,12 +1,12 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import type { GrantablePermission } from "../../../api/document.ts";
 import { fieldProblems } from "../../../api/problem.ts";
 import { createRole, type Role, updateRole } from "../../../api/roles.ts";
 import { useOnce } from "../../../api/use-once.ts";
+import type { GrantablePermission } from "../../../document.ts";
 import { Field } from "../../../parts/controls/Field.tsx";
 import { FormDialog } from "../../../parts/dialogs/FormDialog.tsx";
-import { toast } from "../../../parts/states/toasts.ts";
+import { toast } from "../../../parts/toasts.ts";
 import { texts } from "../../../texts/texts.ts";
 import { PermissionPicker } from "../PermissionPicker.tsx";
 

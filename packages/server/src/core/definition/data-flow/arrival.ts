@@ -2,7 +2,7 @@ import { closedObject } from "../../schema/node.ts";
 import { declaredProperties, isClosed, type Schema } from "../../schema/schema.ts";
 import { typeSets } from "../../schema/type-set.ts";
 import type { StepDefinition } from "../definition-parts.ts";
-import type { Edge } from "../step-graph.ts";
+import type { Edge } from "../graph/step-graph.ts";
 import { anyObject, passesLatestOutputOn } from "./known-output.ts";
 import { hasSource, type Sources, type SourceTracer } from "./sources.ts";
 

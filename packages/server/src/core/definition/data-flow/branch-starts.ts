@@ -1,7 +1,7 @@
 import { parseTemplate } from "../../expression/expression.ts";
 import { anything } from "../../schema/node.ts";
 import type { StepDefinition, Steps } from "../definition-parts.ts";
-import type { Region } from "../regions.ts";
+import type { Region } from "../graph/regions.ts";
 import type { ForkWork, NodeCallWork } from "../step-work.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { type ProblemList, pointerTo, quoted } from "../../problem.ts";
-import { SchemaComparison } from "../../schema/compare.ts";
+import { SchemaComparison } from "../../schema/compare/compare.ts";
 import type { StepDefinition, Steps } from "../definition-parts.ts";
 import type { ForkRule } from "../executor-kind.ts";
-import { buildGraph, type StepGraph } from "../step-graph.ts";
+import { buildGraph, type StepGraph } from "../graph/step-graph.ts";
 import type { ForkWork } from "../step-work.ts";
 import { type Arrival, arrivalAlong, arrivalAtStart, arrivalOfTemplate } from "./arrival.ts";
 import { withBranchStarts } from "./branch-starts.ts";

@@ -6,9 +6,9 @@ import {
   typeOf,
 } from "../../expression/expression.ts";
 import { type Problem, type ProblemList, pointerTo, quoted } from "../../problem.ts";
-import type { SchemaComparison } from "../../schema/compare.ts";
+import type { SchemaComparison } from "../../schema/compare/compare.ts";
+import { describeMisfit, type Misfit } from "../../schema/compare/outcome.ts";
 import { newSchema, type Schema } from "../../schema/node.ts";
-import { describeMisfit, type Misfit } from "../../schema/outcome.ts";
 import { typeSets } from "../../schema/type-set.ts";
 import type { StepDefinition } from "../definition-parts.ts";
 import { addTemplateProblems } from "../definition-template.ts";

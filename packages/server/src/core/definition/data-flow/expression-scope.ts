@@ -12,9 +12,9 @@ import { allOfSchemas, anything, closedObject, newSchema, type Schema } from "..
 import { propertiesAlone } from "../../schema/schema.ts";
 import { typeSets } from "../../schema/type-set.ts";
 import type { StepDefinition, Steps } from "../definition-parts.ts";
-import { errorSchema } from "../error-schemas.ts";
-import type { Region, Regions } from "../regions.ts";
-import type { Edge, StepGraph } from "../step-graph.ts";
+import { errorSchema } from "../failures/error-schemas.ts";
+import type { Region, Regions } from "../graph/regions.ts";
+import type { Edge, StepGraph } from "../graph/step-graph.ts";
 import { branchStart, loopsAround } from "./branch-starts.ts";
 import { jobInputSchema } from "./known-output.ts";
 import { type Change, type Presence, presenceAt } from "./presence.ts";
@@ -207,7 +207,7 @@ function consumption(step: StepDefinition | undefined, isListed: boolean): "give
 }
 
 /**
- * The type of an event's payload. An event is checked against every step that lists its id (`job/sent-payload.ts`), so its payload fits the payload
+ * The type of an event's payload. An event is checked against every step that lists its id (`job/events/sent-payload.ts`), so its payload fits the payload
  * definitions of all these steps, and its properties fit their output definitions. An event without a payload counts as null.
  */
 function payloadType(steps: Steps, eventId: string, listing: ReadonlySet<number> = new Set()): PartType {

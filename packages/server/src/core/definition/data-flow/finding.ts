@@ -1,5 +1,5 @@
 import { quoted, tokensOf } from "../../problem.ts";
-import { describeMisfit, type Misfit, type Outcome } from "../../schema/outcome.ts";
+import { describeMisfit, type Misfit, type Outcome } from "../../schema/compare/outcome.ts";
 import { joinWords } from "../../schema/type-set.ts";
 import type { StepDefinition } from "../definition-parts.ts";
 import { payloadRuleOf } from "../payload-rule.ts";

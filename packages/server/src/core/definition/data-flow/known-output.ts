@@ -1,4 +1,4 @@
-import { Known } from "../../schema/known.ts";
+import { Known } from "../../schema/compare/known.ts";
 import { allOfSchemas, anyOfSchemas, newSchema } from "../../schema/node.ts";
 import { isClosed, type Schema, withoutRequired } from "../../schema/schema.ts";
 import { acceptedTypes } from "../../schema/shape.ts";

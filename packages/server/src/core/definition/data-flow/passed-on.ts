@@ -1,4 +1,4 @@
-import { Known } from "../../schema/known.ts";
+import { Known } from "../../schema/compare/known.ts";
 import { allOfSchemas, closedObject } from "../../schema/node.ts";
 import { declaredProperties, isClosed, type Schema } from "../../schema/schema.ts";
 import type { StepDefinition } from "../definition-parts.ts";

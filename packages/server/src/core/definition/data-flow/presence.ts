@@ -1,5 +1,5 @@
 import type { PartType, TypingBudget } from "../../expression/expression.ts";
-import type { Edge, StepGraph } from "../step-graph.ts";
+import type { Edge, StepGraph } from "../graph/step-graph.ts";
 
 export type Presence = PartType["presence"];
 

@@ -1,6 +1,6 @@
 import type { Template } from "../../expression/expression.ts";
 import type { StepDefinition, Steps } from "../definition-parts.ts";
-import type { StepGraph } from "../step-graph.ts";
+import type { StepGraph } from "../graph/step-graph.ts";
 
 /**
  * Returns the order in which the templates of a definition get their types: each step after those that it reads from. A loop has no such order.

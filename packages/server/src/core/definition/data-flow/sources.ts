@@ -1,7 +1,7 @@
 import { anything } from "../../schema/node.ts";
 import type { Schema } from "../../schema/schema.ts";
 import type { StepDefinition } from "../definition-parts.ts";
-import type { Edge, StepGraph } from "../step-graph.ts";
+import type { Edge, StepGraph } from "../graph/step-graph.ts";
 import { passesLatestOutputOn } from "./known-output.ts";
 import type { KnownOutputs, OutputGroup } from "./known-outputs.ts";
 import { type Provenance, Trace } from "./trace.ts";

@@ -10,8 +10,8 @@ import { allOfSchemas, allowOnly, anyOfSchemas, anything, newSchema, type Schema
 import { typeSets } from "../../schema/type-set.ts";
 import type { StepDefinition, Steps } from "../definition-parts.ts";
 import { forkResultSchema, type ItemCount } from "../fork-result.ts";
-import { branchEnds, type Regions, regionsOf } from "../regions.ts";
-import type { StepGraph } from "../step-graph.ts";
+import { branchEnds, type Regions, regionsOf } from "../graph/regions.ts";
+import type { StepGraph } from "../graph/step-graph.ts";
 import type { ForkWork } from "../step-work.ts";
 import { ExpressionScopes } from "./expression-scope.ts";
 import { checkedOutput, KnownOutput, knownOutputOf } from "./known-output.ts";

@@ -1,5 +1,5 @@
-import { BitRows } from "../bit-rows.ts";
-import type { Edge, StepGraph } from "../step-graph.ts";
+import { BitRows } from "../graph/bit-rows.ts";
+import type { Edge, StepGraph } from "../graph/step-graph.ts";
 import type { Effect } from "./known-output.ts";
 
 /** The possible sources of one value. */

@@ -1,4 +1,4 @@
-import { Known } from "../../schema/known.ts";
+import { Known } from "../../schema/compare/known.ts";
 import { allOfSchemas, anyOfSchemas, anything, newSchema, nothing, type Schema } from "../../schema/node.ts";
 import { declaredProperties, isClosed, propertiesAlone } from "../../schema/schema.ts";
 import { noTypes, typeSets } from "../../schema/type-set.ts";

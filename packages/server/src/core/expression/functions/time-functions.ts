@@ -1,4 +1,4 @@
-import { hasFormat } from "../../schema/format.ts";
+import { hasFormat } from "../../schema/formats/format.ts";
 import type { Budget } from "../budget.ts";
 import { fail } from "../failure.ts";
 import {

@@ -1,5 +1,5 @@
 import type { JsonValue } from "../../json/json.ts";
-import { Known } from "../../schema/known.ts";
+import { Known } from "../../schema/compare/known.ts";
 import { allOfSchemas, allowOnly, anyOfSchemas, anything, newSchema, nothing, type Schema } from "../../schema/node.ts";
 import { acceptedTypes } from "../../schema/shape.ts";
 import { allTypes, noTypes, typeOf } from "../../schema/type-set.ts";

@@ -1,0 +1,92 @@
+import {
+  costlyChecks,
+  costlyDefinitions,
+  costlyExpressions,
+  costlyPatterns,
+  largestWithExpressions,
+} from "@stepwell/testing/costly.ts";
+import { cpuMsOf } from "@stepwell/testing/time/cpu-time.ts";
+import { readConfig } from "../../packages/server/src/config.ts";
+import { parseDefinition } from "../../packages/server/src/core/definition/definition.ts";
+import { currentLanguage } from "../../packages/server/src/core/definition/language.ts";
+import { compilePlan } from "../../packages/server/src/core/plan/plan.ts";
+import { ProblemList } from "../../packages/server/src/core/problem.ts";
+import { anything } from "../../packages/server/src/core/schema/node.ts";
+import { compiled } from "../../packages/server/src/core/schema/patterns/matcher.ts";
+import { readPattern } from "../../packages/server/src/core/schema/patterns/pattern.ts";
+import { maxPatternWork } from "../../packages/server/src/core/schema/patterns/pattern-book.ts";
+import { checkValue, parseSchemas } from "../../packages/server/src/core/schema/schema.ts";
+import { executorCatalog } from "../../packages/server/src/engine/executors/catalog.ts";
+import { definitionLimits } from "../../packages/server/src/engine/plans/definition-limits.ts";
+import { rounded } from "../samples.ts";
+
+export interface DefinitionsResult {
+  readonly bench: "definitions";
+  readonly subject:
+    | "check of a value"
+    | "pattern"
+    | "check of a definition"
+    | "compiling a definition"
+    | "check of the largest definition with expressions"
+    | "compiling the largest definition with expressions";
+  /** The slowest definition that was found (`packages/testing/src/costly.ts`). */
+  readonly slowest: string;
+  /** The processor time, which other work on the machine does not change. */
+  readonly cpuMs: number;
+  /** The time of a pattern for each unit that it counts as (`core/schema/patterns/pattern.ts`). */
+  readonly usPerUnit?: number;
+}
+
+/** Measures the definitions, patterns and values that cost most within each bound. The bounds are set by these figures. */
+export function runDefinitionsBench(runs: number, progress: (line: string) => void): DefinitionsResult[] {
+  const config = readConfig({});
+  const [executors, limits] = [executorCatalog(config), definitionLimits(config)];
+  const measured = (subject: DefinitionsResult["subject"], name: string, work: () => unknown, units?: number) => {
+    const cpuMs = cpuMsOf(work, runs);
+    const usPerUnit = units === undefined ? {} : { usPerUnit: rounded((cpuMs * 1_000) / units) };
+    progress(`${subject}: ${name.slice(0, 60)}: ${rounded(cpuMs)} ms`);
+    return { bench: "definitions", subject, slowest: name, cpuMs: rounded(cpuMs), ...usPerUnit } as const;
+  };
+  const checks = costlyChecks().map(({ name, schema: raw, value }) => {
+    const schema = parseSchemas({ raw }, "", new ProblemList(1), true).get("raw") ?? anything;
+    // The value that fitted last is not checked again, so another one fits in between.
+    return measured("check of a value", name, () => [checkValue(anything, null), checkValue(schema, value)]);
+  });
+  // A matcher that was compiled is remembered by its text, so each run has one of its own.
+  let run = 0;
+  const patterns = costlyPatterns().flatMap((source) => {
+    const { work } = readPattern(source);
+    if (work > maxPatternWork) return [];
+    const compile = () => {
+      run += 1;
+      return compiled(`${source}|${run}`, work);
+    };
+    return [measured("pattern", source, compile, work)];
+  });
+  const definitions = [...costlyDefinitions(), ...costlyExpressions()].map(([name, definition]) => ({
+    name,
+    text: JSON.stringify(definition),
+  }));
+  const found = definitions.map(({ name, text }) =>
+    measured("check of a definition", name, () => parseDefinition(text, executors, limits)),
+  );
+  const taken = definitions.filter(({ text }) => "definition" in parseDefinition(text, executors, limits));
+  const compile = (text: string) => {
+    const parsed = parseDefinition(text, executors, limits, currentLanguage);
+    return "definition" in parsed && compilePlan(parsed.definition);
+  };
+  const plans = taken.map(({ name, text }) => measured("compiling a definition", name, () => compile(text)));
+  const largest = JSON.stringify(largestWithExpressions());
+  const name = "500 steps with 7,485 expressions";
+  const ofLargest = [
+    [
+      measured("check of the largest definition with expressions", name, () =>
+        parseDefinition(largest, executors, limits),
+      ),
+    ],
+    [measured("compiling the largest definition with expressions", name, () => compile(largest))],
+  ];
+  return [checks, patterns, found, plans, ...ofLargest].flatMap((results) =>
+    results.toSorted((a, b) => b.cpuMs - a.cpuMs).slice(0, 1),
+  );
+}

@@ -1,0 +1,59 @@
+import { StepwellError } from "@stepwell/client";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { connect, type Place, reach } from "../connection/connection.ts";
+import { parseJson } from "../option.ts";
+import { print, write } from "../output/terminal.ts";
+
+/** Calls operations that have no command of their own. */
+export function declareApi(program: Command): void {
+  program
+    .command("api")
+    .argument("<path>", "such as '/organizations/{organizationId}/limits'; {organizationId} is filled in", parsePath)
+    .addOption(new Option("--method <method>", "left out: GET, or POST with --input").choices(methods))
+    .option("--input <json>", "the body of the request: JSON, @FILE, or - for standard input", parseJson)
+    .option("--idempotency-key <key>", "repeated under the same key, nothing is done twice")
+    .description("send a request to any operation of the HTTP API, and print the body of its answer")
+    .action(send);
+}
+
+const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
+
+interface ApiOptions extends Place {
+  readonly method?: (typeof methods)[number];
+  readonly input?: unknown;
+  readonly idempotencyKey?: string;
+}
+
+async function send(path: string, { input, method, idempotencyKey, ...place }: ApiOptions): Promise<void> {
+  const { client, ...connection } = path.includes(placeholder) ? await connect(place) : await reach(place);
+  const organizationId = "organizationId" in connection ? String(connection.organizationId) : "";
+  const call = client.api[method ?? (input === undefined ? "GET" : "POST")] as unknown as Call;
+  const { data, error } = await call(path.replaceAll(placeholder, organizationId), {
+    body: input,
+    headers: idempotencyKey === undefined ? {} : { "Idempotency-Key": idempotencyKey },
+    parseAs: "stream",
+  });
+  if (error !== undefined) throw new StepwellError(error);
+  for await (const part of data ?? []) await write(part);
+  // The prompt of a shell does not begin behind the answer.
+  if (process.stdout.isTTY) print();
+}
+
+const placeholder = "{organizationId}";
+
+/** A call by any path, which the types of the client do not know. */
+type Call = (
+  path: string,
+  init: { readonly body: unknown; readonly headers: Readonly<Record<string, string>>; readonly parseAs: "stream" },
+) => Promise<{
+  readonly data?: ReadableStream<Uint8Array> | null;
+  readonly error?: ConstructorParameters<typeof StepwellError>[0];
+}>;
+
+function parsePath(text: string): string {
+  if (/[{}]/.test(text.replaceAll(placeholder, ""))) {
+    throw new InvalidArgumentError(`Only ${placeholder} is filled in. Write the other ids into the path.`);
+  }
+  if (/^\/[^/\s][^\s]*$/.test(text)) return text;
+  throw new InvalidArgumentError("It takes a path of the API, which begins with one slash.");
+}

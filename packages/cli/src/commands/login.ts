@@ -1,0 +1,117 @@
+import { createClient } from "@stepwell/client";
+import * as openid from "openid-client";
+import { parseAddress } from "../connection/address.ts";
+import { addressHere, devFileHere } from "../connection/connection.ts";
+import { discover, explained, type IssuedTokens, isPassing, type Provider, tokensIn } from "../connection/open-id.ts";
+import { namedProfile } from "../connection/stored-profiles.ts";
+import { findSignIn, type SignIn, storeSignIn } from "../connection/stored-sign-ins.ts";
+import { CommandError } from "../exit-code.ts";
+import { ask, show, warn } from "../output/terminal.ts";
+
+export interface LoginOptions {
+  readonly url?: string;
+  /** Name or id. */
+  readonly organization?: string;
+  readonly insecure?: boolean;
+  readonly profile?: string;
+}
+
+/** Signs in by the device flow: in a browser, here or on another machine, so that no password is typed into a terminal. */
+export async function login({ url, organization, insecure, profile }: LoginOptions): Promise<void> {
+  const baseUrl = parseAddress(url ?? namedProfile(profile)?.url ?? addressHere() ?? "http://localhost:8080");
+  const isInsecure = insecure === true;
+  const provider = await discover(baseUrl, isInsecure);
+  const before = findSignIn(baseUrl);
+  const tokens = await letIn(provider, baseUrl);
+  const signIn = { baseUrl, isInsecure, ...tokens };
+  // The sign-in is stored first, so that nobody has to sign in again when something fails below.
+  await storeSignIn(signIn);
+  if (before !== undefined) await endQuietly(provider, before);
+  const chosen = await chooseOrganization(signIn, organization);
+  const { email } = tokens;
+  show({
+    value: { baseUrl, email, organizationId: chosen.organizationId },
+    text: `Signed in at ${baseUrl} as ${email}.\n${chosen.text}`,
+    quiet: chosen.organizationId ?? [],
+  });
+  warnOfDevFile(baseUrl);
+}
+
+async function letIn(provider: Provider, baseUrl: string): Promise<IssuedTokens> {
+  const scope = "openid profile email";
+  const code = await openid.initiateDeviceAuthorization(provider, { scope }).catch((error: unknown) => {
+    throw explained(error, baseUrl);
+  });
+  ask(`Open  ${addressIn(code.verification_uri)}`);
+  ask(`and enter the code  ${code.user_code.replace(/[^\w-]/g, "")}`);
+  if (code.verification_uri_complete !== undefined) {
+    ask(`or open  ${addressIn(code.verification_uri_complete)}  and compare the code.`);
+  }
+  ask(`Waiting for you to authorize this command line, for up to ${Math.floor(code.expires_in / 60)} minutes …`);
+  const signal = AbortSignal.timeout(code.expires_in * 1_000);
+  for (;;) {
+    try {
+      return tokensIn(await openid.pollDeviceAuthorizationGrant(provider, code, undefined, { signal }));
+    } catch (error) {
+      // A person takes minutes to sign in, and the network may fail meanwhile.
+      if (!signal.aborted && isPassing(error)) continue;
+      throw rejectionOf(error, signal) ?? explained(error, baseUrl);
+    }
+  }
+}
+
+function rejectionOf(error: unknown, { aborted }: AbortSignal): Error | undefined {
+  const reason = error instanceof openid.ResponseBodyError ? error.error : undefined;
+  if (reason === "access_denied") return new Error("It was declined in the browser. This machine got no access.");
+  if (aborted || reason === "expired_token" || reason === "invalid_grant") {
+    return new Error("The code has expired, and nobody authorized this command line. Run `stepwell login` again.");
+  }
+  return undefined;
+}
+
+/** An address in its plain spelling: a service could send control characters, which a terminal would obey. */
+function addressIn(text: string): string {
+  return new URL(text).href;
+}
+
+async function endQuietly(provider: Provider, { refreshToken }: SignIn): Promise<void> {
+  // The session may have ended long ago, and ends by itself when nobody uses it, so an error does not matter.
+  await openid.tokenRevocation(provider, refreshToken).catch(() => undefined);
+}
+
+interface Chosen {
+  readonly organizationId?: string;
+  readonly text: string;
+}
+
+async function chooseOrganization(signIn: SignIn, wanted: string | undefined): Promise<Chosen> {
+  const client = createClient({ baseUrl: signIn.baseUrl, token: signIn.idToken });
+  const { organizations, nextPageToken } = await client.listOrganizations();
+  const isWanted = ({ organizationId, name, key }: (typeof organizations)[number]) =>
+    wanted === undefined || name === wanted || key === wanted || organizationId === wanted.toLowerCase();
+  const [chosen, ...others] = organizations.filter(isWanted);
+  if (chosen !== undefined && others.length === 0) {
+    const { organizationId, name } = chosen;
+    await storeSignIn({ ...signIn, organizationId });
+    return { organizationId, text: `Commands work in the organization ${name} (${organizationId}).` };
+  }
+  if (organizations.length === 0 && wanted === undefined) return { text: "You are a member of no organization yet." };
+  const lines = organizations.map(({ name, organizationId }) => `  ${organizationId}  ${name}`);
+  if (nextPageToken !== undefined) lines.push("  and more");
+  if (wanted === undefined) {
+    const how = "Choose one: set STEPWELL_ORGANIZATION to its name or id, or sign in with --organization NAME.";
+    return { text: ["Your organizations:", ...lines, how].join("\n") };
+  }
+  const count = chosen === undefined ? "none" : "more than one";
+  const what = `You are signed in, but ${count} of your organizations is ${wanted}. You have:`;
+  throw new CommandError(chosen === undefined ? "notFound" : "usage", [what, ...lines].join("\n"));
+}
+
+/** Warns when commands do not go to this service: one that `stepwell dev` started in this directory comes first. */
+function warnOfDevFile(baseUrl: string): void {
+  const started = devFileHere()?.baseUrl;
+  if (process.env.STEPWELL_URL || started === undefined || parseAddress(started) === baseUrl) return;
+  warn(
+    `In this directory commands go to ${started}, which \`stepwell dev\` started. Set STEPWELL_URL=${baseUrl} here.`,
+  );
+}

@@ -1,0 +1,41 @@
+import * as openid from "openid-client";
+import { parseAddress } from "../connection/address.ts";
+import { addressHere } from "../connection/connection.ts";
+import { discover, explained } from "../connection/open-id.ts";
+import { findSignIn, removeSignIn, type SignIn } from "../connection/stored-sign-ins.ts";
+import { show } from "../output/terminal.ts";
+
+/** Ends the session at the service, and then here; here even when the service cannot be reached. */
+export async function logout({ url }: { readonly url?: string }): Promise<void> {
+  const named = url ?? (process.env.STEPWELL_URL || undefined);
+  const here = addressHere();
+  const signIn =
+    named !== undefined
+      ? findSignIn(parseAddress(named))
+      : ((here === undefined ? undefined : findSignIn(here)) ?? findSignIn());
+  if (signIn === undefined) {
+    const text = named === undefined ? "Nobody is signed in here." : `Nobody is signed in at ${named} here.`;
+    return show({ value: { signedOut: false }, text });
+  }
+  const { baseUrl, email } = signIn;
+  try {
+    await end(signIn);
+  } catch (error) {
+    throw new Error(
+      `The tokens are removed here, but the session could not be ended: ${(error as Error).message} End it in the list of your sessions, or wait until it ends by itself.`,
+      { cause: error },
+    );
+  } finally {
+    await removeSignIn(signIn);
+  }
+  const text = `Signed out at ${baseUrl}, where you were ${email}.`;
+  show({ value: { signedOut: true, baseUrl, email }, text });
+}
+
+/** Revoking a refresh token ends its session, with every token that was issued in it. */
+async function end({ baseUrl, isInsecure, refreshToken }: SignIn): Promise<void> {
+  const provider = await discover(baseUrl, isInsecure);
+  await openid.tokenRevocation(provider, refreshToken).catch((error: unknown) => {
+    throw explained(error, baseUrl);
+  });
+}

@@ -1,0 +1,70 @@
+import type { Command } from "commander";
+import { parseAddress } from "../connection/address.ts";
+import { profileIn, readProfiles, writeProfiles } from "../connection/stored-profiles.ts";
+import { CommandError } from "../exit-code.ts";
+import { table } from "../output/table.ts";
+import { show } from "../output/terminal.ts";
+
+export function declareProfile(program: Command): void {
+  const profile = program.command("profile").description("named services and organizations to work in");
+  profile.command("list").description("list the profiles").action(listProfiles);
+  profile
+    .command("set")
+    .argument("<name>")
+    .requiredOption("--url <address>", "the service")
+    .option("--organization <name>", "name or id of the organization; by default that of the token or the sign-in")
+    .description("make a profile, or change it; --profile NAME or STEPWELL_PROFILE chooses it")
+    .action(set);
+  profile
+    .command("use")
+    .argument("<name>")
+    .description("use this profile if neither the environment nor `stepwell dev` names a service")
+    .action(use);
+  profile.command("remove").argument("<name>").description("remove a profile, but not its sign-in").action(remove);
+}
+
+function listProfiles(): void {
+  const { current, profiles } = readProfiles();
+  const value = Object.entries(profiles).map(([name, profile]) => ({ name, ...profile, isCurrent: name === current }));
+  const rows = value.map(({ name, url, organization, isCurrent }) => [
+    name,
+    url,
+    organization ?? "-",
+    isCurrent ? "in use" : "",
+  ]);
+  const text = rows.length === 0 ? "There is no profile yet." : table(["PROFILE", "SERVICE", "ORGANIZATION", ""], rows);
+  show({ value, text, quiet: value.map(({ name }) => name) });
+}
+
+function set(name: string, { url, organization }: { readonly url: string; readonly organization?: string }): void {
+  if (!/^[^\s\p{C}-][^\s\p{C}]{0,99}$/u.test(name)) {
+    throw new CommandError(
+      "usage",
+      "The name of a profile has up to 100 characters without spaces, and no - in front.",
+    );
+  }
+  const stored = readProfiles();
+  const profile = { url: parseAddress(url), ...(organization !== undefined && { organization }) };
+  writeProfiles({ ...stored, profiles: { ...stored.profiles, [name]: profile } });
+  show({
+    value: { name, ...profile },
+    text: `The profile ${name} is kept. Choose it with --profile ${name}.`,
+    quiet: name,
+  });
+}
+
+function use(name: string): void {
+  const stored = readProfiles();
+  const { url } = profileIn(stored, name);
+  writeProfiles({ ...stored, current: name });
+  show({ value: { name, url }, text: `Commands go to ${url} (profile ${name}).`, quiet: name });
+}
+
+function remove(name: string): void {
+  const stored = readProfiles();
+  profileIn(stored, name);
+  const { [name]: _, ...profiles } = stored.profiles;
+  const { current } = stored;
+  writeProfiles({ ...(current !== name && { current }), profiles });
+  show({ value: { name, removed: true }, text: `The profile ${name} is removed.`, quiet: name });
+}

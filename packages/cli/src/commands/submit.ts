@@ -1,0 +1,69 @@
+import { type Command, Option } from "commander";
+import { type Connection, connect, type Place } from "../connection/connection.ts";
+import { parseJson, withWait } from "../option.ts";
+import { waitFor } from "../output/job-progress.ts";
+import { hasLiveTerminal, show } from "../output/terminal.ts";
+import { endAs, showOne } from "./job.ts";
+import { type NamedVersion, parseVersion } from "./version.ts";
+import { workflowIdOf } from "./workflow.ts";
+
+export function declareSubmit(program: Command): void {
+  const command = program
+    .command("submit")
+    .argument("<workflow>", "a workflow's name or id")
+    .option("--input <json>", "the job's input: JSON, @FILE, or - for standard input", parseJson, {})
+    .option("--tag <tag>", "which version to run", "$LIVE")
+    .addOption(
+      new Option("--version <version>", "run this version instead: its number or its id")
+        .argParser(parseVersion)
+        .conflicts("tag"),
+    )
+    .option("--idempotency-key <key>", "a repetition with the same key gets the same job")
+    .description("submit a job; without --wait its status is PENDING, and `stepwell job watch` follows it");
+  withWait(command).action(submit);
+}
+
+interface SubmitOptions extends Place {
+  readonly input: unknown;
+  readonly tag: string;
+  readonly version?: NamedVersion;
+  readonly idempotencyKey?: string;
+  readonly wait: number;
+}
+
+async function submit(workflow: string, options: SubmitOptions): Promise<void> {
+  const { input, tag, version = { tag }, idempotencyKey, wait, ...place } = options;
+  const connection = await connect(place);
+  const { client, organizationId } = connection;
+  const workflowId = await workflowIdOf(connection, workflow);
+  const body = { workflowId, workflowVersion: version, inputJson: input as Record<string, unknown> };
+  const job = await client.submitJob(organizationId, body, {
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+    ...firstWait(wait),
+  });
+  await showSubmitted(connection, job, wait);
+}
+
+/** The submission waits, since most jobs soon end or wait for events. On a terminal it does not wait, so that the progress can be shown. */
+export function firstWait(wait: number): { readonly waitSeconds?: number } {
+  return wait === 0 || hasLiveTerminal() ? {} : { waitSeconds: Math.min(wait, maxFirstWaitSeconds) };
+}
+
+const maxFirstWaitSeconds = 30;
+
+interface Submitted {
+  readonly jobId: string;
+  readonly status: string;
+}
+
+/** A job that was just submitted, or, with `--wait`, its state after the wait. */
+export async function showSubmitted(connection: Connection, submitted: Submitted, wait: number): Promise<void> {
+  const { jobId, status } = submitted;
+  if (wait === 0) {
+    const text = `Job ${jobId} is ${status}. Follow it: stepwell job watch ${jobId}`;
+    return show({ value: submitted, text, quiet: jobId });
+  }
+  const job = await waitFor(connection, jobId, wait);
+  showOne(job);
+  endAs(job);
+}

@@ -1,0 +1,27 @@
+import { InvalidArgumentError } from "commander";
+import type { Connection } from "../connection/connection.ts";
+import { CommandError } from "../exit-code.ts";
+import { isId } from "../id.ts";
+
+/** A version as a command line names it: by its number within the workflow, or by its id. */
+export type NamedVersion = { readonly versionNumber: number } | { readonly versionId: string };
+
+/** Reads `3` or the id of a version. */
+export function parseVersion(text: string): NamedVersion {
+  if (isId(text)) return { versionId: text.toLowerCase() };
+  const versionNumber = /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
+  if (versionNumber === undefined) throw new InvalidArgumentError("It takes the number or the id of a version.");
+  return { versionNumber };
+}
+
+/** The id of a version. The API finds versions by their ids only, so a number is looked for in the list, which begins with the newest. */
+export async function versionIdOf(
+  { client, organizationId }: Connection,
+  workflowId: string,
+  version: NamedVersion,
+): Promise<string> {
+  if ("versionId" in version) return version.versionId;
+  for await (const { versionId, versionNumber } of client.listVersions(organizationId, workflowId))
+    if (versionNumber === version.versionNumber) return versionId;
+  throw new CommandError("notFound", `The workflow has no version ${version.versionNumber}.`);
+}

@@ -1,0 +1,21 @@
+import { CommandError } from "../exit-code.ts";
+
+/** The address of a service, in the spelling that sign-ins are kept under: no slash at the end. Throws when the text is no such address. */
+export function parseAddress(text: string, source?: string): string {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.search !== "" || url.hash !== "") {
+    throw new CommandError(
+      "usage",
+      `"${text}"${source === undefined ? "" : ` (${source})`} is not the address of a service. It looks like https://stepwell.example.com.`,
+    );
+  }
+  return url.href.replace(/\/+$/, "");
+}
+
+/**
+ * Tells whether the way to this address is safe from eavesdroppers: it is encrypted, or does not leave this machine.
+ */
+export function isPrivate(baseUrl: string): boolean {
+  const { protocol, hostname } = new URL(baseUrl);
+  return protocol === "https:" || /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+}

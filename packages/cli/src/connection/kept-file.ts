@@ -1,0 +1,77 @@
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { devNull, homedir, userInfo } from "node:os";
+import { dirname, join } from "node:path";
+import { CommandError } from "../exit-code.ts";
+
+/** The path of a file that the command line keeps for later commands of this user. */
+export function keptPath(name: string): string {
+  const { XDG_CONFIG_HOME: configHome } = process.env;
+  return join(configHome || join(homeDirectory(), ".config"), "stepwell", name);
+}
+
+/** The home directory of this user. An empty HOME counts as not set: tokens would end up in the working directory. A user without an account has none. */
+function homeDirectory(): string {
+  try {
+    return homedir() || userInfo().homedir;
+  } catch {
+    return devNull;
+  }
+}
+
+/** The text of a kept file; undefined when there is none. Throws what to do when this user may not read it. */
+export function readKept(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    const code = codeOf(error);
+    // A file in the place of a directory, such as /dev/null as the home directory, also means that nothing was kept.
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    if (code === "EACCES" || code === "EPERM")
+      throw new CommandError("failed", `You may not read ${path}. ${elsewhere}`);
+    throw error;
+  }
+}
+
+/** Makes the directory of a kept file and writes there. Throws what to do when the place cannot be written. */
+export function keep<Result>(path: string, write: () => Result): Result {
+  try {
+    makeDirectory(dirname(path));
+    return write();
+  } catch (error) {
+    if (!unwritable.has(codeOf(error))) throw error;
+    throw new CommandError("failed", `${path} cannot be written (${codeOf(error)}). ${elsewhere}`, { cause: error });
+  }
+}
+
+/**
+ * Makes a directory and those above it. `mkdirSync` with `recursive` never returns where a directory that exists answers ENOENT to each new one, as
+ * those of /proc do.
+ */
+function makeDirectory(path: string): void {
+  if (existsSync(path)) return;
+  const above = dirname(path);
+  if (above !== path) makeDirectory(above);
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Another command has made it meanwhile.
+    if (codeOf(error) !== "EEXIST") throw error;
+  }
+}
+
+const elsewhere = "Set XDG_CONFIG_HOME to a directory in which you may read and write.";
+
+const unwritable: ReadonlySet<string> = new Set([
+  "EACCES",
+  "EPERM",
+  "EROFS",
+  "ENOENT",
+  "ENOTDIR",
+  "EEXIST",
+  "ENOSPC",
+  "EDQUOT",
+]);
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
+}

@@ -1,0 +1,87 @@
+import { hostname } from "node:os";
+import * as openid from "openid-client";
+import { CommandError } from "../exit-code.ts";
+import { isPrivate } from "./address.ts";
+
+export type Provider = openid.Configuration;
+
+export interface IssuedTokens {
+  readonly email: string;
+  readonly idToken: string;
+  readonly refreshToken: string;
+  /** The end of the id token, in milliseconds of this machine's clock, which may be wrong. */
+  readonly expiresAt: number;
+}
+
+const clientId = "stepwell-cli";
+
+/** Reads how to sign in at the service at this address. Its errors say what to do. */
+export async function discover(baseUrl: string, isInsecure: boolean): Promise<Provider> {
+  if (!isPrivate(baseUrl) && !isInsecure) {
+    throw new Error(
+      `${baseUrl} is not encrypted: anybody who sees the traffic could act for you. Use its https address, or --insecure in a network that you trust.`,
+    );
+  }
+  const isPlain = new URL(baseUrl).protocol === "http:";
+  const options = {
+    ...(isPlain && { execute: [openid.allowInsecureRequests] }),
+    [openid.customFetch]: fetchAsCommandLine,
+  };
+  try {
+    return await openid.discovery(new URL(`${baseUrl}/oidc`), clientId, undefined, openid.None(), options);
+  } catch (error) {
+    throw explained(error, baseUrl);
+  }
+}
+
+/** The name that the page shows where the person decides about letting this command line in, and later the list of sessions. */
+const userAgent = `stepwell on ${hostname()}`.replace(/[^\x20-\x7e]/g, "");
+
+const fetchAsCommandLine: openid.CustomFetch = (url, { headers, ...options }) => {
+  return fetch(url, { ...options, headers: { ...headers, "user-agent": userAgent } } as RequestInit);
+};
+
+export function tokensIn(answer: Awaited<ReturnType<typeof openid.refreshTokenGrant>>): IssuedTokens {
+  const { id_token: idToken, refresh_token: refreshToken } = answer;
+  const claims = answer.claims();
+  if (idToken === undefined || refreshToken === undefined || claims === undefined) {
+    throw new Error("The service answered without the tokens that a sign-in needs.");
+  }
+  const { email, exp, iat } = claims;
+  return { email: String(email ?? ""), idToken, refreshToken, expiresAt: Date.now() + (exp - iat) * 1_000 };
+}
+
+/** Whether the request may succeed in a moment: no answer came, or none from the service itself. */
+export function isPassing(error: unknown): boolean {
+  if (error instanceof TypeError || codeOf(error) === "OAUTH_TIMEOUT") return true;
+  const { cause } = error as { readonly cause?: unknown };
+  return cause instanceof Response && (cause.status >= 500 || cause.status === 429);
+}
+
+/** An error of the protocol as a person needs it. */
+export function explained(error: unknown, baseUrl: string): Error {
+  const { cause } = error as { readonly cause?: unknown };
+  const issuer = (cause as { readonly body?: { readonly issuer?: unknown } } | undefined)?.body?.issuer;
+  if (codeOf(error) === "OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED" && typeof issuer === "string") {
+    const named = issuer.replace(/\/oidc$/, "");
+    return new Error(
+      `The service at ${baseUrl} says that its address is ${named}. Use --url ${named}. If that address is wrong, correct STEPWELL_BASE_URL of the service.`,
+    );
+  }
+  if (cause instanceof Response && cause.status < 500) {
+    return new Error(`At ${baseUrl} there is no Stepwell service with sign-in (it answered ${cause.status}).`);
+  }
+  if (["OAUTH_INVALID_RESPONSE", "OAUTH_PARSE_ERROR"].includes(String(codeOf(error))))
+    return new Error(
+      `At ${baseUrl} there is no Stepwell service with sign-in (its answer does not describe a sign-in).`,
+    );
+  if (isPassing(error)) {
+    const detail = `The service at ${baseUrl} cannot be reached. Is it running, and is this its address?`;
+    return new CommandError("unreachable", detail, { cause: error });
+  }
+  return error instanceof Error ? error : new Error(String(error));
+}
+
+function codeOf(error: unknown): unknown {
+  return (error as { readonly code?: unknown }).code;
+}

@@ -1,0 +1,42 @@
+import * as openid from "openid-client";
+import { CommandError } from "../exit-code.ts";
+import { discover, explained, type IssuedTokens, isPassing, tokensIn } from "./open-id.ts";
+import { findSignIn, replaceSignIn, type SignIn } from "./stored-sign-ins.ts";
+
+/** A sign-in is renewed this long before its end. That is enough for a command that waits, and most commands renew nothing. */
+const renewBeforeMs = 120_000;
+
+/**
+ * The sign-in with an id token that holds for a while yet. Two commands may renew it at once: for 30 seconds the service gives both the
+ * same successor. Later the earlier refresh token counts as stolen, and so each command goes on with the newest that is stored.
+ */
+export async function renewed(signIn: SignIn): Promise<SignIn> {
+  if (signIn.expiresAt - Date.now() > renewBeforeMs) return signIn;
+  const tokens = await exchange(signIn);
+  if (tokens !== undefined) return (await replaceSignIn(signIn, { ...signIn, ...tokens })) ?? ended(signIn);
+  const stored = findSignIn(signIn.baseUrl);
+  const isRenewedByOther = stored !== undefined && stored.refreshToken !== signIn.refreshToken;
+  return isRenewedByOther ? stored : ended(signIn);
+}
+
+/** A lost answer can be asked for again: the service gives the same tokens. */
+const maxAttempts = 4;
+
+/** Exchanges the refresh token for new tokens. Returns undefined when it holds no more. */
+async function exchange({ baseUrl, isInsecure, refreshToken }: SignIn): Promise<IssuedTokens | undefined> {
+  const provider = await discover(baseUrl, isInsecure);
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return tokensIn(await openid.refreshTokenGrant(provider, refreshToken));
+    } catch (error) {
+      if (error instanceof openid.ResponseBodyError && error.error === "invalid_grant") return undefined;
+      if (attempt === maxAttempts || !isPassing(error)) throw explained(error, baseUrl);
+      await new Promise((resolve) => setTimeout(resolve, 250 * 2 ** attempt));
+    }
+  }
+}
+
+function ended({ baseUrl }: SignIn): never {
+  const detail = `The sign-in at ${baseUrl} has ended. Sign in again with \`stepwell login --url ${baseUrl}\`.`;
+  throw new CommandError("notAllowed", detail);
+}

@@ -1,0 +1,67 @@
+import { renameSync, writeFileSync } from "node:fs";
+import { CommandError } from "../exit-code.ts";
+import { keep, keptPath, readKept } from "./kept-file.ts";
+
+/** A place to work in, under a name. It holds no secret: commands show STEPWELL_TOKEN there, or the sign-in at its address. */
+export interface Profile {
+  readonly url: string;
+  /** Name or id. */
+  readonly organization?: string | undefined;
+}
+
+export interface StoredProfiles {
+  /** The name of the profile that commands use when nothing else names a service. */
+  readonly current?: string | undefined;
+  readonly profiles: Readonly<Record<string, Profile>>;
+}
+
+/** The profile that the option names, else STEPWELL_PROFILE. */
+export function namedProfile(named: string | undefined): Profile | undefined {
+  const wanted = named ?? (process.env.STEPWELL_PROFILE || undefined);
+  return wanted === undefined ? undefined : profileIn(readProfiles(), wanted);
+}
+
+export function currentProfile(): Profile | undefined {
+  const { current, profiles } = readProfiles();
+  return current !== undefined && Object.hasOwn(profiles, current) ? profiles[current] : undefined;
+}
+
+export function profileIn({ profiles }: StoredProfiles, name: string): Profile {
+  const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
+  if (profile !== undefined) return profile;
+  const names = Object.keys(profiles);
+  const known = names.length === 0 ? "There is none yet." : `There are: ${names.join(", ")}.`;
+  throw new CommandError("notFound", `There is no profile ${name}. ${known} \`stepwell profile set\` makes one.`);
+}
+
+export function readProfiles(): StoredProfiles {
+  try {
+    return storedIn(readKept(path()) ?? "{}");
+  } catch (error) {
+    if (error instanceof CommandError) throw error;
+    throw new Error(
+      `${path()} cannot be read: ${error instanceof Error ? error.message : error}. Correct or delete it.`,
+    );
+  }
+}
+
+function storedIn(text: string): StoredProfiles {
+  const content = JSON.parse(text) as Partial<StoredProfiles> | null;
+  const profiles: StoredProfiles["profiles"] = content?.profiles ?? {};
+  for (const [name, profile] of Object.entries(profiles) as [string, Partial<Profile> | null][])
+    if (typeof profile?.url !== "string") throw new Error(`the profile ${name} has no address`);
+  return { ...content, profiles };
+}
+
+/** Writes the file whole or not at all. */
+export function writeProfiles(content: StoredProfiles): void {
+  keep(path(), () => {
+    const unfinished = `${path()}.${process.pid}`;
+    writeFileSync(unfinished, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 });
+    renameSync(unfinished, path());
+  });
+}
+
+function path(): string {
+  return keptPath("profiles.json");
+}

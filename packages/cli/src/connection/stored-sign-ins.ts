@@ -1,0 +1,123 @@
+import { randomBytes } from "node:crypto";
+import { renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { CommandError } from "../exit-code.ts";
+import { keep, keptPath, readKept } from "./kept-file.ts";
+
+/** A sign-in as this machine keeps it for later commands. */
+export interface SignIn {
+  readonly baseUrl: string;
+  readonly email: string;
+  readonly idToken: string;
+  readonly refreshToken: string;
+  /** The end of the id token, in milliseconds of this machine's clock. */
+  readonly expiresAt: number;
+  /** True after a sign-in with `--insecure`: the tokens may go over plain HTTP to another machine. */
+  readonly isInsecure: boolean;
+  /** The organization that commands work in. */
+  readonly organizationId?: string | undefined;
+}
+
+/** The sign-in at this address; without one, the last that was made. */
+export function findSignIn(baseUrl?: string): SignIn | undefined {
+  const { current, signIns } = read();
+  return signIns[baseUrl ?? current ?? ""];
+}
+
+/** Stores the sign-in, which commands use from now on when no address is named. */
+export async function storeSignIn(signIn: SignIn): Promise<void> {
+  await change(({ signIns }) => ({
+    current: signIn.baseUrl,
+    signIns: { ...signIns, [signIn.baseUrl]: signIn },
+  }));
+}
+
+/**
+ * Puts `renewed` in the place of `used`, unless another command renewed it, signed in again or signed out in between: the newest state
+ * stays. Returns the sign-in that is stored then.
+ */
+export async function replaceSignIn(used: SignIn, renewed: SignIn): Promise<SignIn | undefined> {
+  const { baseUrl, refreshToken } = used;
+  const { signIns } = await change((content) => {
+    const isStill = content.signIns[baseUrl]?.refreshToken === refreshToken;
+    return isStill ? { ...content, signIns: { ...content.signIns, [baseUrl]: renewed } } : content;
+  });
+  return signIns[baseUrl];
+}
+
+export async function removeSignIn({ baseUrl }: SignIn): Promise<void> {
+  await change(({ current, signIns }) => {
+    const { [baseUrl]: _, ...others } = signIns;
+    return { ...(current !== baseUrl && { current }), signIns: others };
+  });
+}
+
+interface Content {
+  /** The address of the last sign-in. */
+  readonly current?: string | undefined;
+  readonly signIns: Readonly<Record<string, SignIn>>;
+}
+
+function path(): string {
+  const { STEPWELL_CREDENTIALS_FILE: named } = process.env;
+  if (named !== undefined && named !== "") return resolve(named);
+  return keptPath("credentials.json");
+}
+
+function read(): Content {
+  try {
+    const content = JSON.parse(readKept(path()) ?? "{}") as Partial<Content> | null;
+    const signIns: Content["signIns"] = content?.signIns ?? {};
+    for (const [baseUrl, signIn] of Object.entries(signIns) as [string, Partial<SignIn> | null][]) {
+      const texts = [signIn?.baseUrl, signIn?.idToken, signIn?.refreshToken];
+      if (texts.some((text) => typeof text !== "string")) throw new Error(`the sign-in at ${baseUrl} is not whole`);
+    }
+    return { ...content, signIns };
+  } catch (error) {
+    if (error instanceof CommandError) throw error;
+    throw new Error(
+      `${path()} cannot be read: ${error instanceof Error ? error.message : error}. Delete it and sign in again.`,
+    );
+  }
+}
+
+/** Two commands at once change it one after the other; no command waits for anything else while it has the lock. */
+async function change(next: (content: Content) => Content): Promise<Content> {
+  const lock = `${path()}.lock`;
+  while (!keep(lock, () => takes(lock))) await new Promise((done) => setTimeout(done, 20));
+  try {
+    const before = read();
+    const after = next(before);
+    if (after !== before) write(after);
+    return after;
+  } finally {
+    rmSync(lock, { force: true });
+  }
+}
+
+/** A command holds the lock for some milliseconds. A lock that is older than this belongs to a command that has died. */
+const maxLockMs = 10_000;
+
+function takes(lock: string): boolean {
+  try {
+    writeFileSync(lock, "", { flag: "wx", mode: 0o600 });
+    return true;
+  } catch (error) {
+    if (!hasCode(error, "EEXIST")) throw error;
+    const ageMs = Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
+    // A clock that was set back leaves a lock with a time in the future.
+    if (Math.abs(ageMs) > maxLockMs) rmSync(lock, { force: true });
+    return false;
+  }
+}
+
+/** Writes the file, which only its owner can read, whole or not at all. */
+function write(content: Content): void {
+  const unfinished = `${path()}.${randomBytes(6).toString("hex")}`;
+  writeFileSync(unfinished, `${JSON.stringify(content, undefined, 2)}\n`, { flag: "wx", mode: 0o600, flush: true });
+  renameSync(unfinished, path());
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
+}

@@ -1,0 +1,78 @@
+import { readdirSync, statSync, watch } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { StepwellError } from "@stepwell/client";
+import { deployText, outcomeOf } from "../commands/deploy.ts";
+import type { Connection } from "../connection/connection.ts";
+import { CommandError } from "../exit-code.ts";
+import { readText } from "../input-file.ts";
+import { explain, print } from "../output/terminal.ts";
+
+type Place = Pick<Connection, "client" | "organizationId">;
+
+/** Deploys the definitions in these files and directories, now and whenever one changes. The watching goes on until the process ends. */
+export async function watchDefinitions(place: Place, paths: readonly string[]): Promise<void> {
+  const deployed = new Map<string, string>();
+  const deploy = async (file: string) => {
+    try {
+      const text = readText(file);
+      // The file system often reports one change twice.
+      if (deployed.get(file) === text) return;
+      deployed.set(file, text);
+      print(`${file}: ${outcomeOf(await deployText(place, { file, text }, "$LIVE"))}`);
+    } catch (error) {
+      explain(error);
+    }
+  };
+  let queue = Promise.resolve();
+  for (const { directory, holds } of paths.map(watched)) {
+    // The directory and not the file: most editors put a new file in the place of the old one.
+    watch(directory, (_, name) => {
+      if (name !== null && holds(name)) queue = queue.then(() => settled()).then(() => deploy(join(directory, name)));
+    });
+    for (const name of readdirSync(directory).filter(holds)) queue = queue.then(() => deploy(join(directory, name)));
+  }
+  await queue;
+}
+
+interface Watched {
+  readonly directory: string;
+  readonly holds: (name: string) => boolean;
+}
+
+function watched(path: string): Watched {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) throw new CommandError("usage", `There is no file ${path}.`);
+  if (found.isDirectory()) return { directory: path, holds: (name) => name.endsWith(".json") };
+  return { directory: dirname(path), holds: (name) => name === basename(path) };
+}
+
+/** The file system reports a change while an editor is still writing. */
+async function settled(): Promise<void> {
+  await sleep(50);
+}
+
+/** Prints a line for each job that is new or has moved on, until the service stops. */
+export async function showJobsLive({ client, organizationId }: Place): Promise<void> {
+  const shown = new Map<string, string>();
+  const recent = { path: { organizationId }, query: { pageSize: 50 } };
+  for (let isFirst = true; ; isFirst = false) {
+    const page = await client.call("ListJobs", recent).catch((error: unknown) => {
+      // The service runs in this process, and cannot be reached once it stops.
+      if (error instanceof StepwellError && error.status === 0) return undefined;
+      throw error;
+    });
+    if (page === undefined) return;
+    for (const job of page.jobs.toReversed()) {
+      const { awaitingEventIds = [], stepName, error } = job;
+      const waiting = awaitingEventIds.length > 0 ? `, which waits for ${awaitingEventIds.join(", ")}` : "";
+      const where = stepName === undefined ? "" : ` in ${stepName}${waiting}`;
+      const text = `${job.status}${where}${error === undefined ? "" : `: ${error.message}`}`;
+      if (!isFirst && shown.get(job.jobId) !== text) print(`${job.workflowName}  ${job.jobId}  ${text}`);
+      shown.set(job.jobId, text);
+    }
+    await sleep(pauseMs);
+  }
+}
+
+const pauseMs = 500;

@@ -1,0 +1,220 @@
+import { resolve } from "node:path";
+import { createClient, type Job, type StepwellClient } from "@stepwell/client";
+import {
+  type Config,
+  createUserToken,
+  inDataDirectory,
+  initializeOwner,
+  makeSignInLink,
+  type RunningService,
+  randomBase62,
+  readConfig,
+  replacePassword,
+  type StartOptions,
+  signInLinkUrl,
+} from "@stepwell/server";
+import { sampleDefinition, sampleName } from "../commands/sample.ts";
+import { type DevFile, readDevFile, writeDevFile } from "../connection/dev-file.ts";
+import { explain, print, show } from "../output/terminal.ts";
+import { showJobsLive, watchDefinitions } from "./dev-watch.ts";
+import { startUntilSignal } from "./serve.ts";
+
+const email = "owner@localhost";
+const passwordLength = 24;
+
+/** Starts the service with everything that a newcomer needs to see a job run. The next start continues with the same data. */
+export async function dev({ definitions = [], open }: DevOptions = {}): Promise<void> {
+  const config = readConfig({ ...devSettings, ...process.env });
+  const service = await startUntilSignal(config, open);
+  try {
+    const seeded = await seed(config, service);
+    const link = await signInLink(service);
+    const text = welcome(config, seeded, link).join("\n");
+    show({ value: { ...seeded.file, signInLink: link }, text, quiet: link });
+    if (definitions.length > 0) await follow(seeded.file, definitions);
+  } catch (error) {
+    // A service that goes on would keep this process alive, although its seeding or its first steps failed.
+    await service.stop();
+    throw error;
+  }
+}
+
+interface DevOptions extends Pick<StartOptions, "open"> {
+  /** Files, or directories of them. */
+  readonly definitions?: readonly string[];
+}
+
+async function follow({ baseUrl, token, organizationId }: DevFile, definitions: readonly string[]): Promise<void> {
+  const place = { client: createClient({ baseUrl, token }), organizationId };
+  await watchDefinitions(place, definitions);
+  print("Changes of these definitions are deployed, and the progress of jobs is shown.");
+  void showJobsLive(place).catch(explain);
+}
+
+/**
+ * The defaults that differ from those of `stepwell serve`. Steps may call servers on the same machine, since here the service has
+ * one user.
+ */
+const devSettings = {
+  STEPWELL_LOG_LEVEL: "warn",
+  STEPWELL_HTTP_STEP_ALLOWED_ADDRESSES: "localhost,127.0.0.0/8,::1",
+};
+
+/** The link is new with each start, and never in dev.json: it works once. */
+async function signInLink({ baseUrl, database }: RunningService): Promise<string> {
+  const secret = await makeSignInLink(database, email);
+  if (secret === undefined) throw new Error(`Nobody here has the e-mail address ${email}.`);
+  return signInLinkUrl(baseUrl, secret);
+}
+
+interface Seeded {
+  readonly file: DevFile;
+  readonly job: Job;
+}
+
+/**
+ * Each part is created only if it is missing, so an interrupted seeding continues. dev.json is written once, at the end: the
+ * commands that read it never meet half of it, and without it the next start makes another token and password.
+ */
+async function seed(config: Config, service: RunningService): Promise<Seeded> {
+  const { baseUrl } = service;
+  const known = readDevFile(config.dataDir);
+  const owner = await ownerOf(service, known);
+  const client = createClient({ baseUrl, token: owner.token });
+  const workflowId = await sampleWorkflowId(client, owner.organizationId);
+  const job = await sampleJob(client, owner.organizationId, workflowId, known?.jobId);
+  const file = { baseUrl, ...owner, workflowId, jobId: job.jobId };
+  inDataDirectory(config.dataDir, () => writeDevFile(config.dataDir, file));
+  return { file, job };
+}
+
+type Owner = Pick<DevFile, "organizationId" | "token" | "email" | "password">;
+
+async function ownerOf(service: RunningService, known: Partial<DevFile> | undefined): Promise<Owner> {
+  if (known?.token !== undefined && known.organizationId !== undefined) {
+    const { organizationId, token } = known;
+    const client = createClient({ baseUrl: service.baseUrl, token });
+    const answer = await client.api.GET("/organizations/{organizationId}", { params: { path: { organizationId } } });
+    const { password } = known;
+    // A store of an earlier version has no password yet. It gets one below, which ends the token.
+    if (answer.response.ok && password !== undefined) return { organizationId, token, email, password };
+  }
+  const password = randomBase62(passwordLength);
+  const made = await initializeOwner(service.database, {
+    email,
+    displayName: "Owner",
+    organizationName: "my-organization",
+    password,
+  });
+  if (made !== undefined) return { organizationId: made.organizationId, token: made.token, email, password };
+  return await ownerAgain(service);
+}
+
+/** The store is there, but its dev.json is gone or of another store. */
+async function ownerAgain(service: RunningService): Promise<Owner> {
+  // The password comes first: a new one ends all user tokens of the account.
+  const password = await newPassword(service);
+  const token = await createUserToken(service.database, email, "stepwell dev");
+  if (token === undefined) {
+    throw new Error("This store was made by `stepwell init` and has an owner. Start it with `stepwell serve`.");
+  }
+  const client = createClient({ baseUrl: service.baseUrl, token });
+  const { data } = await client.api.GET("/organizations", {});
+  const organization = data?.organizations.at(-1);
+  if (organization === undefined) throw new Error(`${email} is a member of no organization any more.`);
+  return { organizationId: organization.organizationId, token, email, password };
+}
+
+/** Each store gets a random password, so there is no default password that anybody could know. */
+async function newPassword({ database }: RunningService): Promise<string> {
+  const password = randomBase62(passwordLength);
+  await replacePassword(database, email, password);
+  return password;
+}
+
+async function sampleWorkflowId(client: StepwellClient, organizationId: string): Promise<string> {
+  const found = await client.findWorkflow(organizationId, sampleName);
+  if (found?.tags.some((tag) => tag.tag === "$LIVE")) return found.workflowId;
+  return (await client.deploy(organizationId, sampleDefinition())).workflowId;
+}
+
+/** The job of an earlier start as it is now, if it still exists; otherwise a new one, once it waits for the approval. */
+async function sampleJob(
+  client: StepwellClient,
+  organizationId: string,
+  workflowId: string,
+  known: string | undefined,
+): Promise<Job> {
+  if (known !== undefined) {
+    const { data } = await client.api.GET("/organizations/{organizationId}/jobs/{jobId}", {
+      params: { path: { organizationId, jobId: known } },
+    });
+    if (data !== undefined) return data;
+  }
+  const { jobId } = await client.submitJob(
+    organizationId,
+    { workflowId, workflowVersion: { tag: "$LIVE" }, inputJson: { sku: "STEP-1", count: 3, customer: "Ada" } },
+    { idempotencyKey: `sample-job-of-${workflowId}`, waitSeconds: 10 },
+  );
+  return await client.getJob(organizationId, jobId);
+}
+
+function welcome(config: Config, { file, job }: Seeded, link: string): readonly string[] {
+  const { baseUrl, organizationId, token } = file;
+  const stepwell = commandLine(config);
+  const submission = `${stepwell} submit ${sampleName} --input '{"sku":"STEP-2","count":1}'`;
+  return [
+    `Stepwell is ready at ${baseUrl}`,
+    "",
+    "Open it with this link, which signs you in. It works once, for ten minutes:",
+    `  ${link}`,
+    "",
+    `  API document   ${baseUrl}/openapi.json`,
+    `  organization   ${organizationId}`,
+    `  token          ${token}`,
+    `  sign in as     ${file.email}`,
+    `  password       ${file.password}`,
+    "",
+    ...(job.finishedAt === undefined ? openJob(job, file) : endedJob(job, file, submission)),
+    "",
+    "Change the sample, deploy it and submit another job:",
+    `  npx stepwell sample > ${sampleName}.json`,
+    `  ${stepwell} deploy ${sampleName}.json`,
+    `  ${submission}`,
+  ];
+}
+
+function openJob(job: Job, { baseUrl, organizationId, token }: DevFile): readonly string[] {
+  const url = `${baseUrl}/organizations/${organizationId}/jobs/${job.jobId}`;
+  const missing = job.currentStep?.awaiting?.missingEventIds ?? [];
+  const state = missing.length > 0 ? "waits for an approval" : `is ${job.status}`;
+  const curl = curlAs(token);
+  const approve = (eventId: string) =>
+    `  ${curl} -H 'Content-Type: application/json' -d '${JSON.stringify({ eventId })}' '${url}/events'`;
+  return [
+    `The sample workflow ${sampleName} runs, and its job ${state}. Look at it:`,
+    `  ${curl} '${url}'`,
+    ...missing.flatMap((eventId) => ["Approve it:", approve(eventId)]),
+    "See it succeed:",
+    `  ${curl} '${url}?waitSeconds=10'`,
+  ];
+}
+
+function endedJob(job: Job, { baseUrl, organizationId, token }: DevFile, submission: string): readonly string[] {
+  return [
+    `The job of the sample workflow ${sampleName} has ended: it is ${job.status}. Look at it:`,
+    `  ${curlAs(token)} '${baseUrl}/organizations/${organizationId}/jobs/${job.jobId}'`,
+    "Submit another one, which waits for an approval again:",
+    `  ${submission} --wait 10`,
+  ];
+}
+
+function curlAs(token: string): string {
+  return `curl -s -H 'Authorization: Bearer ${token}'`;
+}
+
+/** Commands in another shell find this service by its data directory, so each printed command names one that is not the usual one. */
+function commandLine({ dataDir }: Config): string {
+  const isUsual = resolve(dataDir) === resolve(".stepwell");
+  return isUsual ? "npx stepwell" : `STEPWELL_DATA_DIR='${resolve(dataDir)}' npx stepwell`;
+}

@@ -1,0 +1,102 @@
+import {
+  type Config,
+  DirectoryLockedError,
+  disableUser,
+  enableUser,
+  limitOrganizations,
+  makePasswordLink,
+  openStore,
+  passwordLinkUrl,
+  readConfig,
+  settings,
+} from "@stepwell/server";
+import { CommandError } from "../exit-code.ts";
+import { type Result, show } from "../output/terminal.ts";
+
+type Database = Awaited<ReturnType<typeof openStore>>;
+
+/** Helps a user who forgot the password, and with `removeSecondFactor` one who also lost the authenticator app and the recovery codes. */
+export async function resetLink(email: string, options: { removeSecondFactor?: boolean }): Promise<void> {
+  const removesSecondFactor = options.removeSecondFactor === true;
+  await withUser(email, async (database, config) => {
+    const link = await makePasswordLink(database, email, { removesSecondFactor });
+    if (link === undefined) return undefined;
+    const url = passwordLinkUrl(clientUrl(config), link.secret);
+    const expiresAt = new Date(link.expiresAt).toISOString();
+    const text = `${url}\nWith this link the user sets another password. It works once, until ${expiresAt}.`;
+    return { value: { email, link: url, expiresAt }, text, quiet: url };
+  });
+}
+
+export async function disable(email: string): Promise<void> {
+  await withUser(email, async (database) => {
+    if ((await disableUser(database, email)) === undefined) return undefined;
+    const text = `${email} is disabled: sign-in, tokens and sessions are refused within a second.`;
+    return { value: { email, isDisabled: true }, text };
+  });
+}
+
+export async function enable(email: string): Promise<void> {
+  await withUser(email, async (database) => {
+    if ((await enableUser(database, email)) === undefined) return undefined;
+    const text = `${email} is enabled: the user tokens are valid again, and signing in works.`;
+    return { value: { email, isDisabled: false }, text };
+  });
+}
+
+export async function organizations(email: string, options: { readonly max?: string }): Promise<void> {
+  const wanted = options.max === undefined ? undefined : parseMaximum(options.max);
+  await withUser(email, async (database, { maxOrganizationsPerAccount }) => {
+    const limited = await limitOrganizations(database, email, wanted);
+    if (limited === undefined) return undefined;
+    const { maximum, usedCount } = limited;
+    const many = maximum ?? `${maxOrganizationsPerAccount} (as configured here)`;
+    const text = `${email} may create ${many} organizations, and has created ${usedCount}.`;
+    return { value: { email, maximum, usedCount }, text, quiet: String(maximum ?? maxOrganizationsPerAccount) };
+  });
+}
+
+/** The maximum in a text; null stands for that of the configuration. */
+function parseMaximum(text: string): number | null {
+  if (text === "default") return null;
+  try {
+    return settings.maxOrganizationsPerAccount.parse(text);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`--max ${reason}. To use the configured value again, write "default".`);
+  }
+}
+
+/** The address at which people reach the service that is configured here. */
+export function clientUrl({ baseUrl, port }: Config): string {
+  return baseUrl?.href.replace(/\/+$/, "") ?? `http://localhost:${port}`;
+}
+
+/** Returns the result of `work`; undefined if there is no such user. */
+async function withUser(
+  email: string,
+  work: (database: Database, config: Config) => Promise<Result | undefined>,
+): Promise<void> {
+  const config = readConfig(process.env);
+  const database = await openUnlocked(config);
+  try {
+    const done = await work(database, config);
+    if (done === undefined) throw new CommandError("notFound", `Nobody here has the e-mail address ${email}.`);
+    show(done);
+  } finally {
+    await database.close();
+  }
+}
+
+/** The embedded store is open in one process only; a PostgreSQL server has room for this one beside the service. */
+async function openUnlocked(config: Config): Promise<Database> {
+  try {
+    return await openStore(config);
+  } catch (error) {
+    if (!(error instanceof DirectoryLockedError)) throw error;
+    throw new Error(
+      `The service runs on the embedded store in ${config.dataDir}, which only one process can open. Stop the service, run this again, and start the service. For a link to set a password you need not stop it: another owner can make one with CreatePasswordLink.`,
+      { cause: error },
+    );
+  }
+}

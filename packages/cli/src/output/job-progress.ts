@@ -1,0 +1,49 @@
+import type { Job } from "@stepwell/client";
+import type { Connection } from "../connection/connection.ts";
+import { describeStatus, hasEnded } from "./job-text.ts";
+import { cut, inOneLine } from "./table.ts";
+import { hasLiveTerminal } from "./terminal.ts";
+
+/** Waits until the job has ended or waits for events, or the time is up; on a terminal a line that changes says how far it is. */
+export async function waitFor({ client, organizationId }: Connection, jobId: string, seconds: number): Promise<Job> {
+  const deadline = performance.now() + seconds * 1_000;
+  const line = new ProgressLine();
+  let job = await client.getJob(organizationId, jobId);
+  try {
+    while (!hasEnded(job) && !waitsForEvents(job)) {
+      const left = Math.ceil((deadline - performance.now()) / 1_000);
+      if (left <= 0) break;
+      line.show(`${describeStatus(job)} …`);
+      job = await client.getJob(organizationId, jobId, Math.min(left, sliceSeconds));
+    }
+    return job;
+  } finally {
+    line.clear();
+  }
+}
+
+/** The service holds its answer until the job has ended, and not until it waits for events: so it is asked again this often. */
+const sliceSeconds = 1;
+
+function waitsForEvents({ currentStep }: Job): boolean {
+  return (currentStep?.awaiting?.missingEventIds.length ?? 0) > 0;
+}
+
+/** A line that is written over, on a terminal only. */
+class ProgressLine {
+  readonly #isLive = hasLiveTerminal();
+  #isShown = false;
+
+  show(text: string): void {
+    if (!this.#isLive) return;
+    process.stderr.write(`\r${eraseLine}${cut(inOneLine(text), (process.stderr.columns || 80) - 1)}`);
+    this.#isShown = true;
+  }
+
+  clear(): void {
+    if (this.#isShown) process.stderr.write(`\r${eraseLine}`);
+    this.#isShown = false;
+  }
+}
+
+const eraseLine = "\u001b[K";

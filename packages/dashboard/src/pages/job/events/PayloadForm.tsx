@@ -1,0 +1,68 @@
+import { useState } from "react";
+import type { JobKey, Wait } from "../../../api/job.ts";
+import { Button } from "../../../parts/controls/Button.tsx";
+import { Problem } from "../../../parts/states/Problem.tsx";
+import { type Draft, problemsOf } from "../../../submit/draft.ts";
+import { SchemaInput } from "../../../submit/SchemaInput.tsx";
+import type { SchemaField } from "../../../submit/schema-field.ts";
+import { shownProblems } from "../../../submit/shown-problems.ts";
+import { texts } from "../../../texts/texts.ts";
+import { useSendEvent } from "./use-send-event.ts";
+
+interface PayloadFormProps {
+  readonly jobKey: JobKey;
+  readonly wait: Wait;
+  readonly eventId: string;
+  readonly field: SchemaField;
+}
+
+/** A small form, made from the schema of an event's payload, that sends the event for this wait. */
+export function PayloadForm({ jobKey, wait, eventId, field }: PayloadFormProps) {
+  const words = texts.job;
+  const [draft, setDraft] = useState<Draft>(() => defaultsOf(field));
+  const [isTried, setTried] = useState(false);
+  const send = useSendEvent(jobKey);
+  const isEmpty = draft === undefined || Object.keys(draft as object).length === 0;
+  const problems = isEmpty ? [] : problemsOf(field, draft);
+  return (
+    <form
+      className="stack payload-form"
+      aria-label={words.payloadOf(eventId)}
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        setTried(true);
+        // An event counts without a payload too. If the definition requires one, the service reports the missing parts.
+        if (problems.length === 0) send.mutate({ eventId, ...wait, ...(!isEmpty && { payload: draft }) });
+      }}
+    >
+      <SchemaInput
+        field={field}
+        draft={draft}
+        onChange={setDraft}
+        pointer=""
+        problems={shownProblems({ problems, isTried, error: send.error, pointer: "/payload" })}
+      />
+      {send.error !== null && <Problem error={send.error} />}
+      <div>
+        <Button
+          type="submit"
+          kind="main"
+          icon="send"
+          isBusy={send.isPending}
+          // In a loop the form of the next visit may stand here at the second click of a double click.
+          onClick={(event) => event.detail > 1 && event.preventDefault()}
+        >
+          {words.send(eventId)}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** Only defaults of the schema are filled in: a person must choose an answer, and not just accept a value that was there. */
+function defaultsOf({ fields = [] }: SchemaField): Draft {
+  return Object.fromEntries(
+    fields.flatMap((one) => (one.default === undefined ? [] : [[one.name, one.default] as const])),
+  );
+}

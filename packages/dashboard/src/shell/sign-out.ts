@@ -1,0 +1,21 @@
+import { asProblem } from "../api/problem.ts";
+import { endSession } from "../api/sessions.ts";
+import { toastFailure } from "../parts/toasts.ts";
+import { session } from "../session/session.ts";
+
+/**
+ * Ends the session with everything that was issued in it, and goes to the first page. This is a request of the API, whose token stands in a header. The
+ * provider's own page takes the token in its address, which the browser's history and the logs of proxies keep.
+ */
+export async function signOut(): Promise<void> {
+  const { state } = session;
+  if (state.status !== "signed-in") return;
+  try {
+    await endSession(state.user.sessionId);
+  } catch (error) {
+    const { status } = asProblem(error);
+    const hasEndedBefore = status === 401 || status === 404;
+    if (!hasEndedBefore) return toastFailure(error);
+  }
+  session.leave();
+}

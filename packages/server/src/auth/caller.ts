@@ -1,0 +1,43 @@
+import type { Actor } from "../core/actor.ts";
+import type { Timestamp } from "../core/time.ts";
+import type { PermissionSet } from "./permissions/permissions.ts";
+import type { Bounds } from "./permissions/token-bounds.ts";
+
+/** The user or the API token that makes a request. */
+export interface Caller {
+  readonly principal: Actor & { readonly name: string };
+  /** The one organization that an API token belongs to; undefined for a user, who may be a member of several. */
+  readonly organizationId: string | undefined;
+  /** The permissions of an API token there; for a user, those that everybody who is signed in has outside of any organization. */
+  readonly permissions: PermissionSet;
+  /** The bounds of a narrow API token, beside its permissions. */
+  readonly bounds?: Bounds | undefined;
+  /** The token that the request carries, where it carries one of ours. */
+  readonly token?: CallerToken | undefined;
+  /** The id of the sign-in session, where the request carries an id token. */
+  readonly sessionId?: string | undefined;
+  /** The OAuth client of an organization through which the user calls. Such a caller reaches only that organization. */
+  readonly client?: CallingClient | undefined;
+  /** The time when an external issuer last asked the person of that sign-in to prove who they are; null where it did not say. */
+  readonly authenticatedAt?: Timestamp | null | undefined;
+  /** True for a user for whom an external issuer vouches in this request: by its token, or by a session that began there. */
+  readonly isVouchedFor?: boolean | undefined;
+}
+
+export interface CallerToken {
+  readonly tokenId: string;
+  readonly prefix: string;
+  /** The hash of the secret that was sent. Changes that give permissions need it to tell the present secret from the former one. */
+  readonly hash: Buffer;
+  readonly expiresAt: Timestamp | null;
+}
+
+/** The caller, in the form in which it is recorded with its actions. */
+export function actorOf({ principal: { type, id } }: Caller): Actor {
+  return { type, id };
+}
+
+export interface CallingClient {
+  readonly clientId: string;
+  readonly organizationId: string;
+}

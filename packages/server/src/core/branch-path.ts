@@ -1,0 +1,85 @@
+/*
+ * The path of a branch has one level for each fork around it, as in `fan-out:2[4211]/sides:1[left]`: the fork, its visit, and the branch's name or
+ * the position of its item. The path of the main line is empty.
+ */
+
+export const mainBranch = "";
+
+/** One level of a path. */
+export interface BranchLevel {
+  readonly fork: string;
+  readonly visit: number;
+  /** The name of the branch, or the position of its item. */
+  readonly key: string;
+}
+
+/** The path of a branch whose fork is in the branch `parent`. */
+export function pathOf(parent: string, { fork, visit, key }: BranchLevel): string {
+  return `${pathsOf(parent, fork, visit)}${encode(key)}]`;
+}
+
+/** The common beginning of the paths of all branches of one visit of a fork, and of all branches inside them; no other path begins so. */
+export function pathsOf(parent: string, fork: string, visit: number): string {
+  return `${parent === mainBranch ? "" : `${parent}/`}${encode(fork)}:${visit}[`;
+}
+
+/** The branch in which the branch's fork is. */
+export function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
+}
+
+/** The path and the paths of the branches around it, innermost first, without the main line. */
+export function* withAround(path: string): Iterable<string> {
+  for (let rest = path; rest !== mainBranch; rest = parentOf(rest)) yield rest;
+  yield mainBranch;
+}
+
+/** The last level of a path; undefined where the text is not the path of a branch. */
+export function levelOf(path: string): BranchLevel | undefined {
+  const found = /^([^:[\]]+):([1-9][0-9]{0,8})\[([^:[\]]+)\]$/.exec(path.slice(path.lastIndexOf("/") + 1));
+  const [, fork, visit, key] = found ?? [];
+  if (fork === undefined || visit === undefined || key === undefined) return undefined;
+  const [forkName, keyName] = [decode(fork), decode(key)];
+  if (forkName === undefined || keyName === undefined) return undefined;
+  return { fork: forkName, visit: Number(visit), key: keyName };
+}
+
+/** The `branch` field of records that leave the path out for the main line. */
+export function branchField(branch: string): { readonly branch?: string } {
+  return branch === mainBranch ? {} : { branch };
+}
+
+/** Whether a branch is inside another, at any depth. */
+export function isInside(path: string, around: string): boolean {
+  return around === mainBranch ? path !== mainBranch : path.startsWith(`${around}/`);
+}
+
+/** Compares paths: items by their position, names as texts. */
+export function comparePaths(one: string, other: string): number {
+  const [parts, others] = [partsOf(one), partsOf(other)];
+  for (const [index, part] of parts.entries()) {
+    const against = others[index];
+    if (against === undefined) return 1;
+    if (part === against) continue;
+    const [number, otherNumber] = [Number(part), Number(against)];
+    return Number.isNaN(number) || Number.isNaN(otherNumber) ? (part < against ? -1 : 1) : number - otherNumber;
+  }
+  return parts.length - others.length;
+}
+
+/** Splits a path into runs of digits and the text between them. */
+function partsOf(path: string): readonly string[] {
+  return path.match(/\d+|\D+/g) ?? [];
+}
+
+function encode(name: string): string {
+  return name.replaceAll(/[%:/[\]]/g, encodeURIComponent);
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}

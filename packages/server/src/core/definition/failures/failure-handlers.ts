@@ -1,0 +1,129 @@
+import { isJsonObject, type JsonValue } from "../../json/json.ts";
+import { describeValue, RawObject } from "../../json/raw-object.ts";
+import { type ProblemList, pointerTo, quoted } from "../../problem.ts";
+import { type ErrorNameSurroundings, isNamed, type NamedError, readErrorNames } from "./error-names.ts";
+
+/** A step that takes over after a failure, and the errors that it handles. */
+export interface FailureHandler {
+  /** Codes or types of errors; left out: every error. */
+  readonly on?: readonly string[];
+  readonly step: string;
+}
+
+/** Returns the step that takes over after this error: that of the first matching handler. Undefined fails the job. */
+export function handlerOf(handlers: readonly FailureHandler[], error: NamedError): string | undefined {
+  return handlers.find(({ on }) => isNamed(on, error))?.step;
+}
+
+interface Surroundings extends ErrorNameSurroundings {
+  readonly problems: ProblemList;
+  readonly stepNames: ReadonlySet<string>;
+}
+
+export interface RoughHandlers {
+  readonly onFailure: readonly FailureHandler[];
+  /** Whether `onFailure` is present and wrong, so that failures may be meant to lead elsewhere too. */
+  readonly isFailureTransitionBroken: boolean;
+}
+
+/** Reads `onFailure`: the name of a step, or a list of handlers, of which the first matching one takes over. */
+export function readFailureHandlers(
+  step: RawObject,
+  ownName: string | undefined,
+  surroundings: Surroundings,
+): RoughHandlers {
+  const value = step.fields.onFailure;
+  if (value === undefined) return { onFailure: [], isFailureTransitionBroken: false };
+  const reader = new HandlerReader(ownName, surroundings);
+  if (Array.isArray(value)) return reader.readList(step, value);
+  const target = reader.readTarget(step, "onFailure", `${targetWords}, or a list of such steps by error`);
+  return target === undefined ? { onFailure: [], isFailureTransitionBroken: true } : onlyOne(target);
+}
+
+const targetWords = "the name of the step that a failure leads to";
+
+function onlyOne(step: string): RoughHandlers {
+  return { onFailure: [{ step }], isFailureTransitionBroken: false };
+}
+
+class HandlerReader {
+  readonly #ownName: string | undefined;
+  readonly #surroundings: Surroundings;
+  /** The position of the first handler that names an error, by that name. */
+  readonly #firstFor = new Map<string, number>();
+
+  constructor(ownName: string | undefined, surroundings: Surroundings) {
+    this.#ownName = ownName;
+    this.#surroundings = surroundings;
+  }
+
+  readList(step: RawObject, list: readonly JsonValue[]): RoughHandlers {
+    const { problems, isRegistered } = this.#surroundings;
+    const countBefore = problems.count;
+    if (list.length === 0) step.refuse("onFailure", "has no entry; leave it out, and a failure fails the job");
+    if (list.length > maxHandlers && !isRegistered) {
+      step.refuse("onFailure", `has ${list.length} entries; a step may have ${maxHandlers}`);
+      return { onFailure: [], isFailureTransitionBroken: true };
+    }
+    const onFailure = list.flatMap((entry, index) => this.#readEntry(step, entry, index, list.length) ?? []);
+    return { onFailure, isFailureTransitionBroken: problems.count > countBefore };
+  }
+
+  /** A step's name in this field; undefined where it is wrong. */
+  readTarget(raw: RawObject, field: string, wanted: string): string | undefined {
+    const { stepNames } = this.#surroundings;
+    const name = raw.fields[field];
+    if (typeof name !== "string") {
+      raw.refuse(field, `must be ${wanted}, but is ${describeValue(name ?? null)}`);
+      return undefined;
+    }
+    if (!stepNames.has(name)) {
+      raw.refuse(field, `there is no step ${quoted(name)}${raw.hint(name, stepNames)}`);
+      return undefined;
+    }
+    if (name !== this.#ownName) return name;
+    raw.refuse(field, "a step cannot take over after its own failure; to try it again there is `retry`");
+    return undefined;
+  }
+
+  #readEntry(step: RawObject, entry: JsonValue, index: number, count: number): FailureHandler | undefined {
+    const pointer = pointerTo(step.pointerTo("onFailure"), index);
+    if (!isJsonObject(entry)) {
+      step.refuseAt(pointer, `must be {"on": [errors], "then": step}, but is ${describeValue(entry)}`);
+      return undefined;
+    }
+    const raw = new RawObject(entry, pointer, this.#surroundings.problems);
+    raw.refuseUnknown(handlerFields, "a field of an entry of `onFailure`");
+    const on = readErrorNames(raw, takenByNobody, this.#surroundings);
+    if (!this.#surroundings.isRegistered) this.#refuseUnreachable(raw, on, index, count);
+    const target = raw.require("then", targetWords) ? this.readTarget(raw, "then", targetWords) : undefined;
+    return target === undefined ? undefined : { step: target, ...(on !== undefined && { on }) };
+  }
+
+  /** The first matching handler takes an error, so a later handler for the same error is never used. */
+  #refuseUnreachable(raw: RawObject, on: readonly string[] | undefined, index: number, count: number): void {
+    if (raw.fields.on === undefined && index < count - 1) {
+      raw.refuseAt(
+        raw.pointer,
+        "has no `on`, so it handles every failure and the entries after it handle none; put it last",
+      );
+    }
+    for (const [place, name] of (on ?? []).entries()) {
+      const first = this.#firstFor.get(name);
+      if (first === undefined) this.#firstFor.set(name, index);
+      else if (first < index)
+        raw.refuseAt(
+          pointerTo(raw.pointerTo("on"), place),
+          `entry ${first} takes ${quoted(name)} already; name it in one entry`,
+        );
+    }
+  }
+}
+
+const handlerFields: ReadonlySet<string> = new Set(["on", "then"]);
+/** The maximum is that of the names in one list: more kinds of errors than a person can handle separately. */
+const maxHandlers = 100;
+const takenByNobody: ReadonlyMap<string, string> = new Map([
+  ["StepLimitExceeded", "is the error of a job that entered too many steps, which no step handles; remove it"],
+  ["ValueLimitExceeded", "is the error of a job that carries too many values, which no step handles; remove it"],
+]);

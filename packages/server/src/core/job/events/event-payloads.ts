@@ -1,0 +1,139 @@
+import { branchField, mainBranch } from "../../branch-path.ts";
+import { isChoice } from "../../definition/transition.ts";
+import type { JsonValue } from "../../json/json.ts";
+import { getOwn } from "../../json/record.ts";
+import { isWait, type Plan, type PlanStep, type WaitPlanStep } from "../../plan/plan.ts";
+import type { UntimedFact } from "../fact.ts";
+import type { AwaitedEvents, Job, Progress, UnfinishedState, WaitVisit } from "../job-state.ts";
+import type { AnyCursor, AnyStand } from "../resume-point.ts";
+import { isRead } from "../values/stored-state.ts";
+import { keptFor } from "./kept-events.ts";
+
+/** The payload of a kept event. `tooLarge`: the payloads for its wait are together more than one commit may read. */
+export type EventPayload = { readonly value: JsonValue } | "none" | "tooLarge";
+
+/** The payloads by event number. They come to the state machine with the job, because it reads nothing itself. */
+export type EventPayloads = ReadonlyMap<number, EventPayload>;
+
+export const noPayloads: EventPayloads = new Map();
+
+/** Whether the job holds events with payloads that a wait of its version may read later. Most jobs hold none, and a quick check shows that. */
+export function holdsPayloads({ readsPayloads }: Plan, { state }: Job): boolean {
+  if (!readsPayloads || !("progress" in state)) return false;
+  const bare = new Set(state.progress.bareEvents);
+  return keptNumbers(state.progress).some((eventNumber) => !bare.has(eventNumber));
+}
+
+/**
+ * The numbers of the kept events whose payloads the job needs while it takes these facts. They are those for one visit of one wait, so that the bound
+ * on what a commit reads applies to that wait alone. A job that reaches another wait with payloads goes on from there in the next commit.
+ */
+export function payloadsToRead(plan: Plan, { state }: Job, facts: readonly UntimedFact[]): number[] {
+  if (state.status === "SUCCEEDED") return [];
+  const { progress } = state;
+  const cursors: readonly AnyCursor[] = state.cursors;
+  for (const visit of visitsAhead(plan, state)) {
+    const numbers = payloadsOf(plan, progress, visit, facts);
+    // A branch whose values were not read has its turn in another commit.
+    if (
+      numbers.length > 0 &&
+      isRead(visit.branch ?? mainBranch, (path) => cursors.find(({ branch }) => branch === path))
+    )
+      return numbers;
+  }
+  return [];
+}
+
+function payloadsOf(plan: Plan, progress: Progress, visit: VisitAhead, facts: readonly UntimedFact[]): number[] {
+  const step = plan.steps.get(visit.step);
+  if (step === undefined) return [];
+  const awaited = visit.awaited ?? (isWait(step) ? step.work.rule : undefined);
+  const kept = payloadsFor(progress, step, visit, awaited?.eventIds);
+  if (kept.length === 0 || awaited === undefined) return [];
+  // While the job is in the wait, no payload is read before all needed events have come.
+  if (visit.isEntered) return mayComplete(progress, awaited, visit, facts) ? kept : [];
+  return facts.some(({ type }) => type === "step.succeeded" || type === "timer.due") ? kept : [];
+}
+
+/** Whether the events that come now may complete a visit of a wait step. */
+export function mayComplete(
+  progress: Progress,
+  { eventIds, requiredCount }: AwaitedEvents,
+  visit: WaitVisit,
+  facts: readonly UntimedFact[],
+): boolean {
+  const arriving = new Set(facts.flatMap((fact) => (fact.type === "event.received" ? fact.eventId : [])));
+  const isHere = (eventId: string) => arriving.has(eventId) || keptFor(progress, eventId, visit) !== undefined;
+  return eventIds.filter(isHere).length >= requiredCount;
+}
+
+/** The kept events that may bring something to this visit of a wait step. */
+export function payloadsFor(
+  progress: Progress,
+  step: PlanStep,
+  visit: WaitVisit,
+  eventIds: readonly string[] = isWait(step) ? step.work.rule.eventIds : [],
+): number[] {
+  if (!isWait(step)) return [];
+  const read = eventIds.filter((eventId) => readsPayload(step, eventId));
+  if (read.length === 0) return [];
+  const bare = new Set(progress.bareEvents);
+  const kept = read.flatMap((eventId) => keptFor(progress, eventId, visit) ?? []);
+  return kept.filter((eventNumber) => !bare.has(eventNumber));
+}
+
+/** Returns the events that a visit waits for: those of the version's rule, or those that expressions gave when the visit began. */
+export function awaitedBy(
+  { work: { rule } }: WaitPlanStep,
+  { awaited = rule }: { readonly awaited?: AwaitedEvents },
+): AwaitedEvents {
+  return awaited;
+}
+
+/** Whether the output of the wait, or an expression, may read the payload of this event. */
+export function readsPayload({ work }: WaitPlanStep, eventId: string): boolean {
+  return work.payloadRule !== undefined || work.payloadReaders.has(eventId);
+}
+
+interface VisitAhead extends WaitVisit {
+  /** Whether the job is in the step already, and not only on its way to it. */
+  readonly isEntered: boolean;
+  /** The awaited events of the visit, where expressions give them instead of the version's rule. */
+  readonly awaited?: AwaitedEvents | undefined;
+}
+
+/**
+ * Returns, for each branch, the step that it is in and may complete by itself, or the one that it enters next. Branches on their way to a step come
+ * first: they need only the payloads to go on, so each gets its turn.
+ */
+function visitsAhead(plan: Plan, state: UnfinishedState): readonly VisitAhead[] {
+  const cursors: readonly AnyCursor[] = state.cursors;
+  if (cursors.length === 1) return [visitAhead(plan, state.cursors[0]) ?? []].flat();
+  const isOnItsWay = ({ stand }: AnyCursor) => stand?.phase === "next";
+  const sorted = [...cursors.filter(isOnItsWay), ...cursors.filter((cursor) => !isOnItsWay(cursor))];
+  return sorted.flatMap((cursor) => visitAhead(plan, cursor) ?? []);
+}
+
+function visitAhead(plan: Plan, { branch, carried, stand }: AnyCursor): VisitAhead | undefined {
+  const place = branchField(branch);
+  if (stand?.phase === "stopped") return undefined;
+  if (stand?.phase === "waiting" || stand?.phase === "in") {
+    const awaited = stand.phase === "waiting" ? stand.awaited : undefined;
+    return { ...place, step: stand.name, visit: stand.visit, isEntered: true, awaited };
+  }
+  const step = stepAfter(plan, stand);
+  if (step === null) return undefined;
+  return { ...place, step, visit: (getOwn(carried.visits, step) ?? 0) + 1, isEntered: false };
+}
+
+function stepAfter(plan: Plan, point: AnyStand): string | null {
+  if (point === null) return plan.firstStep.name;
+  if (point.phase === "next") return point.name;
+  const next = plan.steps.get(point.name)?.next ?? null;
+  // A choice is decided later: the job stops before a wait whose payloads were not read, and the next commit reads them.
+  return isChoice(next) ? null : next;
+}
+
+function keptNumbers({ bufferedEvents, addressedEvents = [] }: Progress): number[] {
+  return [...Object.values(bufferedEvents), ...addressedEvents.map(({ eventNumber }) => eventNumber)];
+}

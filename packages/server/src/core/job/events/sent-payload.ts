@@ -1,0 +1,81 @@
+import { isJsonObject, type JsonValue } from "../../json/json.ts";
+import type { WaitPlanStep } from "../../plan/plan.ts";
+import { type Problem, pointerTo, quoted } from "../../problem.ts";
+import { allOfSchemas, checkValue, declaredProperties, propertiesAlone, type Schema } from "../../schema/schema.ts";
+
+/**
+ * Finds the problems of an event's payload, with pointers into the request body. The payload is checked against every step that lists the event's id,
+ * and never against the job's past, so the sender gets the answer at once, and the same one every time. Where a step defines its payload, an event
+ * without a payload counts as null.
+ */
+export function checkPayload(
+  steps: readonly WaitPlanStep[],
+  eventId: string,
+  payload: JsonValue | undefined,
+): Problem[] {
+  const { schema, isDefined } = sentTo(steps, eventId);
+  if (payload === undefined && !isDefined) return [];
+  const found = checkValue(schema, payload ?? null);
+  const different = new Map(found.map((problem) => [`${problem.pointer} ${problem.detail}`, problem]));
+  return [...different.values()].map(({ pointer, detail }) => ({ pointer: `/payload${pointer}`, detail }));
+}
+
+/** The requirements of all steps on one event, combined once: hundreds of steps may list the event, and a payload may have thousands of properties. */
+interface Sent {
+  readonly schema: Schema;
+  /** Whether some step has a definition of the payload as a whole. */
+  readonly isDefined: boolean;
+  /** Whether some step takes the property. */
+  readonly isTaken: (property: string) => boolean;
+}
+
+function sentTo(steps: readonly WaitPlanStep[], eventId: string): Sent {
+  const known = knownSent.get(steps);
+  if (known !== undefined) return known;
+  const payloads = steps.flatMap(({ work }) => work.payloadSchemas.get(eventId) ?? []);
+  const outputs = allOfSchemas([...new Set(steps.map(({ outputSchema }) => outputSchema))]);
+  const rules = [...new Set(steps.flatMap(({ work }) => work.payloadRule ?? []))];
+  const sent = {
+    isDefined: payloads.length > 0,
+    schema: allOfSchemas([...new Set(payloads), propertiesAlone(outputs)]),
+    isTaken: (property: string) => rules.some((rule) => rule.takes(eventId, property)),
+  };
+  knownSent.set(steps, sent);
+  return sent;
+}
+
+/** The key is the list of steps, which the plan keeps for each event id. */
+const knownSent = new WeakMap<readonly WaitPlanStep[], Sent>();
+
+/** Finds the parts of a payload that no step takes into its output, and says what to declare so that one does. */
+export function unreadParts(
+  steps: readonly WaitPlanStep[],
+  eventId: string,
+  payload: JsonValue | undefined,
+): Problem[] {
+  const [first] = steps;
+  if (payload === undefined || first === undefined) return [];
+  const { isTaken, isDefined } = sentTo(steps, eventId);
+  if (!isJsonObject(payload)) {
+    const detail = `is not an object, so ${quoted(first.name)} takes nothing from it into its output; send an object with the properties that later steps need`;
+    return isDefined ? [] : [{ pointer: "/payload", detail }];
+  }
+  return Object.keys(payload)
+    .slice(0, maxLookedAt)
+    .filter((property) => !isTaken(property))
+    .slice(0, maxWarnings)
+    .map((property) => ({ pointer: pointerTo("/payload", property), detail: reasonOf(first, eventId, property) }));
+}
+
+const maxWarnings = 20;
+/** Hundreds of steps may list the event, and each property is checked against all of them. */
+const maxLookedAt = 1_000;
+
+function reasonOf(step: WaitPlanStep, eventId: string, property: string): string {
+  const name = quoted(step.name);
+  const inPayload = `the definition that its \`payloadDefinitions\` name for ${quoted(eventId)}`;
+  if (declaredProperties(step.inputSchema).has(property)) {
+    return `is kept with the event, but does not overwrite the input of ${name}; to let it, declare it in ${inPayload} as well`;
+  }
+  return `is kept with the event, but reaches no step; declare it in the output definition of ${name}`;
+}

@@ -1,0 +1,55 @@
+import type { JsonValue } from "../../json/json.ts";
+import { bytesOfJson, mostBytesPerMember, sizeOfJson } from "../../json/json-size.ts";
+import { quoted } from "../../problem.ts";
+import type { Carried, StepError } from "../job-state.ts";
+
+/**
+ * Checks the size of the values that a branch carries against their bound, during one commit. A value is measured once, however many steps it is
+ * carried through.
+ */
+export class CarriedBytes {
+  readonly #maxBytes: number;
+  readonly #sizes = new Map<JsonValue, number>();
+  readonly #bytes = new Map<JsonValue, number>();
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /**
+   * The error of a branch that carries too much; undefined when it does not. A value counts at each place where it stands, because after the job was
+   * stored and read again, equal values can no longer be recognized as one, and the result must not depend on that.
+   */
+  excess({ properties, slots = {} }: Carried): StepError | undefined {
+    const places = [...Object.entries(properties), ...Object.entries(slots)];
+    const total = (numberOf: (value: JsonValue) => number) =>
+      places.reduce((sum, [, value]) => sum + numberOf(value), 0);
+    if (total(this.#sizeOf) * mostBytesPerMember <= this.#maxBytes) return undefined;
+    const bytes = total(this.#bytesOf);
+    if (bytes <= this.#maxBytes) return undefined;
+    const largest = places.sort(([, a], [, b]) => this.#bytesOf(b) - this.#bytesOf(a)).slice(0, shownCount);
+    const listed = largest.map(([place, value]) => `${quoted(place)} (${this.#bytesOf(value)} bytes)`).join(", ");
+    const message = `The job carries ${bytes} bytes of values for later steps, and may carry ${this.#maxBytes}. The largest are ${listed}. Let \`output\` of these steps be smaller, or let later steps read single properties.`;
+    return { code: "ValueLimitExceeded", message };
+  }
+
+  readonly #sizeOf = (value: JsonValue): number =>
+    known(this.#sizes, value, () => sizeOfJson(value, Number.MAX_SAFE_INTEGER));
+
+  readonly #bytesOf = (value: JsonValue): number => known(this.#bytes, value, () => bytesOfJson(value));
+}
+
+/** Whether there is nothing to measure or to write, as in most branches; every step asks this. */
+export function carriesNothing({ properties, slots }: Carried): boolean {
+  if (slots !== undefined) return false;
+  for (const _ in properties) return false;
+  return true;
+}
+
+const shownCount = 3;
+
+function known(numbers: Map<JsonValue, number>, value: JsonValue, find: () => number): number {
+  const number = numbers.get(value) ?? find();
+  numbers.set(value, number);
+  return number;
+}

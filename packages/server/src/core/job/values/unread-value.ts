@@ -1,0 +1,29 @@
+import type { JsonObject, JsonValue } from "../../json/json.ts";
+
+/**
+ * Makes a placeholder for a value that was not read because nothing should need it. Any access to it throws, so that a mistake about the needed
+ * values cannot lead to a wrong value.
+ */
+export function unreadValue(): JsonObject {
+  const value = new Proxy({}, refuseAll);
+  unread.add(value);
+  return value;
+}
+
+export function isUnread(value: JsonValue): boolean {
+  return typeof value === "object" && value !== null && unread.has(value);
+}
+
+const unread = new WeakSet<object>();
+
+function refuse(): never {
+  throw new Error("A value of a job is looked into that was not read.");
+}
+
+const refuseAll: ProxyHandler<JsonObject> = {
+  get: refuse,
+  has: refuse,
+  ownKeys: refuse,
+  getOwnPropertyDescriptor: refuse,
+  getPrototypeOf: refuse,
+};

@@ -1,0 +1,308 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "../../json/json.ts";
+import { bytesOfJson, mostBytesPerMember, sizeOfJson } from "../../json/json-size.ts";
+import { getOwn } from "../../json/record.ts";
+import { propertyOf } from "../../plan/slots.ts";
+import type { NumberedResult } from "../branch-result.ts";
+import { type HistoryEntry, jobInputNumber, type StoredValue, valueIn, withValue } from "../history.ts";
+import type { JobState } from "../job-state.ts";
+import type { AnyCursor } from "../resume-point.ts";
+import { carriesNothing } from "./carried-bytes.ts";
+import {
+  type LeanCursor,
+  placesIn,
+  type StoredState,
+  storedState,
+  type ValueNumbers,
+  type ValuePlaceName,
+  withoutPlaces,
+} from "./stored-state.ts";
+
+/** A value that is to have a row of its own. */
+export interface NewValue {
+  readonly valueNumber: number;
+  /** The value as JSON text. */
+  readonly text: string;
+  readonly bytes: number;
+}
+
+/** A value that has a row of its own already; `bytes` is undefined for the job's input, which has a column. */
+export interface KnownValue {
+  readonly valueNumber: number;
+  readonly value: JsonValue;
+  readonly bytes: number | undefined;
+}
+
+/** A value with more bytes of text than this gets a row of its own. */
+export const maxInlineBytes = 2_048;
+
+/**
+ * Knows which values of one job have rows of their own, and writes the job's state and history with their numbers instead. A value is written once,
+ * however many steps take it: the state machine never copies a value, so a stored one is recognized by its identity.
+ */
+export class ValueBook {
+  /** Objects are found by their identity; strings are found by their text, which works as well. */
+  readonly #numbers = new Map<JsonValue, number>();
+  /** The stored objects that a property may come from, latest last. */
+  readonly #origins: KnownValue[] = [];
+  /** The lengths of the stored values that were read, by their numbers. */
+  #bytes: Map<number, number> | undefined;
+  /** The properties and slots of the state when it was loaded. */
+  readonly #places = new Map<string, { readonly valueNumber: number; readonly value: JsonValue }>();
+  readonly #added: NewValue[] = [];
+  readonly #maxInlineBytes: number;
+  /** A commit adds an extract for a branch only with an entry about that branch, so the numbers never run out. */
+  #extractCount = 0;
+  #input: JsonObject | undefined;
+  /** Undefined until it is needed. */
+  #isInputLarge: boolean | undefined;
+
+  constructor(maxInline = maxInlineBytes) {
+    this.#maxInlineBytes = maxInline;
+  }
+
+  /** Adds the results of branches that get rows of their own. */
+  addResults(results: readonly NumberedResult[]): void {
+    for (const { valueNumber, result } of results) {
+      const text = JSON.stringify(result);
+      this.#added.push({ valueNumber, text, bytes: Buffer.byteLength(text) });
+    }
+  }
+
+  /** Remembers the job's input. A small input may stand in the state, so the input is measured only when that matters, which is rare. */
+  learnInput(value: JsonObject): void {
+    this.#input = value;
+  }
+
+  /** Adds a value that is in the store. */
+  learn(known: KnownValue): void {
+    this.#numbers.set(known.value, known.valueNumber);
+    if (isJsonObject(known.value)) this.#origins.push(known);
+    if (known.bytes === undefined) return;
+    this.#bytes ??= new Map();
+    this.#bytes.set(known.valueNumber, known.bytes);
+  }
+
+  /** Adds a value that was not read; it can only stay in its place. */
+  learnUnread(place: JsonValue, valueNumber: number): void {
+    this.#numbers.set(place, valueNumber);
+  }
+
+  /** Adds the value that this property or slot had when the state was loaded. */
+  learnPlace(place: ValuePlaceName, value: JsonValue, valueNumber: number): void {
+    this.#places.set(idOf(place), { valueNumber, value });
+  }
+
+  /** The values that `entries` and `state` moved into rows of their own, to be written with them. */
+  get added(): readonly NewValue[] {
+    return this.#added;
+  }
+
+  /** Returns the entries of one commit as they are stored; each can be read without those of other commits. */
+  entries(entries: readonly HistoryEntry[]): readonly HistoryEntry[] {
+    return entries.map((entry) => this.#storedEntry(entry));
+  }
+
+  /** Returns the state as it is stored. Call `entries` first, which adds the new values. `sequence` is that of the last entry. */
+  state(state: JobState, sequence: number): StoredState {
+    return storedState(state, (cursor) => this.#leanCursor(cursor, sequence));
+  }
+
+  #leanCursor(cursor: AnyCursor, sequence: number): LeanCursor {
+    const { properties: carried, slots: slotValues = {} } = cursor.carried;
+    if (this.#isEmpty() && cursor.carried.slots === undefined) return { cursor, values: undefined };
+    const places = placesIn(cursor);
+    if (carriesNothing(cursor.carried) && this.#hasNoNumber(places)) return { cursor, values: undefined };
+    const { input, previousOutput, lastOutput, items, results = {} } = places;
+    const resultNumbers = Object.entries(results).flatMap(([key, value]) => {
+      const valueNumber = this.#numberOf(value);
+      return valueNumber === undefined ? [] : [[key, valueNumber] as const];
+    });
+    const whole = {
+      ...this.#numbered("input", input),
+      ...this.#numbered("previousOutput", previousOutput),
+      ...this.#numbered("lastOutput", lastOutput),
+      ...this.#numbered("items", items),
+    };
+    const carriedPlaces = [...propertyPlaces(carried, cursor.branch), ...slotPlaces(slotValues, cursor.branch)];
+    const numbers = this.#placeNumbers(carriedPlaces, new Set(Object.values(whole)), sequence);
+    const properties = recordOf(numbers, false);
+    const slots = recordOf(numbers, true);
+    const values: ValueNumbers = {
+      ...whole,
+      ...(resultNumbers.length > 0 && { results: Object.fromEntries(resultNumbers) }),
+      ...(properties !== undefined && { properties }),
+      ...(slots !== undefined && { slots }),
+    };
+    if (Object.keys(values).length === 0) return { cursor, values: undefined };
+    return { cursor: withoutPlaces(cursor, values), values };
+  }
+
+  /** Whether no value of the cursor has a number, which is so for most of a thousand branches. */
+  #hasNoNumber({ input, previousOutput, lastOutput, items, results }: ReturnType<typeof placesIn>): boolean {
+    if (results !== undefined || items !== undefined) return false;
+    for (const value of [input, previousOutput, lastOutput]) {
+      if (value !== undefined && this.#numberOf(value) !== undefined) return false;
+    }
+    return true;
+  }
+
+  #isEmpty(): boolean {
+    return this.#numbers.size === 0 && this.#places.size === 0 && !this.#inputIsApart();
+  }
+
+  #inputIsApart(): boolean {
+    const limit = this.#maxInlineBytes / 2;
+    this.#isInputLarge ??= this.#input !== undefined && sizeOfJson(this.#input, limit) > limit;
+    return this.#isInputLarge;
+  }
+
+  #numberOf(value: JsonValue): number | undefined {
+    return value === this.#input && this.#inputIsApart() ? jobInputNumber : this.#numbers.get(value);
+  }
+
+  /** Returns the same entry where no part of it is moved to a row, which is the usual case. */
+  #storedEntry(entry: HistoryEntry): HistoryEntry {
+    const value = valueIn(entry);
+    const stored = value === undefined ? undefined : this.#stored(value, entry.sequence);
+    return stored === undefined || stored === value ? entry : withValue(entry, () => stored);
+  }
+
+  #stored(stored: StoredValue, sequence: number): StoredValue {
+    if (!("value" in stored)) return stored;
+    const { value } = stored;
+    const known = this.#numberOf(value);
+    if (known !== undefined) return { stored: known };
+    const large = this.#textIfLarge(value);
+    if (large === undefined) return stored;
+    this.#add(value, { valueNumber: sequence, ...large });
+    return { stored: sequence };
+  }
+
+  #add(value: JsonValue, added: NewValue): void {
+    this.#added.push(added);
+    this.learn({ valueNumber: added.valueNumber, value, bytes: added.bytes });
+  }
+
+  /** Most values are so small that their text need not be made. */
+  #textIfLarge(value: JsonValue): { readonly text: string; readonly bytes: number } | undefined {
+    const limit = this.#maxInlineBytes;
+    if (sizeOfJson(value, limit) * mostBytesPerMember <= limit) return undefined;
+    const text = JSON.stringify(value);
+    const bytes = Buffer.byteLength(text);
+    return bytes > limit ? { text, bytes } : undefined;
+  }
+
+  #numbered(
+    place: "input" | "previousOutput" | "lastOutput" | "items",
+    value: JsonValue | undefined,
+  ): Readonly<Record<string, number>> {
+    const valueNumber = value === undefined ? undefined : this.#numberOf(value);
+    return valueNumber === undefined ? {} : { [place]: valueNumber };
+  }
+
+  /** The numbers of the stored values that are in these places or contain their value as a property. The values in `readWhole` are read anyway. */
+  #placeNumbers(
+    places: readonly Place[],
+    readWhole: ReadonlySet<number>,
+    sequence: number,
+  ): ReadonlyMap<Place, number> {
+    const numbers = new Map<Place, number>();
+    const extract: Place[] = [];
+    for (const place of places) {
+      const known = this.#numberAt(place);
+      if (known !== undefined) numbers.set(place, known);
+      else if (place.isSlot && isWorthNumber(place.value)) extract.push(place);
+    }
+    for (const [valueNumber, parts] of Map.groupBy(numbers.keys(), (place) => numbers.get(place) ?? Number.NaN)) {
+      if (readWhole.has(valueNumber) || !isSmallPart(this.#bytes?.get(valueNumber), parts)) continue;
+      extract.push(...parts);
+      for (const place of parts) numbers.delete(place);
+    }
+    const extractNumber = -(sequence - this.#extractCount);
+    const extracted = this.#extracted(extract, extractNumber);
+    if (extracted.length > 0) this.#extractCount += 1;
+    for (const place of extracted) numbers.set(place, extractNumber);
+    return numbers;
+  }
+
+  /** The number of the stored value that is in a place, or that contains the place's value as a property; undefined when there is none. */
+  #numberAt(place: Place): number | undefined {
+    const { property, value } = place;
+    const known = this.#places.get(idOf(place));
+    if (known?.value === value) return known.valueNumber;
+    if (property !== undefined) return isWorthNumber(value) ? this.#originOf(property, value) : undefined;
+    return this.#numberOf(value);
+  }
+
+  /** The number of the stored value that a property comes from. */
+  #originOf(name: string, value: JsonValue): number | undefined {
+    const origin = this.#origins.findLast((one) => getOwn(one.value as JsonObject, name) === value);
+    if (origin !== undefined) return origin.valueNumber;
+    const isOfInput = this.#input !== undefined && getOwn(this.#input, name) === value && this.#inputIsApart();
+    return isOfInput ? jobInputNumber : undefined;
+  }
+
+  /**
+   * Writes a few properties of a large output, and values from elsewhere, once more as one value of its own. If they are too small for that, they
+   * stay in the state. Returns the places that the new value holds.
+   */
+  #extracted(places: readonly Place[], valueNumber: number): readonly Place[] {
+    const byName = new Map(places.map((place) => [place.name, place]));
+    const values = Object.fromEntries([...byName].map(([name, { value }]) => [name, value]));
+    const large = places.length === 0 ? undefined : this.#textIfLarge(values);
+    if (large === undefined) return [];
+    this.#added.push({ valueNumber, ...large });
+    return [...byName.values()];
+  }
+}
+
+/** A value in a job's state, other than those whose place follows from their role. A slot's name begins with a slash. */
+interface Place extends ValuePlaceName {
+  /** The name of the property of a stored value; undefined for a whole value. */
+  readonly property: string | undefined;
+  readonly value: JsonValue;
+}
+
+/** No path of a branch has a line break. */
+function idOf({ branch, name, isSlot }: ValuePlaceName): string {
+  return `${branch}\n${isSlot ? "slot" : "property"} ${name}`;
+}
+
+function propertyPlaces(properties: JsonObject, branch: string): Place[] {
+  return Object.entries(properties).map(([name, value]) => ({ branch, name, isSlot: false, property: name, value }));
+}
+
+function slotPlaces(slots: JsonObject, branch: string): Place[] {
+  return Object.entries(slots).map(([name, value]) => ({
+    branch,
+    name,
+    isSlot: true,
+    property: propertyOf(name),
+    value,
+  }));
+}
+
+function recordOf(numbers: ReadonlyMap<Place, number>, isSlot: boolean): Record<string, number> | undefined {
+  const found = [...numbers].filter(([place]) => place.isSlot === isSlot);
+  return found.length === 0 ? undefined : Object.fromEntries(found.map(([{ name }, number]) => [name, number]));
+}
+
+/** Whether a property is worth a number. A smaller one stays in the state, because its number would be no shorter. */
+function isWorthNumber(value: JsonValue): boolean {
+  return sizeOfJson(value, leastNumbered) > leastNumbered;
+}
+
+const leastNumbered = 64;
+
+/**
+ * Whether these parts are less than a quarter of the `bytes` of a stored value. They are read again and again, and each read must not bring much more
+ * than them. Their text is made only when they may be small enough: each character and each member has at least one byte.
+ */
+function isSmallPart(bytes: number | undefined, parts: readonly Place[]): boolean {
+  if (bytes === undefined) return false;
+  const isSmall = (size: number) => size * leastShare < bytes;
+  const sizes = (sizeOf: (value: JsonValue) => number) => parts.reduce((sum, { value }) => sum + sizeOf(value), 0);
+  return isSmall(sizes((value) => sizeOfJson(value, bytes))) && isSmall(sizes(bytesOfJson));
+}
+
+const leastShare = 4;

@@ -1,0 +1,31 @@
+import type { JsonValue } from "../../json/json.ts";
+import type { JobDraft } from "../draft.ts";
+import type { AwaitedEvents, StepPosition } from "../job-state.ts";
+
+/**
+ * Fails the job if, with this wait, its open branches would wait for too many ids together; returns whether it did. The ids stand in the state, which
+ * is written with each change: a thousand branches that wait for a hundred long ids each would make it 25 MB.
+ */
+export function failForAwaitedIds(
+  draft: JobDraft,
+  position: StepPosition,
+  input: JsonValue,
+  { eventIds }: AwaitedEvents,
+): boolean {
+  let size = sizeOf(eventIds);
+  for (const { stand } of draft.cursors) if (stand?.phase === "waiting") size += sizeOf(stand.missingEventIds);
+  if (size <= maxSize) return false;
+  const message = `The open branches of the job would wait for event ids of ${size} characters together, and may wait for ${maxSize}. Give shorter ids, wait for fewer in each branch, or lower a \`concurrency\`.`;
+  const error = { code: "ValueLimitExceeded", message } as const;
+  const { name, visit, attempt } = position;
+  draft.record({ type: "step.failed", step: name, visit, attempt, error });
+  draft.fail({ phase: "in", ...position, input }, attempt, error);
+  return true;
+}
+
+function sizeOf(eventIds: readonly string[]): number {
+  return eventIds.reduce((sum, { length }) => sum + length, 0);
+}
+
+/** Enough for a thousand waits with some twenty ids of usual length each. */
+const maxSize = 1_000_000;

@@ -1,0 +1,98 @@
+import type { RawObject } from "../../json/raw-object.ts";
+import { quoted } from "../../problem.ts";
+
+/** Keywords that inform people and do not restrict values. */
+export const annotations = [
+  "title",
+  "description",
+  "default",
+  "examples",
+  "deprecated",
+  "readOnly",
+  "writeOnly",
+  "$comment",
+  "$schema",
+  "$id",
+] as const;
+
+/** The keywords of the dialect that are checked. */
+export const assertions = [
+  "type",
+  "enum",
+  "const",
+  "minimum",
+  "maximum",
+  "exclusiveMinimum",
+  "exclusiveMaximum",
+  "multipleOf",
+  "minLength",
+  "maxLength",
+  "pattern",
+  "format",
+  "items",
+  "prefixItems",
+  "minItems",
+  "maxItems",
+  "uniqueItems",
+  "properties",
+  "required",
+  "additionalProperties",
+  "patternProperties",
+  "propertyNames",
+  "minProperties",
+  "maxProperties",
+  "dependentRequired",
+  "allOf",
+  "anyOf",
+  "oneOf",
+  "not",
+  "if",
+  "then",
+  "else",
+  "$ref",
+  "$defs",
+  "x-sensitive",
+] as const;
+
+/** Refuses every keyword outside the dialect, because users would take an ignored keyword to be checked. */
+export function refuseUnknownKeywords(raw: RawObject, isListWanted: boolean): boolean {
+  const present = Object.keys(raw.fields);
+  if (present.every((keyword) => keywords.has(keyword))) return false;
+  const unknown = present.filter((keyword) => !keywords.has(keyword));
+  for (const [index, keyword] of unknown.entries()) {
+    const list = isListWanted && index === 0 ? ` (${allKeywords.join(", ")})` : "";
+    const instead = replacements.get(keyword);
+    const hint = instead === undefined ? raw.hint(keyword, keywords) : `; ${instead}`;
+    raw.refuse(keyword, `${quoted(keyword)} is not a keyword that schemas may use here${list}${hint}`);
+  }
+  return true;
+}
+
+const allKeywords: readonly string[] = [...assertions, ...annotations];
+const keywords: ReadonlySet<string> = new Set(allKeywords);
+
+/** Keywords of other versions and dialects, with the way to write the same here. */
+const replacements: ReadonlyMap<string, string> = new Map([
+  ["definitions", "schemas within a definition belong in `$defs`"],
+  ["dependencies", "required properties belong in `dependentRequired`"],
+  ["dependentSchemas", "say it by `if` and `then`"],
+  ["additionalItems", "it is `items` beside `prefixItems` here"],
+  ["nullable", 'add "null" to `type`'],
+  ["unevaluatedProperties", "`additionalProperties` considers only the `properties` beside it"],
+  ["unevaluatedItems", "`items` considers only the `prefixItems` beside it"],
+  ["$anchor", "refer to `#/$defs/<name>`"],
+  ["$dynamicRef", "refer to `#/$defs/<name>` by `$ref`"],
+  ["$recursiveRef", "refer to `#` by `$ref`"],
+]);
+
+/** Checks the form of the keywords that do not restrict values. Most schemas have none of them. */
+export function checkAnnotations(raw: RawObject): void {
+  if (!Object.keys(raw.fields).some((keyword) => annotationNames.has(keyword))) return;
+  for (const field of texts) raw.text(field);
+  for (const field of flags) raw.boolean(field);
+  raw.list("examples", "a list of values");
+}
+
+const annotationNames: ReadonlySet<string> = new Set(annotations);
+const texts = ["title", "description", "$comment", "$schema", "$id"] as const;
+const flags = ["deprecated", "readOnly", "writeOnly"] as const;

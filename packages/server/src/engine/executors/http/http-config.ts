@@ -1,0 +1,168 @@
+import { isJsonObject, type JsonObject, type JsonValue } from "../../../core/json/json.ts";
+import { type Problem, pointerTo, quoted } from "../../../core/problem.ts";
+import type { AddressRule } from "../../outbound/address-rule.ts";
+
+export function configSchema(maxOutputBytes: number): JsonObject {
+  const scalar = [{ type: "string" }, { type: "number" }, { type: "boolean" }];
+  return {
+    type: "object",
+    properties: {
+      url: {
+        description: "The address to call: http or https, without a user and a password.",
+        type: "string",
+        maxLength: maxUrlLength,
+      },
+      method: {
+        description: "The method; by default GET.",
+        enum: [...methods],
+      },
+      headers: {
+        description: "Headers of the request, by name. A header whose value is null is not sent.",
+        type: "object",
+        additionalProperties: { anyOf: [...scalar, { type: "null" }] },
+      },
+      query: {
+        description:
+          "Parameters to add to the query of the url, by name. A list adds its name once for each item, and null adds nothing.",
+        type: "object",
+        additionalProperties: { anyOf: [...scalar, { type: "null" }, { type: "array", items: { anyOf: scalar } }] },
+      },
+      body: {
+        description: "The body: a text is sent as it is, any other value as JSON. By default no body is sent.",
+      },
+      successStatus: {
+        description: "The statuses with which the step succeeds, such as 200 or 2xx; by default 2xx.",
+        type: "array",
+        items: { anyOf: [{ type: "integer", minimum: 200, maximum: 599 }, { enum: ["2xx", "3xx", "4xx", "5xx"] }] },
+        minItems: 1,
+        maxItems: 20,
+      },
+      maxBytes: {
+        description: "The size of the answer's body above which the step fails.",
+        type: "integer",
+        minimum: 1,
+        maximum: maxOutputBytes,
+      },
+    },
+    required: ["url"],
+    additionalProperties: false,
+  };
+}
+
+const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"] as const;
+export type HttpMethod = (typeof methods)[number];
+
+/** A config that fits `configSchema`. Values that expressions gave may be of any kind until `configProblems` has judged them. */
+export interface HttpConfig {
+  readonly url: JsonValue;
+  readonly method?: HttpMethod;
+  readonly headers?: JsonValue;
+  readonly query?: JsonValue;
+  readonly body?: JsonValue;
+  readonly successStatus?: readonly (number | string)[];
+  readonly maxBytes?: number;
+}
+
+/**
+ * Finds the reasons why a config cannot be sent, or its address may not be called. Only values that `isKnown` accepts are judged; once expressions
+ * are replaced, these are all values.
+ */
+export function configProblems(
+  config: JsonObject,
+  rule: AddressRule,
+  isKnown: (value: JsonValue) => boolean = () => true,
+): readonly Problem[] {
+  const { url, method = "GET", headers = {}, query = {}, body } = config as JsonObject & HttpConfig;
+  const problems: Problem[] = [];
+  const add = (pointer: string, detail: string | undefined) => {
+    if (detail !== undefined) problems.push({ pointer, detail });
+  };
+  if (isKnown(url)) add("/url", urlProblem(url, rule));
+  if (isJsonObject(headers)) problems.push(...headerProblems(headers, isKnown));
+  else if (isKnown(headers)) add("/headers", notAnObject);
+  if (isJsonObject(query)) problems.push(...queryProblems(query, isKnown));
+  else if (isKnown(query)) add("/query", notAnObject);
+  if (body !== undefined && (method === "GET" || method === "HEAD")) {
+    add("/body", `cannot be sent with ${method}: use POST, PUT or PATCH, or put the values into \`query\``);
+  }
+  return problems;
+}
+
+const notAnObject = "must be an object with a value for each name";
+
+function headerProblems(headers: JsonObject, isKnown: (value: JsonValue) => boolean): readonly Problem[] {
+  const entries = Object.entries(headers);
+  if (entries.length > maxHeaders) return [{ pointer: "/headers", detail: `holds more than ${maxHeaders} headers` }];
+  return entries.flatMap(([name, value]) => {
+    const details = [headerNameProblem(name, headers), isKnown(value) ? headerValueProblem(value) : undefined];
+    return problemsAt(pointerTo("/headers", name), details);
+  });
+}
+
+function queryProblems(query: JsonObject, isKnown: (value: JsonValue) => boolean): readonly Problem[] {
+  const entries = Object.entries(query);
+  const count = entries.reduce((sum, [, value]) => sum + (Array.isArray(value) ? value.length : 1), 0);
+  if (count > maxParameters) return [{ pointer: "/query", detail: `holds more than ${maxParameters} values` }];
+  return entries.flatMap(([name, value]) =>
+    problemsAt(pointerTo("/query", name), [isKnown(value) ? parameterProblem(value) : undefined]),
+  );
+}
+
+function problemsAt(pointer: string, details: readonly (string | undefined)[]): readonly Problem[] {
+  return details.flatMap((detail) => (detail === undefined ? [] : { pointer, detail }));
+}
+
+function urlProblem(value: JsonValue, rule: AddressRule): string | undefined {
+  if (typeof value !== "string") return "must be a text";
+  if (value.length > maxUrlLength) return `is longer than ${maxUrlLength} characters`;
+  // `URL` would remove these characters silently.
+  if (/[\0-\x20\x7f]/.test(value))
+    return "holds a space or a control character: percent-encode the values that are put into it";
+  const url = URL.parse(value);
+  return url === null ? "is not an address; give one such as https://api.example.com/orders" : rule.problemOf(url);
+}
+
+function headerNameProblem(name: string, headers: JsonObject): string | undefined {
+  if (!/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name)) return "is no name of a header: use letters, digits and hyphens";
+  const lowerName = name.toLowerCase();
+  if (ownHeaders.has(lowerName)) return "is set by the service itself; leave it out";
+  const isRepeated = Object.keys(headers).some((other) => other !== name && other.toLowerCase() === lowerName);
+  return isRepeated ? `occurs twice: ${quoted(lowerName)} is the same header in upper and lower case` : undefined;
+}
+
+/** Headers that the service sets itself, because their values say where a message ends or to whom it goes. */
+const ownHeaders = new Set([
+  "connection",
+  "content-length",
+  "expect",
+  "host",
+  "keep-alive",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/** Refuses a line break, which would begin another header, or the body. */
+function headerValueProblem(value: JsonValue): string | undefined {
+  if (!isScalar(value)) return "must be a text, a number, true, false or null";
+  if (String(value).length > maxHeaderLength) return `is longer than ${maxHeaderLength} characters`;
+  if (/^[\t\x20-\x7e\xa0-\xff]*$/.test(String(value))) return undefined;
+  return "holds a line break or another character that no header can carry: encode the value, for example in base64";
+}
+
+function parameterProblem(value: JsonValue): string | undefined {
+  const isListed = Array.isArray(value) && value.every((item) => isScalar(item) && item !== null);
+  return isListed || isScalar(value) ? undefined : "must be a text, a number, true, false, null or a list of such";
+}
+
+function isScalar(value: JsonValue): value is string | number | boolean | null {
+  return !Array.isArray(value) && !isJsonObject(value);
+}
+
+const maxUrlLength = 8_192;
+const maxHeaders = 100;
+const maxParameters = 1_000;
+const maxHeaderLength = 8_192;

@@ -1,0 +1,83 @@
+import { Readable } from "node:stream";
+import type { FastifyReply } from "fastify";
+import { sizeOfJson } from "../../../core/json/json-size.ts";
+import { JsonText, type ShownValue } from "../../../core/json/json-text.ts";
+
+/**
+ * Answers a body that may be large. Writing 16 MB at once would hold up all other requests for a tenth of a second, so it is written in pieces, one
+ * in each turn of the event loop, however many such answers are under way.
+ */
+export async function largeAnswer<Body extends object>(reply: FastifyReply, body: Body): Promise<Body> {
+  return isSmall(body, pieceSize) ? body : (inPieces(reply, await jsonInTurns(body)) as unknown as Body);
+}
+
+/** Sends pieces of JSON text one after the other, as fast as the client takes them. Their length is known, so the client sees whether it got all of them. */
+export function inPieces(reply: FastifyReply, pieces: readonly Buffer[]): Readable {
+  reply.type("application/json; charset=utf-8").header("content-length", lengthOf(pieces));
+  return Readable.from(pieces);
+}
+
+/** Returns the length in bytes. */
+export function lengthOf(pieces: readonly Buffer[]): number {
+  return pieces.reduce((sum, piece) => sum + piece.length, 0);
+}
+
+/** Writes the value as JSON text in UTF-8, in pieces of about so many characters. */
+export async function jsonInTurns(value: unknown, maxPiece = pieceSize): Promise<Buffer[]> {
+  const written: Buffer[] = [];
+  let texts: string[] = [];
+  let length = 0;
+  const write = async () => {
+    await nextTurn();
+    written.push(Buffer.from(texts.join("")));
+    texts = [];
+    length = 0;
+  };
+  for (const text of textsOf(value, maxPiece)) {
+    texts.push(text);
+    length += text.length;
+    if (length > maxPiece) await write();
+  }
+  await write();
+  return written;
+}
+
+/** The length of a piece, in characters. A piece with a single long string, or with a value that is text already, may be longer. */
+const pieceSize = 200_000;
+
+function isSmall(value: unknown, maxPiece: number): boolean {
+  return sizeOfJson(value as ShownValue, maxPiece) <= maxPiece;
+}
+
+/** Gives texts that together are what JSON.stringify writes. */
+function* textsOf(value: unknown, maxPiece: number): Generator<string> {
+  if (value instanceof JsonText) {
+    yield value.text;
+  } else if (typeof value !== "object" || value === null || isSmall(value, maxPiece)) {
+    yield JSON.stringify(value);
+  } else if (Array.isArray(value)) {
+    yield "[";
+    for (const [index, element] of value.entries()) {
+      if (index > 0) yield ",";
+      yield* textsOf(element ?? null, maxPiece);
+    }
+    yield "]";
+  } else {
+    let separator = "{";
+    for (const [name, member] of Object.entries(value)) {
+      if (member === undefined) continue;
+      yield `${separator}${JSON.stringify(name)}:`;
+      yield* textsOf(member, maxPiece);
+      separator = ",";
+    }
+    yield separator === "{" ? "{}" : "}";
+  }
+}
+
+/** Waits for a turn of the event loop. Each turn serves one of those that wait. */
+function nextTurn(): Promise<void> {
+  turns = turns.then(() => new Promise((resolve) => setImmediate(resolve)));
+  return turns;
+}
+
+let turns = Promise.resolve();

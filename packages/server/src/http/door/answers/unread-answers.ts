@@ -1,0 +1,50 @@
+import type { Config } from "../../../config.ts";
+import { ServiceError } from "../../../core/service-error.ts";
+import type { App } from "../app.ts";
+
+/**
+ * Bounds the answers that their clients have not read yet. An answer stays in memory until then, and clients that ask for large ones and never read
+ * would fill the memory. A client that reads nothing for as long as a body may take to arrive is cut off.
+ */
+export function boundUnreadAnswers(
+  app: App,
+  { maxUnreadAnswersMb, requestTimeoutMs }: Pick<Config, "maxUnreadAnswersMb" | "requestTimeoutMs">,
+): void {
+  const maxAll = maxUnreadAnswersMb * 1_000_000;
+  const unread = new Map<string, number>();
+  let all = 0;
+  app.addHook("onSend", (request, reply, payload, done) => {
+    if (request.method === "HEAD") return done(null, payload);
+    const isWhole = typeof payload === "string" || Buffer.isBuffer(payload);
+    // A large answer is sent in pieces, after its length.
+    const size = isWhole ? payload.length : Number(reply.getHeader("content-length") ?? 0);
+    if (size < large) return done(null, payload);
+    const { organizationId = "" } = (request.params ?? {}) as { readonly organizationId?: string };
+    const own = unread.get(organizationId) ?? 0;
+    if (all + size > maxAll || own + size > maxAll / 2) return done(tooManyUnread(request.method));
+    all += size;
+    unread.set(organizationId, own + size);
+    reply.raw.setTimeout(requestTimeoutMs);
+    reply.raw.once("close", () => {
+      all -= size;
+      const rest = (unread.get(organizationId) ?? 0) - size;
+      if (rest > 0) unread.set(organizationId, rest);
+      else unread.delete(organizationId);
+    });
+    done(null, payload);
+  });
+}
+
+/** The smallest size that is counted, in characters. There are too few connections to fill the memory with smaller answers. */
+const large = 100_000;
+
+function tooManyUnread(method: string): ServiceError {
+  const tooMany =
+    "Too many large answers of this organization, or of all, wait to be read. Read those that you asked for";
+  return new ServiceError(
+    "UnavailableError",
+    method === "GET"
+      ? `${tooMany}, and ask for this one again.`
+      : `The request was carried out, but its answer is large. ${tooMany}, and repeat the request under the same Idempotency-Key, if it had one.`,
+  );
+}

@@ -1,0 +1,93 @@
+import type { Database, Queryable } from "./database.ts";
+
+/*
+ * Reads rows by their keys in parts of a few organizations. A statement has to name its organizations in an array, which names the shard; how it uses
+ * the keys decides how large a part may be.
+ */
+
+export interface PartSize {
+  readonly organizations: number;
+  readonly keys: number;
+}
+
+/**
+ * The part size for statements that name their rows by two arrays, `organization_id = ANY($1) AND job_id = ANY($2)`. This means every pair of the
+ * two: 400 jobs of 400 organizations are 160,000 look-ups, or a scan of the whole table, which the planner then prefers. A batch of few organizations
+ * stays one statement.
+ */
+export const everyPair: PartSize = { organizations: 8, keys: Number.MAX_SAFE_INTEGER };
+
+/**
+ * The part size for statements that also join such rows with values given for each of them. The planner underestimates the number of rows and
+ * compares each with each: 400 with 400 took 31 ms, in parts of 32 it takes 3 ms. Outside of a commit, parts of ten organizations or fewer are
+ * planned each time, because a generic plan assumes ten. PostgreSQL 15 makes a look-up for each pair, so much larger parts would cost it more than
+ * planning.
+ */
+export const everyPairJoined: PartSize = { organizations: 12, keys: 32 };
+
+/**
+ * The part size for statements that look up each key separately, in a lateral subquery that names the organization both in the array and by the key.
+ * The subquery ends in OFFSET 0; otherwise the planner would turn it into a join and read all rows of the organizations. The organization counts
+ * twice in the planner's estimate, so this is only for tables without another index that seems as good: for `workflow_version` the planner chose a
+ * wrong one.
+ */
+export const eachAlone: PartSize = { organizations: 32, keys: Number.MAX_SAFE_INTEGER };
+
+interface OfOrganization {
+  readonly organizationId: string;
+}
+
+/** The database or transaction that runs the statements. A transaction does not tell groups apart, because all of its organizations are in one. */
+export type Grouped = Queryable & Partial<Pick<Database, "groupOf">>;
+
+/**
+ * Runs one part after the other, in the order of the organizations. Give `db` where the organizations may be of several groups: then no part is of
+ * more than one.
+ */
+export async function askInParts<Key extends OfOrganization, Row>(
+  keys: readonly Key[],
+  ask: (part: readonly Key[]) => Promise<readonly Row[]>,
+  size = everyPair,
+  db?: Grouped,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  const groups = Map.groupBy(keys, ({ organizationId }) => db?.groupOf?.(organizationId)).values();
+  for (const part of [...groups].flatMap((group) => partsOf(group, size))) rows.push(...(await ask(part)));
+  return rows;
+}
+
+/**
+ * Sends all parts without waiting for the answers. It is only for a transaction, which has one connection and answers in order; elsewhere the parts
+ * would take every connection of their lane.
+ */
+export async function askTogether<Key extends OfOrganization, Row>(
+  keys: readonly Key[],
+  ask: (part: readonly Key[]) => Promise<readonly Row[]>,
+  size: PartSize,
+): Promise<Row[]> {
+  return (await Promise.all(partsOf(keys, size).map(ask))).flat();
+}
+
+/** Divides keys into parts, each for one statement of `askInParts`. */
+export function partsOf<Key extends OfOrganization>(keys: readonly Key[], size = everyPair): Key[][] {
+  const byOrganization = [...Map.groupBy(keys, (key) => key.organizationId)].sort(([a], [b]) => (a < b ? -1 : 1));
+  const parts: Key[][] = [];
+  for (let first = 0; first < byOrganization.length; first += size.organizations) {
+    const part = byOrganization.slice(first, first + size.organizations).flatMap(([, ofOne]) => ofOne);
+    for (let key = 0; key < part.length; key += size.keys) parts.push(part.slice(key, key + size.keys));
+  }
+  return parts;
+}
+
+/** The array of the organizations, and the arrays of the organization and the id of each key. Each key occurs once. */
+export function keyColumns<Key extends OfOrganization>(
+  keys: readonly Key[],
+  idOf: (key: Key) => string,
+): [string[], string[], string[]] {
+  const distinct = [...new Map(keys.map((key) => [`${key.organizationId} ${idOf(key)}`, key])).values()];
+  return [organizationsOf(distinct), distinct.map(({ organizationId }) => organizationId), distinct.map(idOf)];
+}
+
+export function organizationsOf(keys: readonly OfOrganization[]): string[] {
+  return [...new Set(keys.map(({ organizationId }) => organizationId))];
+}

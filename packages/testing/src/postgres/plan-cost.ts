@@ -1,0 +1,77 @@
+import pg from "pg";
+import type { Database, Statement } from "../../../server/src/store/home/database.ts";
+
+/** The first mode plans for the given values, the second one for any values. A connection changes from the first to the second by itself. */
+export const planModes = ["force_custom_plan", "force_generic_plan"] as const;
+
+export interface Asked {
+  readonly statement: Statement<unknown>;
+  readonly values: readonly unknown[];
+}
+
+/** The statement of this name with its values, as one of the store's functions sends it. */
+export async function askedFor(name: string, ask: (db: Database) => Promise<unknown>): Promise<Asked> {
+  let found: Asked | undefined;
+  const query: Database["query"] = async (statement, values) => {
+    if (statement.name === name) found = { statement, values };
+    return [];
+  };
+  await ask({ query } as unknown as Database);
+  if (found === undefined) throw new Error(`${name} was not asked.`);
+  return found;
+}
+
+export interface Cost {
+  readonly pages: number;
+  readonly misses: number;
+  /** Rows that were read and did not fit. */
+  readonly filtered: number;
+  /** Tables that were read from their beginning to their end. */
+  readonly scanned: readonly string[];
+}
+
+/** Runs it and rolls it back. */
+export async function costOf(client: pg.Client, { statement, values }: Asked, mode: string): Promise<Cost> {
+  await client.query("BEGIN");
+  try {
+    await client.query(`SET LOCAL plan_cache_mode = ${mode}`);
+    await client.query(`PREPARE asked AS ${statement.text}`);
+    const literals = values.map((value) => pg.escapeLiteral(textOf(value)));
+    const explained = `EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) EXECUTE asked(${literals.join(", ")})`;
+    const { rows } = await client.query<{ "QUERY PLAN": [{ Plan: PlanNode }] }>(explained);
+    const [answer] = rows;
+    if (answer === undefined) throw new Error("EXPLAIN answered nothing.");
+    const root = answer["QUERY PLAN"][0].Plan;
+    const nodes = [...nodesOf(root)];
+    return {
+      pages: root["Shared Hit Blocks"] + root["Shared Read Blocks"],
+      misses: nodes.reduce((sum, node) => sum + (node["Rows Removed by Join Filter"] ?? 0) * node["Actual Loops"], 0),
+      filtered: nodes.reduce((sum, node) => sum + (node["Rows Removed by Filter"] ?? 0) * node["Actual Loops"], 0),
+      scanned: nodes.flatMap((node) => (node["Node Type"] === "Seq Scan" ? [node["Relation Name"] ?? ""] : [])),
+    };
+  } finally {
+    await client.query("ROLLBACK");
+    await client.query("DEALLOCATE ALL");
+  }
+}
+
+interface PlanNode {
+  readonly "Node Type": string;
+  readonly "Relation Name"?: string;
+  readonly "Shared Hit Blocks": number;
+  readonly "Shared Read Blocks": number;
+  readonly "Actual Loops": number;
+  readonly "Rows Removed by Join Filter"?: number;
+  readonly "Rows Removed by Filter"?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+function* nodesOf(node: PlanNode): Generator<PlanNode> {
+  yield node;
+  for (const child of node.Plans ?? []) yield* nodesOf(child);
+}
+
+/** Puts each text of an array in quotes, since it may be empty. */
+function textOf(value: unknown): string {
+  return Array.isArray(value) ? `{${value.map((item) => JSON.stringify(item)).join(",")}}` : String(value);
+}
