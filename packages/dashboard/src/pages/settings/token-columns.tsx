@@ -14,7 +14,7 @@ interface ListedToken {
 
 export function prefixColumn(): Column<ListedToken> {
   const cell = ({ tokenPrefix }: ListedToken) => <code>{tokenPrefix}…</code>;
-  return { id: "prefix", header: texts.apiTokens.prefix, width: "150px", isOptional: true, cell };
+  return { id: "prefix", header: texts.apiTokens.prefix, width: "180px", isOptional: true, isSelfEvident: true, cell };
 }
 
 /** How a token lives: when it was used, and how long it holds. */
