@@ -52,6 +52,8 @@ export class Camera {
   /** Takes a picture of the whole page. `window`: only the part that is seen without scrolling, for example where a dialog lies over the page. */
   async take(page: Page, name: string, part: "whole" | "window" = "whole"): Promise<void> {
     if (!this.wants(name)) return;
+    // The bar on top stays in view, so in a picture of a page that is scrolled it would cover a part of it.
+    if (part === "whole") await page.evaluate("scrollTo(0, 0)");
     await page.waitForFunction(isSettled);
     const path = join(this.directory, `${name}.png`);
     await page.screenshot({ path, fullPage: part === "whole", animations: "disabled" });

@@ -8,6 +8,7 @@ import {
   settingsPages,
   unsavedPages,
 } from "./dashboard-pages.ts";
+import { takeDocsPages } from "./docs-pages.ts";
 import { password } from "./people.ts";
 import { takeSignInPages } from "./sign-in-pages.ts";
 import { operatorEmail, ownerEmail, type Story } from "./story.ts";
@@ -53,6 +54,7 @@ async function takeLook(camera: Camera, parts: PictureParts, look: Look, nextCod
   });
   await inContext(camera, look, async (context) => {
     await takeSignInPages(camera, context, parts, look.name, nextCode());
+    await takeDocsPages(camera, context, baseUrl, look.name);
   });
   await inContext(camera, look, async (context) => {
     const page = await signIn(context, baseUrl, operatorEmail, nextCode());

@@ -30,6 +30,19 @@ export function workflowsQuery(organizationId: string) {
   });
 }
 
+/** The first 200 workflows, which are all workflows of most organizations. Pages take the workflows' names from them. */
+export function workflowNamesQuery(organizationId: string) {
+  return queryOptions({
+    queryKey: ["organizations", organizationId, "workflows", "names"],
+    queryFn: async ({ signal }) => {
+      const params = { path: { organizationId }, query: { pageSize: 200 } };
+      const { workflows } = await resultOf(api.GET("/organizations/{organizationId}/workflows", { params, signal }));
+      return new Map(workflows.map(({ workflowId, name }) => [workflowId, name]));
+    },
+    staleTime: 60_000,
+  });
+}
+
 export function workflowQuery(key: WorkflowKey) {
   return queryOptions({
     queryKey: [...workflowQueryKey(key), "itself"],

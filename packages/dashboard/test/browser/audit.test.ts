@@ -1,11 +1,12 @@
 import { readFile } from "node:fs/promises";
+import { straightDefinition } from "@stepwell/testing/definitions.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
 import { expectAccessible } from "./support/accessibility.ts";
 import { testBrowser } from "./support/browser.ts";
-import { newOwner, signInAt } from "./support/people.ts";
+import { deploy, newOwner, signInAt } from "./support/people.ts";
 
 const browser = testBrowser();
 
@@ -22,10 +23,13 @@ onOneStore((home) => {
     return { name: file.suggestedFilename(), lines: text.trimEnd().split("\r\n") };
   }
 
-  test("the export of the audit log as CSV contains the entries that its filters show", async () => {
+  test("the audit log shows the name of each target, also of a deleted one, and exports the filtered entries as CSV", async () => {
     const owner = await newOwner(service);
     const { api, organizationId } = owner;
     const permissions = ["workflow:read"];
+    await deploy(api, straightDefinition, "orders");
+    const { body } = await api.call<{ tokenId: string }>("CreateApiToken", { body: { name: "former", permissions } });
+    await api.call("RevokeApiToken", { params: { tokenId: body.tokenId } });
     await api.call("CreateApiToken", { body: { name: "pipeline", permissions } });
     for (const name of ["first", "second"]) await api.call("CreateRole", { body: { name, permissions } });
     const page = await browser.newPage();
@@ -40,7 +44,9 @@ onOneStore((home) => {
     ]);
 
     await page.getByRole("button", { name: "Clear filters" }).press("Enter");
-    await page.getByRole("cell", { name: "CreateApiToken", exact: true }).waitFor();
+    for (const target of ["Workflow orders", "Version 1 of orders", "Tag $LIVE of orders", "API token former"]) {
+      await page.getByRole("cell", { name: target, exact: true }).first().waitFor();
+    }
     const all = await exported(page);
     expect(all.lines.slice(-3)).toEqual([
       expect.stringContaining(",CreateApiToken,"),

@@ -291,7 +291,7 @@ onOneStore((home) => {
       await owner.api.call("SendJobEvent", { params: { jobId }, body: { eventId: "approved" } });
       await page.context().setOffline(false);
       await statusOf(page, "Succeeded").waitFor();
-      await page.getByText("Ended", { exact: true }).waitFor();
+      await page.locator(".job-connection").getByText("Ended", { exact: true }).waitFor();
     });
 
     test("a job that another user resumes continues on this page too", async () => {

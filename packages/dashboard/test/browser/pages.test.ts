@@ -1,4 +1,5 @@
 import { failingDefinition, waitingDefinition } from "@stepwell/testing/definitions.ts";
+import { newPerson, rightPassword } from "@stepwell/testing/people.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { postgresHome } from "@stepwell/testing/stores.ts";
 import type { Page } from "playwright-core";
@@ -16,8 +17,8 @@ describe("in their normal appearance", () => {
   /** An organization in which something waits, something failed, and a tag can be moved. */
   async function busyOwner() {
     const owner = await newOwner(service);
-    const waiting = await deploy(owner.api, waitingDefinition);
-    const failing = await deploy(owner.api, failingDefinition);
+    const waiting = await deploy(owner.api, waitingDefinition, "order-approval");
+    const failing = await deploy(owner.api, failingDefinition, "order-fulfilment");
     await submitAndWait(owner.api, waiting.workflowId);
     await submitAndWait(owner.api, failing.workflowId);
     return { owner, waiting, failing };
@@ -37,7 +38,50 @@ describe("in their normal appearance", () => {
     await expectAccessible(page, "a menu");
   });
 
-  test("no page is wider than a telephone", async () => {
+  test("every page on the way in and out keeps the rules of accessibility, and is no wider than a telephone", async () => {
+    browser.expectFault(/40[14]/);
+    const owner = await newOwner(service);
+    const member = await newPerson(service);
+    await service.addMember(owner.organizationId, member.userId, ["viewer"]);
+    const invitation = await owner.api.call<{ link: string }>("CreateInvitation", { body: { roles: ["viewer"] } });
+    const params = { userId: member.userId };
+    const password = await owner.api.call<{ link: string }>("CreatePasswordLink", { params });
+    const page = await browser.newPage({ width: 360 });
+    const look = async (heading: string) => {
+      await page.getByRole("heading", { level: 1, name: heading, exact: true }).waitFor();
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme });
+        await expectAccessible(page, `${heading} in ${colorScheme}`);
+      }
+      expect(await page.evaluate("document.documentElement.scrollWidth"), heading).toBeLessThanOrEqual(360);
+    };
+    const press = async (button: string) => await page.getByRole("button", { name: button, exact: true }).click();
+    await page.goto(await deviceAddress(service.baseUrl));
+    await look("Authorize device");
+    await press("Continue");
+    await look("Authorize this device?");
+    await press("Authorize device");
+    await page.getByLabel("E-mail").fill(owner.email);
+    await page.getByLabel("Password").fill("not the password");
+    await press("Sign in");
+    await page.getByRole("alert").waitFor();
+    await look("Sign in");
+    await page.getByLabel("Password").fill(rightPassword);
+    await press("Sign in");
+    await look("The device is signed in");
+    await page.goto(`${service.baseUrl}/oidc/session/end`);
+    await look("Sign out?");
+    await press("Sign out");
+    await look("You are signed out");
+    await page.goto(invitation.body.link);
+    await look("Join Acme");
+    await page.goto(password.body.link);
+    await look("Choose a password");
+    await page.goto(`${service.baseUrl}/set-password?link=unknown`);
+    await look("This link does not work");
+  });
+
+  test("no page is wider than a telephone, its tables cut no name off, and it keeps the rules of accessibility", async () => {
     const { owner, waiting } = await busyOwner();
     const page = await browser.newPage({ width: 360 });
     await signInAt(page, owner.url, owner);
@@ -45,6 +89,8 @@ describe("in their normal appearance", () => {
       await goTo(page, owner, path);
       await shown(page);
       expect(await page.evaluate("document.documentElement.scrollWidth"), path).toBeLessThanOrEqual(360);
+      expect(await page.evaluate(cutOff), path).toEqual([]);
+      await expectAccessible(page, `${path} on a telephone`);
     }
   });
 });
@@ -52,6 +98,19 @@ describe("in their normal appearance", () => {
 interface Deployed {
   readonly workflowId: string;
   readonly versionId: string;
+}
+
+/** This is text, since it runs in the page. It gives the names of rows, and the folded cells below them, that are longer than what is seen of them. */
+const cutOff = `[...document.querySelectorAll("td:first-child > .table-cell, .table-fold")]
+  .filter(({ scrollHeight, clientHeight, scrollWidth, clientWidth }) => scrollHeight > clientHeight || scrollWidth > clientWidth)
+  .map(({ innerText }) => innerText)`;
+
+/** Begins a sign-in as the command line does, and returns the address at which a person confirms it. */
+async function deviceAddress(baseUrl: string): Promise<string> {
+  const body = new URLSearchParams({ client_id: "stepwell-cli", scope: "openid profile email offline_access" });
+  const response = await fetch(`${baseUrl}/oidc/device/auth`, { method: "POST", body });
+  const begun = (await response.json()) as { readonly verification_uri_complete: string };
+  return begun.verification_uri_complete;
 }
 
 /** The pages, each with an element that shows that the page is complete. */

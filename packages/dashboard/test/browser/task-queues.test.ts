@@ -89,7 +89,6 @@ onOneStore((home) => {
         for (const name of [queue, queue, "short"]) await submitTask(owner.api, name);
         await workOn(owner.api, queue);
         await page.getByRole("link", { name: queue }).waitFor();
-        // The word is for those who hear it: there is room for the shape alone.
         await page.getByRole("row", { name: /^short No worker/ }).waitFor();
         await expectAccessible(page, `the task queues in ${colorScheme}`);
         expect(await isNarrow()).toBe(true);

@@ -132,7 +132,7 @@ function factsOf(
     facts;
   const progress = progressOf(facts);
   const shown: (readonly [string, ReactNode] | false)[] = [
-    [words.since, <Time key="since" at={since} />],
+    [isFinished(story.status) ? words.ended : words.since, <Time key="since" at={since} />],
     progress !== undefined && [words.branches, progressText(progress)],
     branch !== undefined && [words.branch, branchWords(story, branch)],
     queue !== undefined && [

@@ -77,7 +77,7 @@ const words = texts.job;
 function columnsFor(story: JobStory, types: HistoryProps["types"]): readonly Column<HistoryEntry>[] {
   return [
     { id: "sequence", header: words.sequence, width: "72px", isOptional: true, cell: ({ sequence }) => sequence },
-    { id: "what", header: words.what, width: "30%", cell: (entry) => whatOf(entry, types) },
+    { id: "what", header: words.what, width: "22%", cell: (entry) => whatOf(entry, types) },
     {
       id: "step",
       header: words.where,
@@ -91,6 +91,7 @@ function columnsFor(story: JobStory, types: HistoryProps["types"]): readonly Col
       id: "detail",
       header: words.detail,
       isOptional: true,
+      isSelfEvident: true,
       cell: (entry) => {
         const detail = detailOf(entry);
         return detail === "" ? detail : <span title={detail}>{detail}</span>;
@@ -99,6 +100,7 @@ function columnsFor(story: JobStory, types: HistoryProps["types"]): readonly Col
     {
       id: "when",
       isOptional: true,
+      isSelfEvident: true,
       header: words.when,
       width: "204px",
       align: "end",

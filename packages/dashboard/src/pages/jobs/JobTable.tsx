@@ -118,6 +118,7 @@ function columnsFor(organizationId: string, goneIds: ReadonlySet<string>): reado
       header: words.at,
       width: "34%",
       isOptional: true,
+      isSelfEvident: true,
       cell: (job) => {
         const text = placeOf(job);
         return text === "" ? text : <span title={text}>{text}</span>;
@@ -128,6 +129,7 @@ function columnsFor(organizationId: string, goneIds: ReadonlySet<string>): reado
       header: words.version,
       width: "84px",
       isOptional: true,
+      isSelfEvident: true,
       cell: ({ workflowVersion }) => words.versionNumber(workflowVersion.versionNumber),
     },
     {

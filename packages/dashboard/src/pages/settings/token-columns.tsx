@@ -14,7 +14,7 @@ interface ListedToken {
 
 export function prefixColumn(): Column<ListedToken> {
   const cell = ({ tokenPrefix }: ListedToken) => <code>{tokenPrefix}…</code>;
-  return { id: "prefix", header: texts.apiTokens.prefix, width: "150px", isOptional: true, cell };
+  return { id: "prefix", header: texts.apiTokens.prefix, width: "180px", isOptional: true, isSelfEvident: true, cell };
 }
 
 /** The use and the expiry of a token: when it was last used, and how long it is valid. */

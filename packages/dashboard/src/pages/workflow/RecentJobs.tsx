@@ -66,14 +66,20 @@ function columnsFor(organizationId: string): readonly Column<ListedJob>[] {
         </Link>
       ),
     },
-    { id: "status", header: words.status, cell: (job) => <StatusBadge status={shownStatus(job)} /> },
+    { id: "status", header: words.status, width: "124px", cell: (job) => <StatusBadge status={shownStatus(job)} /> },
     {
       id: "version",
       header: words.version,
       isOptional: true,
+      isSelfEvident: true,
       cell: ({ workflowVersion }) => words.versionNumber(workflowVersion.versionNumber),
     },
-    { id: "submitted", header: words.submitted, cell: ({ createdAt }) => <Time at={createdAt} isRelative /> },
+    {
+      id: "submitted",
+      header: words.submitted,
+      width: "28%",
+      cell: ({ createdAt }) => <Time at={createdAt} isRelative />,
+    },
     {
       id: "took",
       header: words.took,

@@ -11,7 +11,7 @@ const Canvas = lazy(() => import("./ChartCanvas.tsx").then(({ ChartCanvas }) => 
  * Values over time. The value under the pointer is written above the drawing, and all values are in a table below it.
  */
 export function Chart(props: ChartProps) {
-  const { label, series, times, format, formatTime } = props;
+  const { label, series, times, none, format, formatTime } = props;
   const [index, setIndex] = useState<number | undefined>();
   const isDark = useIsDark();
   const time = index === undefined ? undefined : times[index];
@@ -34,6 +34,7 @@ export function Chart(props: ChartProps) {
         <OnDemand instead={<p className="soft">{texts.charts.notDrawn}</p>}>
           <Canvas key={isDark ? "dark" : "light"} {...props} onPoint={setIndex} />
         </OnDemand>
+        {none !== undefined && <p className="chart-none soft">{none}</p>}
       </div>
       <details>
         <summary>{texts.parts.asTable}</summary>

@@ -26,6 +26,8 @@ export function JobCharts({ organizationId, workflowId }: JobChartsProps) {
   if (error !== null && queries.some(({ data }) => data === undefined)) {
     return <Problem error={error} onRetry={() => queries.forEach((query) => void query.refetch())} />;
   }
+  const isEmpty = queries.every(({ data }) => data?.points.every(({ value }) => value === null || value === 0));
+  const none = isEmpty ? charts.none : undefined;
   return (
     <div className="job-charts">
       <Panel title={charts.throughput}>
@@ -33,6 +35,7 @@ export function JobCharts({ organizationId, workflowId }: JobChartsProps) {
           label={charts.throughputLabel}
           kind="bars"
           times={timesOf(succeeded.data?.points)}
+          none={none}
           series={[
             { label: charts.succeeded, colour: "--success-strong", values: valuesOf(succeeded.data?.points) },
             { label: charts.failed, colour: "--failure-strong", values: valuesOf(failed.data?.points) },
@@ -46,6 +49,7 @@ export function JobCharts({ organizationId, workflowId }: JobChartsProps) {
           label={charts.durationLabel}
           kind="lines"
           times={timesOf(median.data?.points)}
+          none={none}
           series={[
             { label: charts.median, colour: "--accent", values: valuesOf(median.data?.points) },
             { label: charts.slow, colour: "--waiting", values: valuesOf(slow.data?.points) },

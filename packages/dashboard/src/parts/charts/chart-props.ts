@@ -11,6 +11,8 @@ export interface ChartProps {
   readonly kind: "bars" | "lines";
   /** Seconds since 1970: where each bucket begins. */
   readonly times: readonly number[];
+  /** Stands in the drawing when there is nothing to draw. */
+  readonly none?: string | undefined;
   readonly series: readonly Series[];
   readonly format: (value: number) => string;
   readonly formatTime: (seconds: number) => string;

@@ -21,11 +21,12 @@ interface ListPanelProps<Row> {
   /** Instead of a table without rows. */
   readonly empty: ReactNode;
   readonly actions?: ReactNode;
+  readonly foldLines?: number;
 }
 
 /** A list in pages, in one of its states: loading, rejected, empty, or shown. */
 export function ListPanel<Row>(props: ListPanelProps<Row>) {
-  const { title, caption, query, rows, rowKey, columns, empty, actions } = props;
+  const { title, caption, query, rows, rowKey, columns, empty, actions, foldLines } = props;
   const { error, refetch, hasNextPage } = query;
   return (
     <Panel title={title} isFlush actions={actions}>
@@ -33,7 +34,14 @@ export function ListPanel<Row>(props: ListPanelProps<Row>) {
       {rows === undefined && error === null && <Skeleton rows={4} />}
       {rows?.length === 0 && !hasNextPage && empty}
       {rows !== undefined && (rows.length > 0 || hasNextPage) && (
-        <Table caption={caption} columns={columns} rows={rows} rowKey={rowKey} more={morePages(query)} />
+        <Table
+          caption={caption}
+          columns={columns}
+          rows={rows}
+          rowKey={rowKey}
+          more={morePages(query)}
+          {...(foldLines !== undefined && { foldLines })}
+        />
       )}
     </Panel>
   );

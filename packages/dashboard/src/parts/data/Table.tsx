@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef } from "react";
+import { type CSSProperties, type ReactNode, useEffect, useRef } from "react";
 import "./Table.css";
 import type { MorePages } from "../../api/more-pages.ts";
 import { texts } from "../../texts/texts.ts";
@@ -17,6 +17,8 @@ export interface Column<Row> {
   readonly align?: "end";
   /** Folded below the rest of the row where there is little room. */
   readonly isOptional?: boolean;
+  /** The value says by itself what it is, so the fold shows it without the header. */
+  readonly isSelfEvident?: boolean;
 }
 
 interface TableProps<Row> {
@@ -27,24 +29,28 @@ interface TableProps<Row> {
   readonly rowKey: (row: Row) => string;
   /** More pages of the list. Loaded as the reader comes near the end. */
   readonly more?: MorePages;
+  /** How many lines the fold has. Default: two for three columns and more, else one. */
+  readonly foldLines?: number;
 }
 
-/** Table.css has the same value. */
+/** Table.css has the same values. All rows of a table have the same height, so that the place of a row is known without drawing those above it. */
 const plainRowPixels = 40;
-const foldedRowPixels = 66;
+const foldedRowPixels = 46;
+const foldLinePixels = 20;
 /** Fewer are drawn whole. */
 const minLongRows = 80;
 /** The next page is asked for when this many rows are left. */
 const rowsAhead = 30;
 
 /** A table of any length: it scrolls with the page and draws only the rows that are in view. */
-export function Table<Row>({ caption, columns: all, rows, rowKey, more }: TableProps<Row>) {
+export function Table<Row>({ caption, columns: all, rows, rowKey, more, foldLines: chosenLines }: TableProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null);
   const isNarrow = useIsNarrow();
   const columns = isNarrow ? all.filter(({ isOptional = false }) => !isOptional) : all;
   const folded = isNarrow ? all.filter(({ isOptional = false }) => isOptional) : [];
   const isFolded = folded.length > 0;
-  const rowPixels = isFolded ? foldedRowPixels : plainRowPixels;
+  const foldLines = chosenLines ?? (folded.length > 2 ? 2 : 1);
+  const rowPixels = isFolded ? foldedRowPixels + foldLines * foldLinePixels : plainRowPixels;
   const isLong = rows.length >= minLongRows;
   const { first, end } = useRowsInView({ place: body, count: rows.length, rowPixels, isLong });
   const isNearEnd = end + rowsAhead >= rows.length;
@@ -54,7 +60,11 @@ export function Table<Row>({ caption, columns: all, rows, rowKey, more }: TableP
   }, [isNearEnd, hasMore, isLoading, hasFailed, load]);
   return (
     <>
-      <table className={classNames("table", isFolded && "table-folded")} aria-rowcount={hasMore ? -1 : rows.length + 1}>
+      <table
+        className={classNames("table", isFolded && "table-folded")}
+        style={{ "--fold-lines": foldLines } as CSSProperties}
+        aria-rowcount={hasMore ? -1 : rows.length + 1}
+      >
         <caption className="visually-hidden">{caption}</caption>
         <thead>
           <tr aria-rowindex={1}>
@@ -71,7 +81,7 @@ export function Table<Row>({ caption, columns: all, rows, rowKey, more }: TableP
             <tr key={rowKey(row)} aria-rowindex={first + index + 2}>
               {columns.map((column, at) => (
                 <td key={column.id} className={classOf(column)}>
-                  {column.cell(row)}
+                  {column.align === "end" ? column.cell(row) : <div className="table-cell">{column.cell(row)}</div>}
                   {at === 0 && isFolded && <Fold columns={folded} row={row} />}
                 </td>
               ))}
@@ -95,15 +105,15 @@ interface FoldProps<Row> {
   readonly row: Row;
 }
 
-/** The cells for which there is no room beside the others, in a line below them. A cell of its own would be a column more. */
+/** The cells for which there is no room beside the others, in lines below them. A cell of its own would be a column more. */
 function Fold<Row>({ columns, row }: FoldProps<Row>) {
   return (
     <div className="table-fold">
-      {columns.map(({ id, header, cell }) => {
+      {columns.map(({ id, header, cell, isSelfEvident = false }) => {
         const content = cell(row);
         return content === "" || content === undefined || content === null || content === false ? null : (
           <span key={id}>
-            <span className="visually-hidden">{header}: </span>
+            <span className={classNames(isSelfEvident && "visually-hidden")}>{header}: </span>
             {content}
           </span>
         );

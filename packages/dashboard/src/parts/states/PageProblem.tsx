@@ -1,4 +1,5 @@
-import { asProblem } from "../../api/problem.ts";
+import { asProblem, ProblemError } from "../../api/problem.ts";
+import { texts } from "../../texts/texts.ts";
 import { PageHeading } from "../layout/PageHeading.tsx";
 import { Problem } from "./Problem.tsx";
 
@@ -9,10 +10,18 @@ interface PageProblemProps {
 
 /** Replaces a page that cannot be shown. It sets a heading and a window title, since those of the page before would stay otherwise. */
 export function PageProblem({ error, onRetry }: PageProblemProps) {
+  const problem = asProblem(error);
   return (
     <>
-      <PageHeading title={asProblem(error).title} />
-      <Problem error={error} onRetry={onRetry} />
+      <PageHeading title={problem.title} />
+      <Problem error={forReaders(problem)} onRetry={onRetry} />
     </>
   );
+}
+
+/** The service tells programs to check the ids in their requests. A person has only the page's address to check. */
+function forReaders(problem: ProblemError): ProblemError {
+  const { title, status, code, requestId, errors } = problem;
+  if (code !== "NotFoundError") return problem;
+  return new ProblemError({ title, status, code, requestId, errors: [...errors], detail: texts.problem.notFound });
 }

@@ -18,7 +18,7 @@ export const account = {
   currentPassword: "Current password",
   newPassword: "New password",
   newPasswordHint: "12 to 256 characters, of any kind.",
-  repeatPassword: "New password, once more",
+  repeatPassword: "Confirm new password",
   notTheSame: "This is not the same as the new password.",
   code: "Code",
   codeHint: "The code of your authenticator app, or a recovery code.",
@@ -130,5 +130,10 @@ export const activity = {
     "account-disabled": "Account disabled",
     "account-enabled": "Account enabled",
   } as Readonly<Record<string, string>>,
+  detailWords: {
+    by: (way: string) => `by ${sessions.ways[way] ?? way}`,
+    wrong: (what: string) => `wrong ${what}`,
+    sessionId: (id: string) => `session ${id}`,
+  } as Readonly<Record<string, (value: string) => string>>,
   detail: (name: string, value: string) => `${name}: ${value}`,
 } as const;

@@ -28,6 +28,9 @@ export const audit = {
     taskQueue: "Task queue",
     job: "Job",
   } satisfies Record<AuditTargetType, string>,
+  versionOf: (versionNumber: number, workflow: string | undefined) =>
+    `${versionNumber}${workflow === undefined ? "" : ` of ${workflow}`}`,
+  tagOf: (tag: string, workflow: string | undefined) => `${tag}${workflow === undefined ? "" : ` of ${workflow}`}`,
   targetId: "Target id, or name of tag or role",
   after: "From",
   before: "Until before",

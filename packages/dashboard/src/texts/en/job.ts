@@ -56,6 +56,7 @@ export const job = {
   whyTitle: "Why is it here?",
   facts: {
     since: "Since",
+    ended: "Ended",
     step: "Step",
     attempt: "Attempt",
     attemptOf: (attempt: number, most: number) => `${attempt} of ${most}`,

@@ -1,7 +1,11 @@
 export const rateLimits = {
   title: "Rate limits",
   text: "The requests in this minute, counted for the organization and for you. A request that costs the service much counts as more than one. Beyond a limit, requests are answered with 429 until the minute ends.",
-  scopes: { organization: "The whole organization", token: "This API token", user: "You, in this organization" },
+  scopes: {
+    organization: "by the whole organization",
+    token: "by this API token",
+    user: "by you, in this organization",
+  },
   policies: { requests: "Requests", submits: "Submitted jobs" },
   of: (used: number, limit: number) => `${used.toLocaleString("en")} of ${limit.toLocaleString("en")} per minute`,
   unlimited: (used: number) => `${used.toLocaleString("en")}, without a limit`,

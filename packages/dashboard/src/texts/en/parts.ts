@@ -35,6 +35,7 @@ export const charts = {
   durationLabel: "Time from submission to success, by hour, in the last day",
   median: "p50",
   slow: "p95",
+  none: "No job has ended in the last 24 hours.",
   notDrawn: "The chart could not be loaded. The table below shows the same data.",
 } as const;
 
@@ -54,6 +55,7 @@ export const problem = {
   unreachableTitle: "The service is out of reach",
   unreachable: "It may be restarting, or your network may be down. This page tries again by itself.",
   pageTitle: "Something went wrong",
+  notFound: "It does not exist, or you have no access to it. Check the address of this page.",
   request: (requestId: string) => `Request ${requestId}`,
   copyRequestId: "Copy the request's id",
   tryAgain: "Try again",

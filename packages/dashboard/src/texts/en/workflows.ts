@@ -7,7 +7,7 @@ export const workflows = {
   tags: "Tags",
   created: "Created",
   search: "Find a workflow by name",
-  searchPlaceholder: "Name",
+  searchPlaceholder: "Find by name",
   emptyTitle: "No workflow yet",
   empty:
     "A workflow is a name with a list of versions. When you deploy a definition, this creates the workflow, its first version, and the tag $LIVE:",

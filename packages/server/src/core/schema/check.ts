@@ -4,7 +4,7 @@ import { type Problem, pointerOf } from "../problem.ts";
 import { checkRareRules, type Walk } from "./check-rare.ts";
 import { count, describeAllowed, notAllowed, wrongType } from "./check-words.ts";
 import { describeFormat, hasFormat } from "./formats/format.ts";
-import type { Matcher } from "./matcher.ts";
+import type { Matcher } from "./patterns/matcher.ts";
 import {
   type AllowedValues,
   type ArrayRules,

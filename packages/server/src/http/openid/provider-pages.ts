@@ -67,9 +67,9 @@ function showDeviceConfirmation(
     content: html`<p>It will be able to do everything that you can do. Continue only if you started this yourself, and the device shows exactly this code:</p>
 <p class="code">${userCode}</p>
 <dl>
-<dt>What asks</dt><dd>${clientName}</dd>
-<dt>From the address</dt><dd>${address === "" ? "unknown" : address}</dd>
-<dt>It calls itself</dt><dd>${userAgent === "" ? "nothing" : userAgent}</dd>
+<dt>Application</dt><dd>${clientName}</dd>
+<dt>IP address</dt><dd>${address === "" ? "unknown" : address}</dd>
+<dt>User agent</dt><dd>${userAgent === "" ? "none" : userAgent}</dd>
 </dl>
 <form method="post" action="${ctx.oidc.urlFor("code_verification")}">
 ${hiddenField("xsrf", secretOf(ctx))}

@@ -35,7 +35,7 @@ ${field({
   autocomplete: "new-password",
   hint: "At least 12 characters, of any kind. A few words in a row are good.",
 })}
-${field({ name: "repeated", label: "The same again", type: "password", autocomplete: "new-password" })}
+${field({ name: "repeated", label: "Confirm password", type: "password", autocomplete: "new-password" })}
 ${button("Make an account and join")}
 </form>
 <h2>With the account that you have</h2>

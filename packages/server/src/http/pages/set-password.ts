@@ -79,7 +79,7 @@ ${field({
   hint: "At least 12 characters, of any kind. A few words in a row are good.",
   isFirst: true,
 })}
-${field({ name: "repeated", label: "The same again", type: "password", autocomplete: "new-password" })}
+${field({ name: "repeated", label: "Confirm password", type: "password", autocomplete: "new-password" })}
 ${button("Set the password")}
 </form>`;
   return sendPage(reply, { status: problem === undefined ? 200 : 400, title: "Choose a password", content });

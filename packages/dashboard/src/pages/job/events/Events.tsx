@@ -100,6 +100,7 @@ function columnsFor(
       header: words.payload,
       width: "92px",
       isOptional: true,
+      isSelfEvident: true,
       cell: (event) =>
         "payload" in event && (
           <Button kind="quiet" aria-label={words.showPayload(event.eventId)} onClick={() => onPayload(event)}>

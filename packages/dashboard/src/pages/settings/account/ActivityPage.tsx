@@ -18,6 +18,7 @@ export function ActivityPage() {
       rows={query.data?.pages.flatMap((page) => page.activities)}
       rowKey={({ activityId }) => activityId}
       columns={columns()}
+      foldLines={2}
       empty={<EmptyState text={words.none} />}
     />
   );
@@ -32,16 +33,31 @@ function columns(): readonly Column<AccountActivity>[] {
       cell: ({ action }) => <span title={action}>{words.actions[action] ?? action}</span>,
     },
     { id: "when", header: words.when, width: "170px", cell: ({ happenedAt }) => <Time at={happenedAt} /> },
-    { id: "address", header: words.address, isOptional: true, cell: ({ address }) => address ?? words.fromHere },
+    {
+      id: "address",
+      header: words.address,
+      isOptional: true,
+      isSelfEvident: true,
+      cell: ({ address }) => address ?? words.fromHere,
+    },
     {
       id: "details",
       header: words.details,
       isOptional: true,
+      isSelfEvident: true,
       width: "34%",
       cell: ({ details }) => {
-        const text = Object.entries(details).map(([name, value]) => words.detail(name, value));
-        return <span title={text.join(", ")}>{text.join(", ")}</span>;
+        const text = wordsOf(details);
+        return text === "" ? text : <span title={text}>{text}</span>;
       },
     },
   ];
+}
+
+/** The details of an event in words. Ids come last, since they only tell one session from another. */
+function wordsOf(details: AccountActivity["details"]): string {
+  const words = texts.activity;
+  const isId = (name: string) => Number(name.endsWith("Id"));
+  const sorted = Object.entries(details).toSorted(([a], [b]) => isId(a) - isId(b));
+  return sorted.map(([name, value]) => words.detailWords[name]?.(value) ?? words.detail(name, value)).join(", ");
 }

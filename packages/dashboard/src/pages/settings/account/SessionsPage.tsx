@@ -49,17 +49,19 @@ function columnsFor(onEnd: (session: UserSession) => void): readonly Column<User
       id: "by",
       header: words.by,
       isOptional: true,
+      isSelfEvident: true,
       cell: ({ signedInBy, application }) => {
         const way =
           application === undefined ? (words.ways[signedInBy] ?? signedInBy) : words.application(application.name);
         return <span title={way}>{way}</span>;
       },
     },
-    { id: "address", header: words.address, isOptional: true, cell: ({ address }) => address },
+    { id: "address", header: words.address, isOptional: true, isSelfEvident: true, cell: ({ address }) => address },
     { id: "began", header: words.began, isOptional: true, cell: ({ createdAt }) => <Time at={createdAt} isRelative /> },
     {
       id: "seen",
       header: words.lastSeen,
+      isOptional: true,
       width: "124px",
       cell: ({ lastSeenAt }) => <Time at={lastSeenAt} isRelative />,
     },
@@ -67,7 +69,7 @@ function columnsFor(onEnd: (session: UserSession) => void): readonly Column<User
       id: "actions",
       header: texts.settings.actions,
       align: "end",
-      width: "128px",
+      width: "104px",
       cell: (one) =>
         one.isCurrent ? (
           <Button kind="quiet" onClick={() => void signOut()}>

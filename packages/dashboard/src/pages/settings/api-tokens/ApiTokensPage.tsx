@@ -42,6 +42,7 @@ function ApiTokens({ organizationId }: { readonly organizationId: string }) {
         rows={query.data?.pages.flatMap((page) => page.apiTokens)}
         rowKey={({ tokenId }) => tokenId}
         columns={columnsFor(organizationId, mayRevoke ? setDoomed : undefined)}
+        foldLines={3}
         empty={<EmptyState title={words.emptyTitle} text={words.empty} />}
         actions={
           <div className="row">
@@ -83,19 +84,21 @@ function columnsFor(
     },
     prefixColumn(),
     {
-      id: "permissions",
-      header: words.permissions,
-      width: "24%",
-      isOptional: true,
-      cell: ({ permissions }) => <span title={permissions.join(", ")}>{permissions.join(", ")}</span>,
-    },
-    {
       id: "bound",
       header: words.boundTo,
       isOptional: true,
       cell: ({ boundTo }) => boundToText(boundTo) ?? words.unbound,
     },
     ...lifeColumns(),
+    // Last, since it is the longest, and the fold cuts off its end.
+    {
+      id: "permissions",
+      header: words.permissions,
+      width: "24%",
+      isOptional: true,
+      isSelfEvident: true,
+      cell: ({ permissions }) => <span title={permissions.join(", ")}>{permissions.join(", ")}</span>,
+    },
   ];
   return onRevoke === undefined ? columns : [...columns, revokeColumn(onRevoke)];
 }

@@ -6,22 +6,24 @@ import { Dialog } from "../../../parts/dialogs/Dialog.tsx";
 import { Command } from "../../../parts/words/Command.tsx";
 import { Time } from "../../../parts/words/Time.tsx";
 import { texts } from "../../../texts/texts.ts";
+import { AuditTarget } from "./AuditTarget.tsx";
 import type { AuditSearch } from "./audit-search.ts";
 
 interface AuditEntryDialogProps {
+  readonly organizationId: string;
   readonly entry: AuditEntry;
   readonly onClose: () => void;
   /** Shows the entries that belong together with this one. */
   readonly onChoose: (search: AuditSearch) => void;
 }
 
-export function AuditEntryDialog({ entry, onClose, onChoose }: AuditEntryDialogProps) {
+export function AuditEntryDialog({ organizationId, entry, onClose, onChoose }: AuditEntryDialogProps) {
   const words = texts.audit;
   const { action, actor, target, details } = entry;
   const { type: targetType, id: targetId } = target;
   return (
     <Dialog isOpen onClose={onClose} title={action}>
-      <Facts facts={factsOf(entry)} />
+      <Facts facts={factsOf(organizationId, entry)} />
       <h3>{words.changes}</h3>
       <Command text={JSON.stringify(details, undefined, 2)} />
       <div className="dialog-actions">
@@ -36,7 +38,7 @@ export function AuditEntryDialog({ entry, onClose, onChoose }: AuditEntryDialogP
   );
 }
 
-function factsOf(entry: AuditEntry): readonly (readonly [string, ReactNode])[] {
+function factsOf(organizationId: string, entry: AuditEntry): readonly (readonly [string, ReactNode])[] {
   const words = texts.audit;
   const { entryId, recordedAt, actor, outcome, target, requestId, address, seal } = entry;
   return [
@@ -51,7 +53,7 @@ function factsOf(entry: AuditEntry): readonly (readonly [string, ReactNode])[] {
     [
       words.target,
       <span key="target">
-        {words.targets[target.type]} <code>{target.id}</code>
+        <AuditTarget organizationId={organizationId} entry={entry} /> · <code>{target.id}</code>
       </span>,
     ],
     [words.address, address],

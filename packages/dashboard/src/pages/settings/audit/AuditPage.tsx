@@ -61,6 +61,7 @@ function Entries({ organizationId, search, onChoose }: EntriesProps) {
       />
       {shown !== undefined && (
         <AuditEntryDialog
+          organizationId={organizationId}
           entry={shown}
           onClose={() => setShown(undefined)}
           onChoose={(next) => {
@@ -81,6 +82,7 @@ function columnsFor(organizationId: string, onShow: (entry: AuditEntry) => void)
       id: "when",
       header: words.when,
       isOptional: true,
+      isSelfEvident: true,
       width: "160px",
       cell: ({ recordedAt }) => <Time at={recordedAt} />,
     },
@@ -94,14 +96,16 @@ function columnsFor(organizationId: string, onShow: (entry: AuditEntry) => void)
       id: "target",
       header: words.target,
       isOptional: true,
+      isSelfEvident: true,
       width: "26%",
-      cell: ({ target }) => <AuditTarget organizationId={organizationId} target={target} />,
+      cell: (entry) => <AuditTarget organizationId={organizationId} entry={entry} />,
     },
     {
       id: "outcome",
       header: words.outcome,
       width: "88px",
       isOptional: true,
+      isSelfEvident: true,
       cell: ({ outcome }) =>
         outcome === "denied" ? <strong>{words.outcomes.denied}</strong> : words.outcomes.accepted,
     },

@@ -4,15 +4,41 @@ import { texts } from "../../../texts/texts.ts";
 
 interface AuditTargetProps {
   readonly organizationId: string;
-  readonly target: AuditEntry["target"];
+  readonly entry: Pick<AuditEntry, "target" | "details">;
 }
 
-/** The kind of a thing and its name, or its id where it has none or is gone; the id is in the title. */
-export function AuditTarget({ organizationId, target: { type, id } }: AuditTargetProps) {
-  const name = useNameOf(organizationId, type, id ?? "");
+/** The kind of a thing and its name, or its id where no name is known; the id is in the title. */
+export function AuditTarget({ organizationId, entry }: AuditTargetProps) {
+  const { type, id } = entry.target;
+  const name = useTargetName(organizationId, entry);
+  // There is only one organization here.
+  const isPlain = name === undefined && id !== undefined && type !== "organization";
   return (
     <span title={id}>
-      {texts.audit.targets[type]} {name ?? (id !== undefined && <code>{id}</code>)}
+      {texts.audit.targets[type]} {name}
+      {isPlain && <code>{id}</code>}
     </span>
   );
+}
+
+/** The entry notes the names of most things, so that those which are gone have their names too. */
+function useTargetName(organizationId: string, { target, details }: AuditTargetProps["entry"]): string | undefined {
+  const { type, id = "" } = target;
+  const { name, email, workflowId, versionNumber } = details;
+  const workflow = useNameOf(organizationId, "workflow", typeof workflowId === "string" ? workflowId : "");
+  const present = useNameOf(organizationId, type, id);
+  const words = texts.audit;
+  switch (type) {
+    case "version":
+      return typeof versionNumber === "number" ? words.versionOf(versionNumber, workflow) : undefined;
+    case "tag":
+      return words.tagOf(id, workflow);
+    case "invitation":
+      return typeof email === "string" ? email : undefined;
+    case "role":
+    case "taskQueue":
+      return id;
+    default:
+      return typeof name === "string" ? name : present;
+  }
 }

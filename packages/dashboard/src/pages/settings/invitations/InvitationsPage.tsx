@@ -67,6 +67,7 @@ function columnsFor(onRevoke: ((invitation: Invitation) => void) | undefined): r
       id: "roles",
       header: words.roles,
       isOptional: true,
+      isSelfEvident: true,
       cell: ({ roles }) => <span title={roles.join(", ")}>{roles.join(", ")}</span>,
     },
     { id: "status", header: words.status, width: "84px", cell: ({ status }) => words.statuses[status] },

@@ -60,6 +60,7 @@ function Members({ organizationId }: { readonly organizationId: string }) {
         rows={query.data?.pages.flatMap((page) => page.members)}
         rowKey={(member) => member.userId}
         columns={columnsFor(userId, acts, setOpened)}
+        foldLines={2}
         empty={<EmptyState text={words.noMembers} />}
       />
       {opened?.act === "roles" && <ChangeRoles {...shown} member={opened.member} />}
@@ -81,11 +82,17 @@ function columnsFor(ownId: string, acts: readonly Act[], open: (opened: Opened) 
         </span>
       ),
     },
-    { id: "email", header: words.email, isOptional: true, cell: ({ email }) => <span title={email}>{email}</span> },
+    {
+      id: "email",
+      header: words.email,
+      isOptional: true,
+      isSelfEvident: true,
+      cell: ({ email }) => <span title={email}>{email}</span>,
+    },
     {
       id: "roles",
       header: words.roles,
-      width: "24%",
+      width: "26%",
       cell: ({ roles }) => <span title={roles.join(", ")}>{roles.join(", ")}</span>,
     },
     {
@@ -101,7 +108,7 @@ function columnsFor(ownId: string, acts: readonly Act[], open: (opened: Opened) 
     id: "actions",
     header: texts.settings.actions,
     align: "end",
-    width: "150px",
+    width: "124px",
     cell: (member) => acts.map((act) => <Action key={act} act={act} member={member} open={open} />),
   };
   return [...columns, actions];

@@ -11,6 +11,7 @@ import { EmptyState } from "../../../parts/states/EmptyState.tsx";
 import { Permitted } from "../../../parts/states/Permitted.tsx";
 import { Time } from "../../../parts/words/Time.tsx";
 import { texts } from "../../../texts/texts.ts";
+import "./OAuthClientsPage.css";
 import { CreateOAuthClient } from "./CreateOAuthClient.tsx";
 import { DeleteOAuthClient } from "./DeleteOAuthClient.tsx";
 
@@ -40,6 +41,7 @@ function OAuthClients({ organizationId }: { readonly organizationId: string }) {
         rows={query.data?.pages.flatMap((page) => page.oauthClients)}
         rowKey={({ clientId }) => clientId}
         columns={columnsFor(mayDelete ? setDoomed : undefined)}
+        foldLines={2}
         empty={<EmptyState title={words.emptyTitle} text={words.empty} />}
         actions={
           mayCreate && (
@@ -65,16 +67,17 @@ function columnsFor(onDelete: ((client: OAuthClient) => void) | undefined): read
       id: "clientId",
       header: words.clientId,
       cell: ({ clientId, name }) => (
-        <>
+        <span className="client-id">
           <code title={clientId}>{clientId}</code>
           <CopyButton text={clientId} label={words.copyIdOf(name)} isIconOnly />
-        </>
+        </span>
       ),
     },
     {
       id: "redirectUris",
       header: words.redirectUris,
       isOptional: true,
+      isSelfEvident: true,
       cell: ({ redirectUris }) => <span title={redirectUris.join(" ")}>{redirectUris.join(" ")}</span>,
     },
     {

@@ -49,6 +49,7 @@ function Roles({ organizationId }: { readonly organizationId: string }) {
           columns={columnsFor({ mayChange, mayDelete }, setOpened)}
           rows={roles}
           rowKey={({ roleId }) => roleId}
+          foldLines={2}
         />
       )}
       {opened?.act === "create" && <RoleDialog {...shown} />}
@@ -73,6 +74,7 @@ function columnsFor(allowed: Allowed, open: (opened: Opened) => void): readonly 
       header: words.description,
       width: "36%",
       isOptional: true,
+      isSelfEvident: true,
       cell: ({ description }) => <span title={description}>{description}</span>,
     },
     { id: "kind", header: words.kind, width: "80px", cell: ({ isBuiltIn }) => (isBuiltIn ? words.builtIn : words.own) },
