@@ -28,8 +28,9 @@ The first four play --cycles N such faults (20) and then check every job.
 neighbours measures --seconds N (60) alone and as long beside; below 50 s there are too few samples to prove anything.
 --tenant NAME plays one of: ${tenantNames.join(", ")}.
 --jobs N is how many jobs pending-jobs has (300000).
+--without-fix turns off, for each tenant, what guards the service against it. Then each case must fail, and 20 s are enough (--seconds is 20 if it is left out).
 
-The last line on stdout is the result as JSON. Exit codes: 0 no finding, 1 findings, 2 usage, 3 the run proved nothing.
+The last line on stdout is the result as JSON. Exit codes: 0 no finding, 1 findings, 2 usage, 3 the run proved nothing. With --without-fix a case that passes is a finding.
 `;
 
 const plays = { crash: playCrashes, "postgres-crash": playPostgresCrashes, pause: playPauses, outage: playOutages };
@@ -90,16 +91,20 @@ async function report(options: ChaosOptions, campaign: Campaign): Promise<number
 }
 
 function reportNeighbours(
-  { store, seconds }: Pick<ChaosOptions, "store" | "seconds">,
+  { store, seconds, withoutFix }: Pick<ChaosOptions, "store" | "seconds" | "withoutFix">,
   cases: readonly NeighbourResult[],
 ): number {
+  const leastSamples = withoutFix ? leastSamplesToFail : leastSamplesToPass;
   const isSmall = cases.length === 0 || cases.some(({ beside }) => beside.samples < leastSamples);
   if (isSmall) progress(`void: fewer than ${leastSamples} samples`);
   const idle = cases.filter(({ hostileAnswers }) => isIdle(hostileAnswers));
   for (const { tenant } of idle) progress(`void: none of the requests of ${tenant} was answered`);
   const isVoid = isSmall || idle.length > 0;
-  process.stdout.write(`${JSON.stringify({ chaos: "neighbours", store, seconds, cases, void: isVoid })}\n`);
-  if (cases.some(({ passes }) => !passes)) return exitCodes.findings;
+  const result = { chaos: "neighbours", store, seconds, withoutFix, cases, void: isVoid };
+  process.stdout.write(`${JSON.stringify(result)}\n`);
+  const unexpected = cases.filter(({ passes }) => passes === withoutFix);
+  if (withoutFix) for (const { tenant } of unexpected) progress(`${tenant} did not fail without its fix`);
+  if (unexpected.length > 0) return exitCodes.findings;
   return isVoid ? exitCodes.void : exitCodes.sound;
 }
 
@@ -110,7 +115,9 @@ function isIdle(answers: NeighbourResult["hostileAnswers"]): boolean {
 }
 
 /** The 99th percentile of 10,000 samples has 100 beyond it. */
-const leastSamples = 10_000;
+const leastSamplesToPass = 10_000;
+/** A case that must fail does so by far, so 20 samples beyond the 99th percentile are enough. */
+const leastSamplesToFail = 2_000;
 
 function progress(line: string): void {
   process.stderr.write(`${line}\n`);

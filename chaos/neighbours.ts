@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { setMaxListeners } from "node:events";
+import { fileURLToPath } from "node:url";
 import { findFreePort } from "@stepwell/testing/free-port.ts";
 import { type FunctionAnswer, FunctionServer } from "@stepwell/testing/functions/function-server.ts";
 import { Api, registerWorkflow } from "@stepwell/testing/processes/api.ts";
@@ -26,6 +27,8 @@ export interface NeighboursOptions {
   readonly tenants: readonly string[];
   readonly seconds: number;
   readonly jobs: number;
+  /** Turns off, for each tenant, the service's fix against it. Then every case should fail. */
+  readonly withoutFix: boolean;
   readonly progress: (line: string) => void;
 }
 
@@ -41,7 +44,8 @@ export interface NeighbourResult {
 
 /**
  * One well-behaved organization beside each hostile tenant in turn, each time on a fresh service. The tenant must cause its neighbour no error,
- * and no more than three times its usual p99, or 100 ms.
+ * and no more than three times its usual p99, or 100 ms. Without the fix against the tenant, it must cause more, since
+ * a case that cannot fail proves nothing.
  */
 export async function playNeighbours(options: NeighboursOptions): Promise<NeighbourResult[]> {
   const homes = await openStoreHomes(options.store);
@@ -60,12 +64,14 @@ export async function playNeighbours(options: NeighboursOptions): Promise<Neighb
 async function playBeside(
   tenant: HostileTenant,
   homes: StoreHomes,
-  { seconds, jobs, progress }: NeighboursOptions,
+  { seconds, jobs, withoutFix, progress }: NeighboursOptions,
 ): Promise<NeighbourResult> {
+  if (withoutFix) progress(`${tenant.name}: plays without its fix: ${tenant.fix.sentence}`);
   const home = await homes.fresh();
   const slow: FunctionAnswer = ({ succeed }) => void setTimeout(succeed, slowMs);
   const functions = await FunctionServer.start({ large: largeAnswers(), slow });
-  const options = { home, port: await findFreePort(), environment: functions.environment };
+  const program = withoutFix ? [serviceWithoutFix, JSON.stringify(tenant.fix.turnedOffBy)] : undefined;
+  const options = { home, port: await findFreePort(), program, environment: functions.environment };
   let service = new ServiceProcess(options);
   const { organizationId, token } = await service.seeded();
   const api = new Api(options.port, token);
@@ -104,6 +110,7 @@ async function playBeside(
   return { tenant: tenant.name, alone, beside, hostileAnswers: traffic.counts, passes: passes(alone, beside) };
 }
 
+const serviceWithoutFix = fileURLToPath(new URL("./faults/service-without-fix.ts", import.meta.url));
 const warmUpSeconds = 3;
 
 function passes(alone: Measurement, beside: Measurement): boolean {

@@ -11,7 +11,7 @@ const campaigns = {
   "postgres-crash": { stores: ["postgres"], takes: ["cycles", "workload", "fault"] },
   pause: { stores: ["postgres"], takes: ["cycles", "workload", "fault"] },
   outage: { stores: ["postgres"], takes: ["cycles", "workload", "fault", "speed"] },
-  neighbours: { stores: storeKinds, takes: ["tenant", "seconds", "jobs"] },
+  neighbours: { stores: storeKinds, takes: ["tenant", "seconds", "jobs", "without-fix"] },
 } as const satisfies Record<string, { stores: readonly StoreKind[]; takes: readonly string[] }>;
 
 export interface ChaosOptions {
@@ -28,6 +28,8 @@ export interface ChaosOptions {
   readonly seconds: number;
   /** The number of jobs that the tenant with too many jobs creates. */
   readonly jobs: number;
+  /** Whether the service's fix against each hostile tenant is turned off, to prove that its case can fail. */
+  readonly withoutFix: boolean;
 }
 
 /** Throws `UsageError`. */
@@ -38,6 +40,7 @@ export function parseChaosOptions(args: readonly string[]): ChaosOptions {
   const campaign = names.find((candidate) => candidate === name);
   if (campaign === undefined || rest.length > 0) throw new UsageError(`Give one campaign: ${names.join(", ")}.`);
   const takes: readonly string[] = ["store", ...campaigns[campaign].takes];
+  const withoutFix = values["without-fix"] ?? false;
   const unknown = Object.keys(values).find((option) => !takes.includes(option));
   if (unknown !== undefined) throw new UsageError(`${campaign} does not take --${unknown}.`);
   return {
@@ -48,8 +51,9 @@ export function parseChaosOptions(args: readonly string[]): ChaosOptions {
     workload: oneOf("workload", values.workload, workloads),
     fault: oneOf("fault", values.fault, ["none", ...faults]),
     tenants: values.tenant === undefined ? tenantNames : [oneOf("tenant", values.tenant, tenantNames)],
-    seconds: count("seconds", values.seconds) ?? 60,
+    seconds: count("seconds", values.seconds) ?? (withoutFix ? 20 : 60),
     jobs: count("jobs", values.jobs) ?? 300_000,
+    withoutFix,
   };
 }
 
@@ -58,7 +62,11 @@ function parse(args: readonly string[]) {
   const names = ["store", "cycles", "workload", "fault", "speed", "tenant", "seconds", "jobs"] as const;
   const options = Object.fromEntries(names.map((name) => [name, text])) as Record<(typeof names)[number], typeof text>;
   try {
-    return parseArgs({ args: [...args], allowPositionals: true, options });
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: { ...options, "without-fix": { type: "boolean" } },
+    });
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }

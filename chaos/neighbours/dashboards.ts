@@ -1,9 +1,14 @@
 import { seedRollups } from "../../bench/runs/metrics.ts";
+import { withoutReadLane } from "../faults/turned-off.ts";
 import { type Ground, type HostileTenant, inTurn } from "./hostile-tenant.ts";
 
 /** Shows a month of 10 million jobs on 12 dashboards, which load again as soon as they have loaded. */
 export const dashboards: HostileTenant = {
   name: "dashboards",
+  fix: {
+    sentence: "Long reads have a lane of their own, in which organizations take turns and rest.",
+    turnedOffBy: withoutReadLane,
+  },
   async prepare({ organizationId, requests, withStore }: Ground) {
     const to = Math.ceil(Date.now() / dayMs) * dayMs;
     await withStore(async (database) => void (await seedRollups(database, organizationId, to)));

@@ -3,14 +3,25 @@ import type { Api } from "@stepwell/testing/processes/api.ts";
 import type { StoreKind } from "@stepwell/testing/processes/store-home.ts";
 import type { RequestWriter } from "../../bench/requests.ts";
 import type { Database } from "../../packages/server/src/store/home/database.ts";
+import type { Replacement } from "../faults/replacement.ts";
 
 /** An organization that puts as much load as it can on the service while a well-behaved one is measured. */
 export interface HostileTenant {
   readonly name: string;
   /** The stores on which the tenant runs. Left out: every store. */
   readonly stores?: readonly StoreKind[];
+  /** What keeps the service from this tenant's harm. */
+  readonly fix: Fix;
   /** Creates everything that the attack needs, unmeasured. */
   prepare(ground: Ground): Promise<Attack>;
+}
+
+/** A part of the service without which a hostile tenant harms its neighbour. */
+export interface Fix {
+  /** Says in one sentence what the fix is. */
+  readonly sentence: string;
+  /** The changes to the server's sources that turn the fix off. */
+  readonly turnedOffBy: readonly Replacement[];
 }
 
 /** Runs until `end`, and counts its requests in `traffic`. */

@@ -1,10 +1,28 @@
 import { functionStep } from "@stepwell/testing/functions/function-server.ts";
 import { registerWorkflow } from "@stepwell/testing/processes/api.ts";
+import { withoutReadLane } from "../faults/turned-off.ts";
 import { type Ground, type HostileTenant, inTurn, submitJobs } from "./hostile-tenant.ts";
 
 /** Has jobs of 300 steps with 1 MB each, and 16 readers of them. */
 export const largeHistories: HostileTenant = {
   name: "large-histories",
+  fix: {
+    sentence:
+      "Long reads have a lane of their own, in which organizations rest, and large answers are read and written in pieces.",
+    turnedOffBy: [
+      ...withoutReadLane,
+      {
+        file: "http/door/large-answer.ts",
+        text: "turns = turns.then(() => new Promise((resolve) => setImmediate(resolve)));",
+        replacement: "",
+      },
+      {
+        file: "store/jobs/job-values.ts",
+        text: "const portionBytes = 4_000_000;",
+        replacement: "const portionBytes = 16_000_000;",
+      },
+    ],
+  },
   async prepare(ground: Ground) {
     const { api, organizationId } = ground;
     const name = (index: number) => `step-${index}`;

@@ -7,6 +7,21 @@ import { type Ground, type HostileTenant, inTurn, submitJobs } from "./hostile-t
 export const lockedRow: HostileTenant = {
   name: "locked-row",
   stores: ["postgres"],
+  fix: {
+    sentence: "A commit passes over rows that another transaction has locked, and waits only briefly for other locks.",
+    turnedOffBy: [
+      {
+        file: "store/jobs/jobs.ts",
+        text: 'jobRows("FOR UPDATE SKIP LOCKED")',
+        replacement: 'jobRows("FOR UPDATE")',
+      },
+      {
+        file: "engine/commit/group-commit.ts",
+        text: "{ lockTimeoutMs: shortLockTimeoutMs, isKeyed: true }",
+        replacement: "{ isKeyed: true }",
+      },
+    ],
+  },
   async prepare(ground: Ground) {
     const { api, organizationId, requests, databaseUrl } = ground;
     const workflowId = await registerWorkflow(api, organizationId, oneWait("locked", "awaited"));

@@ -6,6 +6,16 @@ import { type Ground, type HostileTenant, inTurn, submitJobs } from "./hostile-t
 /** Has some hundred thousand jobs that wait for their turn to call a slow function, and looks at their list. */
 export const pendingJobs: HostileTenant = {
   name: "pending-jobs",
+  fix: {
+    sentence: "When many jobs are due, the jobs of each organization and version are woken in turn.",
+    turnedOffBy: [
+      {
+        file: "engine/maintenance/timers.ts",
+        text: "const isBacklog = wasCutShort || oldest.length === maxDueJobs;",
+        replacement: "const isBacklog = false;",
+      },
+    ],
+  },
   async prepare(ground: Ground) {
     const { api, organizationId, requests, jobs: jobCount } = ground;
     const definition = {

@@ -4,6 +4,21 @@ import { type Ground, type HostileTenant, inTurn } from "./hostile-tenant.ts";
 /** Asks the service to check and register the definitions and patterns that take longest to check and to compile. */
 export const slowSchemas: HostileTenant = {
   name: "slow-schemas",
+  fix: {
+    sentence: "New definitions are checked in a thread of their own.",
+    turnedOffBy: [
+      {
+        file: "engine/plans/definition-checks.ts",
+        text: "import type { DefinitionFindings, DefinitionToCheck }",
+        replacement: "import { definitionCheck, type DefinitionFindings, type DefinitionToCheck }",
+      },
+      {
+        file: "engine/plans/definition-checks.ts",
+        text: "const waiting = this.#waitingByOrganization.get(organizationId) ?? 0;",
+        replacement: "return definitionCheck(this.#options.config)(toCheck); const waiting = 0;",
+      },
+    ],
+  },
   async prepare({ api, organizationId, requests }: Ground) {
     const workflows = `/organizations/${organizationId}/workflows`;
     const { workflowId } = await api.post<{ workflowId: string }>(workflows, { name: "costly" });

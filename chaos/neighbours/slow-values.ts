@@ -1,10 +1,16 @@
 import { costlyChecks } from "@stepwell/testing/costly.ts";
 import { registerWorkflow } from "@stepwell/testing/processes/api.ts";
+import { withoutTurns } from "../faults/turned-off.ts";
 import { type Ground, type HostileTenant, inTurn } from "./hostile-tenant.ts";
 
 /** Submits the inputs that take longest to check against their schemas. */
 export const slowValues: HostileTenant = {
   name: "slow-values",
+  fix: {
+    sentence:
+      "An organization whose values take long to check rests afterwards, and may check for only so long in one batch.",
+    turnedOffBy: withoutTurns,
+  },
   async prepare({ api, organizationId, requests }: Ground) {
     const asked: Buffer[] = [];
     for (const { name, schema, value } of costlyChecks()) {

@@ -1,10 +1,22 @@
 import { registerWorkflow } from "@stepwell/testing/processes/api.ts";
 import { oneWait, smallInput } from "../../bench/workflows.ts";
+import { withoutReadLane } from "../faults/turned-off.ts";
 import { type Ground, type HostileTenant, inTurn, submitJobs } from "./hostile-tenant.ts";
 
 /** Sends jobs 10,000 events that no step waits for, and reads these jobs and their events. */
 export const unmatchedEvents: HostileTenant = {
   name: "unmatched-events",
+  fix: {
+    sentence: "Long reads have a lane of their own, in which organizations rest, and histories are read in slices.",
+    turnedOffBy: [
+      ...withoutReadLane,
+      {
+        file: "engine/reading/job-history.ts",
+        text: "const maxCommitsAtOnce = 500;",
+        replacement: "const maxCommitsAtOnce = 100_000;",
+      },
+    ],
+  },
   async prepare(ground: Ground) {
     const { api, organizationId, requests } = ground;
     const workflowId = await registerWorkflow(api, organizationId, oneWait("unmatched", "awaited"));

@@ -5,6 +5,17 @@ import { type Ground, type HostileTenant, inTurn, submitJobs } from "./hostile-t
 /** Has 600 jobs that are due, of a version which this release cannot compile, as one that a later release registered. */
 export const unreadableVersion: HostileTenant = {
   name: "unreadable-version",
+  fix: {
+    sentence: "A version that a node cannot compile is parked, and so is a job with which it cannot go on.",
+    turnedOffBy: [
+      { file: "engine/plans/plans.ts", text: "this.parking.parkVersion(version, error);", replacement: "throw error;" },
+      {
+        file: "engine/plans/parking.ts",
+        text: "this.#places.set(id, { thing, reason, since: before?.since ?? now, pauseMs, until: now + pauseMs });",
+        replacement: "",
+      },
+    ],
+  },
   async prepare(ground: Ground) {
     const { api, organizationId, requests } = ground;
     const workflowId = await registerWorkflow(api, organizationId, definitionOf("/service/waitForEventIds"));

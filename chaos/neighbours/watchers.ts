@@ -6,6 +6,22 @@ import { type Ground, type HostileTenant, inTurn, submitJobs } from "./hostile-t
 /** Has 5,000 watchers of 100 jobs, in which something happens 20 times a second. */
 export const watchers: HostileTenant = {
   name: "watchers",
+  fix: {
+    sentence:
+      "A stream reads its job only when the job has changed, and the reads of one turn of the event loop share a statement.",
+    turnedOffBy: [
+      {
+        file: "http/jobs/job-stream.ts",
+        text: "isNew || looks % looksPerHeartbeat === 0 ?",
+        replacement: "isNew || looks > 0 ?",
+      },
+      {
+        file: "engine/reading/turn-reads.ts",
+        text: "const maxReadsAtOnce = 200;",
+        replacement: "const maxReadsAtOnce = 1;",
+      },
+    ],
+  },
   async prepare(ground: Ground) {
     const { api, organizationId } = ground;
     const workflowId = await registerWorkflow(api, organizationId, oneWait("watched", "awaited"));

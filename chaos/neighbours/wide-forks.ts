@@ -1,9 +1,14 @@
 import { registerWorkflow } from "@stepwell/testing/processes/api.ts";
+import { withoutTurns } from "../faults/turned-off.ts";
 import { type Ground, type HostileTenant, inTurn } from "./hostile-tenant.ts";
 
 /** Submits jobs that go through 10,000 items each, in as many branches as may be open at once, over 4 connections. */
 export const wideForks: HostileTenant = {
   name: "wide-forks",
+  fix: {
+    sentence: "An organization whose commands cost much rests afterwards.",
+    turnedOffBy: withoutTurns,
+  },
   async prepare({ api, organizationId, requests }: Ground) {
     const anything = { $ref: "#/definitions/anything" };
     const typed = { inputDefinition: anything, outputDefinition: anything };

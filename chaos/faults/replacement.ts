@@ -1,0 +1,25 @@
+import { readFileSync } from "node:fs";
+
+/** A change to the source of one module of the server. */
+export interface Replacement {
+  /** The path of the module below `packages/server/src`. */
+  readonly file: string;
+  /** The text that is replaced. It must stand in the module exactly once. */
+  readonly text: string;
+  readonly replacement: string;
+}
+
+/** The folder of the server's sources. */
+export const serverSources = new URL("../../packages/server/src/", import.meta.url);
+
+/** Returns the sources of all modules that these replacements change, by their addresses. Throws for a text that does not stand in its module exactly once. */
+export function replacedSources(replacements: readonly Replacement[]): ReadonlyMap<string, string> {
+  const sources = new Map<string, string>();
+  for (const { file, text, replacement } of replacements) {
+    const { href } = new URL(file, serverSources);
+    const parts = (sources.get(href) ?? readFileSync(new URL(href), "utf8")).split(text);
+    if (parts.length !== 2) throw new Error(`${file} has this text ${parts.length - 1} times and not once: ${text}`);
+    sources.set(href, parts.join(replacement));
+  }
+  return sources;
+}

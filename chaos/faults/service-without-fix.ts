@@ -1,0 +1,23 @@
+import { registerHooks } from "node:module";
+import { type Replacement, replacedSources, serverSources } from "./replacement.ts";
+
+/**
+ * `node service-without-fix.ts REPLACEMENTS dev|serve`: these two commands of the command line, over a server in whose sources some texts are
+ * replaced, as the JSON says. The server runs from its sources, since the replaced texts are theirs.
+ */
+const [json = "[]", command] = process.argv.slice(2);
+const sources = replacedSources(JSON.parse(json) as Replacement[]);
+const server = new URL("index.ts", serverSources).href;
+registerHooks({
+  resolve: (specifier, context, next) =>
+    specifier === "@stepwell/server" ? { url: server, shortCircuit: true } : next(specifier, context),
+  load(url, context, next) {
+    const source = sources.get(url);
+    return source === undefined ? next(url, context) : { format: "module-typescript", source, shortCircuit: true };
+  },
+});
+
+// The command line is loaded only now, because the hooks apply to what is loaded after them.
+const { dev } = await import("../../packages/cli/dist/dev.js");
+const { serve } = await import("../../packages/cli/dist/serve.js");
+await (command === "serve" ? serve() : dev());
