@@ -4,7 +4,7 @@ import { callingDefinition, FunctionServer } from "@stepwell/testing/functions/f
 import { said } from "@stepwell/testing/notes.ts";
 import { findFreePort } from "@stepwell/testing/processes/free-port.ts";
 import { type TestOrganization, TestService, useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onEveryStore, onOneStore } from "@stepwell/testing/stores.ts";
 import { timeLimit } from "@stepwell/testing/time-limit.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Config, readConfig } from "../../src/config.ts";
@@ -313,7 +313,7 @@ onEveryStore((home) => {
   });
 });
 
-onEveryStore((home) => {
+onOneStore((home) => {
   let metricsPort = 0;
   let service: TestService;
 
