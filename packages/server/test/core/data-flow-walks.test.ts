@@ -8,7 +8,7 @@ import { checkValue } from "../../src/core/schema/schema.ts";
 import { parse } from "./sketches.ts";
 import { chanceOf, objects, stepsOf, type Visit, walk, workflows } from "./walks.ts";
 
-const numRuns = scope === "all" ? 400 : 150;
+const numRuns = scope === "all" ? 400 : 75;
 
 /** Every number decides one thing on a walk: its input, whether a call fails, what it answers. */
 const seed = fc.array(fc.nat(1_000), { minLength: 8, maxLength: 16 });

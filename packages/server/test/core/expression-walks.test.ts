@@ -9,7 +9,7 @@ import { parse } from "./sketches.ts";
 import { chanceOf } from "./walks.ts";
 
 /** `npm test` tries the same workflows each time, so more of them could find a fault once, but nothing new in later runs. */
-const numRuns = Number(process.env.STEPWELL_TEST_RUNS ?? (scope === "all" ? 200 : 60));
+const numRuns = Number(process.env.STEPWELL_TEST_RUNS ?? (scope === "all" ? 200 : 40));
 
 /** Every number decides one thing of a run: its input, the next event, the answer of a call. */
 const seed = fc.array(fc.nat(10_000), { minLength: 20, maxLength: 40 });

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { ask, sealAll, sealingDuty } from "@stepwell/testing/audit-rows.ts";
 import { type TestService, testSecrets, useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { describe, expect, test } from "vitest";
 import type { SealLink } from "../../src/core/audit-chain.ts";
 import { expectSeal, verifyAudit } from "../../src/engine/audit/audit-verification.ts";
@@ -10,7 +10,7 @@ import { useCluster } from "./cluster.ts";
 
 const key = testSecrets().keyFor("audit");
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
 
   async function verified(organizationId: string, expected?: SealLink) {

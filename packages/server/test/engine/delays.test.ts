@@ -59,7 +59,8 @@ function entryOf(entries: readonly Entry[], type: string): Entry | undefined {
   return entries.find((entry) => entry.type === type);
 }
 
-onEveryStore((home) => {
+/* Which commit follows from a delay or a timeout, scenarios.test.ts tries on both homes, and timers.test.ts when a node wakes for one. */
+onOneStore((home) => {
   // The poll is too rare here: the service handles a timer in time only if it is told when the timer is set.
   const service = useService(home, { ...functions.environment, STEPWELL_POLL_MS: "30000" });
 

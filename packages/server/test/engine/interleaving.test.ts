@@ -9,7 +9,7 @@ import { forkedSeeds, parentSeeds, type Seed, seeds } from "../core/interleaving
 import { essenceOfRow, FaultyRun, soundMachine } from "../core/interleaving/runs.ts";
 import { MortalNodes } from "./mortal-nodes.ts";
 
-const numRuns = scope === "all" ? 400 : 30;
+const numRuns = scope === "all" ? 400 : 15;
 
 onEveryStore((home) => {
   let nodes: MortalNodes;

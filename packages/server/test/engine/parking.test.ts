@@ -4,7 +4,7 @@ import { findFreePort } from "@stepwell/testing/free-port.ts";
 import { callingDefinition, FunctionServer } from "@stepwell/testing/functions/function-server.ts";
 import { said } from "@stepwell/testing/notes.ts";
 import { type TestOrganization, TestService, useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onEveryStore, onOneStore } from "@stepwell/testing/stores.ts";
 import { timeLimit } from "@stepwell/testing/time-limit.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Config, readConfig } from "../../src/config.ts";
@@ -313,7 +313,7 @@ onEveryStore((home) => {
   });
 });
 
-onEveryStore((home) => {
+onOneStore((home) => {
   let metricsPort = 0;
   let service: TestService;
 

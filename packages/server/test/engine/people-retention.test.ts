@@ -1,11 +1,11 @@
 import { useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 import { peopleRetentionDuty } from "../../src/engine/maintenance/people-retention.ts";
 
 const dayMs = 86_400_000;
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
 
   /** Runs the duty as if it were this many days later. */

@@ -5,6 +5,7 @@ import { childJob, noop } from "../core/jobs.ts";
 import { chanceOf, Family, familyStore, ways } from "./family.ts";
 import { expectLawful } from "./family-laws.ts";
 import { type FamilyAct, familyScenarios } from "./scenarios-children.ts";
+import { waysOn } from "./ways.ts";
 
 onEveryStore((home) => {
   let store: Awaited<ReturnType<typeof familyStore>>;
@@ -16,7 +17,7 @@ onEveryStore((home) => {
   describe.each(Object.entries(familyScenarios))(
     "%s",
     (_name, { workflows, input = {}, answers = {}, acts = [], fullMinutes, jobs }) => {
-      test.each(ways)("%s", async (way) => {
+      test.each(waysOn(home, ways))("%s", async (way) => {
         const family = await Family.found(store.database, chanceOf(way), workflows, answers, fullMinutes);
         const root = await family.submit(Object.keys(workflows)[0] ?? "", input);
         await family.settle();
@@ -33,21 +34,24 @@ onEveryStore((home) => {
     },
   );
 
-  test.each(ways)("a job that is submitted again under its key starts no further children, %s", async (way) => {
-    const workflows = { root: [childJob("begin", "leaf", null)], leaf: [noop("only", null)] };
-    const family = await Family.found(store.database, chanceOf(way), workflows, {});
-    const first = await family.submit("root", { n: 1 });
-    const keys = await Promise.all([family.submit("root", { n: 1 }), family.submit("root", { n: 1 })]);
-    await family.settle();
-    keys.push(await family.submit("root", { n: 1 }));
-    await family.settle();
+  test.each(waysOn(home, ways))(
+    "a job that is submitted again under its key starts no further children, %s",
+    async (way) => {
+      const workflows = { root: [childJob("begin", "leaf", null)], leaf: [noop("only", null)] };
+      const family = await Family.found(store.database, chanceOf(way), workflows, {});
+      const first = await family.submit("root", { n: 1 });
+      const keys = await Promise.all([family.submit("root", { n: 1 }), family.submit("root", { n: 1 })]);
+      await family.settle();
+      keys.push(await family.submit("root", { n: 1 }));
+      await family.settle();
 
-    expect(keys).toEqual([first, first, first]);
-    expect(await family.jobs()).toEqual([
-      ["root", "SUCCEEDED", { n: 1 }],
-      ["leaf", "SUCCEEDED", { n: 1 }],
-    ]);
-  });
+      expect(keys).toEqual([first, first, first]);
+      expect(await family.jobs()).toEqual([
+        ["root", "SUCCEEDED", { n: 1 }],
+        ["leaf", "SUCCEEDED", { n: 1 }],
+      ]);
+    },
+  );
 });
 
 async function play(family: Family, root: JobKey, act: FamilyAct): Promise<void> {

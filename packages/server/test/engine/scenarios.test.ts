@@ -7,9 +7,11 @@ import { FaultyRun, soundMachine } from "../core/interleaving/runs.ts";
 import { planOf, textOf } from "../core/jobs.ts";
 import { MortalNodes } from "./mortal-nodes.ts";
 import { type Scenario, scenarioSchemas, scenarios } from "./scenarios.ts";
+import { waysOn } from "./ways.ts";
 
 /** The ways in which a job goes through its scenario. It must do the same in each of them. */
 const ways = ["by one node", "by another node after every commit", "with every outcome delivered twice"] as const;
+type Way = (typeof ways)[number];
 
 onEveryStore((home) => {
   let nodes: MortalNodes;
@@ -18,7 +20,7 @@ onEveryStore((home) => {
   });
   afterAll(() => nodes.close());
 
-  async function play(scenario: Scenario, way: (typeof ways)[number]) {
+  async function play(scenario: Scenario, way: Way) {
     const { steps, input = {}, timeoutSeconds, hasNoRoom, happenings } = scenario;
     const more = timeoutSeconds === undefined ? {} : { timeoutSeconds };
     // This run in memory shows to which call each outcome belongs.
@@ -42,7 +44,7 @@ onEveryStore((home) => {
   }
 
   describe.each(Object.entries(scenarios))("%s", (_name, scenario) => {
-    test.each(ways)("%s", async (way) => {
+    test.each(waysOn(home, ways))("%s", async (way) => {
       const { row, entries, calls, refused } = await play(scenario, way);
       // Large values are compared as their text.
       expect(JSON.parse(JSON.stringify(runsOf(entries)))).toEqual(scenario.runs);

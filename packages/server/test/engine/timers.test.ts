@@ -3,7 +3,7 @@ import { definitionOf, noopStep, waitStep } from "@stepwell/testing/definitions.
 import { deploy, type JobBody, submitAndWait } from "@stepwell/testing/flow.ts";
 import { callingDefinition, FunctionServer } from "@stepwell/testing/functions/function-server.ts";
 import { useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onEveryStore, onOneStore } from "@stepwell/testing/stores.ts";
 import { timeLimit } from "@stepwell/testing/time-limit.ts";
 import { afterAll, expect, test } from "vitest";
 
@@ -115,7 +115,8 @@ onEveryStore((home) => {
   });
 });
 
-onEveryStore((home) => {
+/* Whether a call has room is the engine's to know. */
+onOneStore((home) => {
   const service = useService(home, {
     ...functions.environment,
     STEPWELL_POLL_MS: "50",

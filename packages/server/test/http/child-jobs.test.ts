@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
 import { useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test, vi } from "vitest";
 import { childJob, forEach, noop, type StepSketch, textOf, transform, wait } from "../core/jobs.ts";
 
@@ -21,7 +21,8 @@ interface Job {
   readonly childJobs?: { readonly count: number; readonly newest?: readonly Child[] };
 }
 
-onEveryStore((home) => {
+/* The statements of child jobs are tried on both homes in ../engine/scenarios-children.test.ts. */
+onOneStore((home) => {
   const service = useService(home, { STEPWELL_MAX_DESCENDANTS_PER_JOB: "5" });
 
   /** Makes an organization with workflows that begin jobs of each other by name. */

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Client } from "@stepwell/testing/client.ts";
 import { failingDefinition, straightDefinition, waitingDefinition } from "@stepwell/testing/definitions.ts";
 import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
+import { scope } from "@stepwell/testing/scope.ts";
 import { useService } from "@stepwell/testing/service.ts";
 import { onEveryStore, postgresHome } from "@stepwell/testing/stores.ts";
 import fc from "fast-check";
@@ -79,7 +80,7 @@ onEveryStore((home) => {
         }
       }),
       // A failure is reported without shrinking, which takes longer than the test may. A run that hangs reports how far it came.
-      { numRuns: 4, endOnFailure: true, timeout: 28_000 },
+      { numRuns: scope === "all" ? 4 : 2, endOnFailure: true, timeout: 28_000 },
     );
   }, 120_000);
 

@@ -2,7 +2,7 @@ import type { Client } from "@stepwell/testing/client.ts";
 import { definitionOf, noopStep, straightDefinition, waitingDefinition } from "@stepwell/testing/definitions.ts";
 import { deploy, submitAndWait } from "@stepwell/testing/flow.ts";
 import { useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 
 interface Metric {
@@ -11,7 +11,7 @@ interface Metric {
   readonly points: readonly { readonly at: string; readonly value: number | null }[];
 }
 
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
 
   async function metric(api: Client, query: Record<string, string>): Promise<Metric> {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { ask, rowsOfAction } from "@stepwell/testing/audit-rows.ts";
 import { newSignedInPerson, rightPassword, signInAt } from "@stepwell/testing/people.ts";
 import { type TestMember, type TestUser, useService } from "@stepwell/testing/service.ts";
-import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 import { hashToken } from "../../src/auth/credentials/token-form.ts";
 import { signedInPermissions } from "../../src/auth/permissions/permissions.ts";
@@ -16,7 +16,7 @@ import { createUserToken as createUserTokenByOperator } from "../../src/operator
 const proof = { password: rightPassword, code: undefined };
 
 /* Changes by acts that no HTTP request asked for, as a duty or the command line makes them. */
-onEveryStore((home) => {
+onOneStore((home) => {
   const service = useService(home);
 
   /** These parts forget nothing, since a process that answers no requests remembers nothing. */

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type AuditRow, ask } from "@stepwell/testing/audit-rows.ts";
 import { testSecrets } from "@stepwell/testing/service.ts";
-import { onEveryStore, type PreparedStore } from "@stepwell/testing/stores.ts";
+import { onOneStore, type PreparedStore } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ExternalClaims } from "../../src/auth/external/claims.ts";
 import type { ExternalProvider } from "../../src/auth/external/provider.ts";
@@ -21,7 +21,7 @@ import { findMember } from "../../src/store/access/members.ts";
 import { findUserByEmail, insertUser } from "../../src/store/people/users.ts";
 
 /** Changes of memberships without HTTP: each gets only a store, a clock and an act. */
-onEveryStore((home) => {
+onOneStore((home) => {
   let store: PreparedStore;
   let parts: RevokingParts;
   let forgotten = 0;

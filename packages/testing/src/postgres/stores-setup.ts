@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { existsSync, rmSync } from "node:fs";
+import { mkdir, mkdtemp, rename, rm, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -33,7 +33,9 @@ let tearDown: (() => Promise<void>) | undefined;
 /** Runs once before all tests: makes both homes of the store, so that each test file gets its own at once. The projects that want them share them. */
 export async function setup({ vitest }: TestProject): Promise<void> {
   if ("postgresUrl" in vitest.getProvidedContext()) return;
-  const scratchDirectory = await mkdtemp(join(tmpdir(), "stepwell-test-"));
+  const scratchDirectory = await mkdtemp(join(await roomyMemory(), "stepwell-test-"));
+  // What lies in memory must not stay there, also when the run is broken off.
+  process.once("exit", () => rmSync(scratchDirectory, { recursive: true, force: true }));
   const embeddedTemplate = join(scratchDirectory, "template");
   // The processes that tests start share one cache of compiled modules: half of the time to load the service is spent on types and compiling.
   process.env.NODE_COMPILE_CACHE ??= join(scratchDirectory, "compiled");
@@ -57,6 +59,24 @@ export async function setup({ vitest }: TestProject): Promise<void> {
 export async function teardown(): Promise<void> {
   await tearDown?.();
 }
+
+/**
+ * Where the embedded stores of the tests lie: in memory, on a Linux that has much room for files there. These stores sync each commit, and need not survive
+ * the machine. On a disk that others use as well, the tests of embedded stores waited for it for most of their time.
+ */
+async function roomyMemory(): Promise<string> {
+  const memory = "/dev/shm";
+  try {
+    const { bavail, bsize } = await statfs(memory);
+    if (bavail * bsize >= roomyBytes) return memory;
+  } catch {
+    // There is no such directory on this system.
+  }
+  return tmpdir();
+}
+
+/** Far more than the stores of four files at a time, of which each has 41 MB at its begin. */
+const roomyBytes = 2_000_000_000;
 
 /** The directory is there once it is whole. */
 async function prepareEmbedded(directory: string): Promise<void> {

@@ -8,7 +8,8 @@ import { isWait, type Plan } from "../../../src/core/plan/plan.ts";
 import { childSeeds, endsAsUninterrupted, forkedSeeds, seeds } from "./property.ts";
 import { type Machine, soundMachine } from "./runs.ts";
 
-const numRuns = scope === "all" ? 40_000 : 400;
+const numRuns = scope === "all" ? 40_000 : 200;
+const childRuns = scope === "all" ? 10_000 : 100;
 /** Takes about a minute, and ends with the first find. The whole matrix begins at a different place each time; `npm test` begins near the find. */
 const plantRuns = (seed: number) => ({ numRuns: 20_000, endOnFailure: true, ...(scope !== "all" && { seed }) });
 
@@ -52,7 +53,7 @@ test("any job with a parent and children abandons the children that it must aban
   const note = (what: string) => counts.set(what, (counts.get(what) ?? 0) + 1);
   fc.assert(
     fc.property(childSeeds, (seed) => endsAsUninterrupted(seed, soundMachine, note)),
-    { numRuns: numRuns / 4 },
+    { numRuns: childRuns },
   );
   for (const what of usualOfChildren) expect(counts.get(what), what).toBeGreaterThan(3);
 }, 300_000);
