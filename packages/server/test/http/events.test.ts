@@ -132,8 +132,11 @@ onOneStore((home) => {
     expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
   });
 
-  test.each(["Approved", "APPROVED", "approved ", "approve\u0301d"])("%j is a different event than `approved`", async (eventId) => {
-    const { api, params } = await waitingJob(service);
-    expect(await send(api, params, eventId)).toBe("unmatched");
-  });
+  test.each(["Approved", "APPROVED", "approved ", "approve\u0301d"])(
+    "%j is a different event than `approved`",
+    async (eventId) => {
+      const { api, params } = await waitingJob(service);
+      expect(await send(api, params, eventId)).toBe("unmatched");
+    },
+  );
 });

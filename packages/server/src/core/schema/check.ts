@@ -4,7 +4,6 @@ import { type Problem, pointerOf } from "../problem.ts";
 import { checkRareRules, type Walk } from "./check-rare.ts";
 import { count, describeAllowed, notAllowed, wrongType } from "./check-words.ts";
 import { describeFormat, hasFormat } from "./formats/format.ts";
-import type { Matcher } from "./patterns/matcher.ts";
 import {
   type AllowedValues,
   type ArrayRules,
@@ -15,6 +14,7 @@ import {
   type Schema,
   type StringRules,
 } from "./node.ts";
+import type { Matcher } from "./patterns/matcher.ts";
 import type { Pattern } from "./patterns/pattern.ts";
 import { acceptedTypes } from "./shape.ts";
 import { codePointCount } from "./text-length.ts";
