@@ -12,7 +12,7 @@ export const largeHistories: HostileTenant = {
     turnedOffBy: [
       ...withoutReadLane,
       {
-        file: "http/door/large-answer.ts",
+        file: "http/door/answers/large-answer.ts",
         text: "turns = turns.then(() => new Promise((resolve) => setImmediate(resolve)));",
         replacement: "",
       },
