@@ -49,7 +49,8 @@ export function runDefinitionsBench(runs: number, progress: (line: string) => vo
   };
   const checks = costlyChecks().map(({ name, schema: raw, value }) => {
     const schema = parseSchemas({ raw }, "", new ProblemList(1), true).get("raw") ?? anything;
-    return measured("check of a value", name, () => checkValue(schema, value));
+    // The value that fitted last is not checked again, so another one fits in between.
+    return measured("check of a value", name, () => [checkValue(anything, null), checkValue(schema, value)]);
   });
   // A matcher that was compiled is remembered by its text, so each run has one of its own.
   let run = 0;

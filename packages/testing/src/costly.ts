@@ -62,6 +62,16 @@ export function costlyChecks(): CostlyCheck[] {
       value: many(80_000, "ABC-1234"),
     },
     {
+      name: "many patterns that each text must match",
+      schema: { items: { allOf: many(20, null).map((_, n) => ({ pattern: `^[A-Z]{3}-[0-9]{${n % 4},9}$` })) } },
+      value: many(80_000, "ABC-1234"),
+    },
+    {
+      name: "many different patterns that each text must match",
+      schema: { items: { allOf: patterns(250).map(({ pattern }) => ({ not: { pattern } })) } },
+      value: many(80_000, "ABC-1234"),
+    },
+    {
       name: "alternatives that look for a property of a wide object",
       schema: { anyOf: many(10_000, { properties: { k0: { minimum: 9 } } }) },
       value: wide(25_000),
@@ -76,6 +86,26 @@ export function costlyChecks(): CostlyCheck[] {
       name: "different objects",
       schema: { uniqueItems: true },
       value: Array.from({ length: 60_000 }, (_, n) => ({ a: [n], b: {} })),
+    },
+    {
+      name: "small objects that differ",
+      schema: { allOf: many(20, { uniqueItems: true }) },
+      value: Array.from({ length: 50_000 }, (_, n) => ({ a: n })),
+    },
+    {
+      name: "small arrays that differ",
+      schema: { allOf: many(20, { uniqueItems: true }) },
+      value: Array.from({ length: 50_000 }, (_, n) => [n]),
+    },
+    {
+      name: "different numbers again and again",
+      schema: { allOf: many(20, { uniqueItems: true }) },
+      value: Array.from({ length: 150_000 }, (_, n) => n + 0.5),
+    },
+    {
+      name: "wide objects that differ",
+      schema: { allOf: many(20, { uniqueItems: true }) },
+      value: Array.from({ length: 30 }, (_, n) => ({ ...wide(2_000), n })),
     },
     {
       name: "large items, of which only the last differ",

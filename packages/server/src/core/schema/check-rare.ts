@@ -1,5 +1,5 @@
-import { canonicalJson, costOfCanonicalJson } from "../json/canonical-json.ts";
 import type { JsonObject, JsonValue } from "../json/json.ts";
+import { SeenItems } from "../json/seen-items.ts";
 import { quoted } from "../problem.ts";
 import { count } from "./check-words.ts";
 import { isMultipleOf } from "./decimal.ts";
@@ -51,15 +51,18 @@ function checkByType(rules: RareRules, value: JsonValue, type: TypeSet, walk: Wa
 }
 
 function checkOneOf(alternatives: readonly Schema[], value: JsonValue, type: TypeSet, walk: Walk): boolean {
-  // Each alternative is tried by a separate walk, which costs as much as another plain check.
-  if (!walk.charge(alternatives.length)) return false;
+  if (!walk.charge(alternatives.length * checksPerWalk)) return false;
   const first = alternatives.findIndex((alternative) => walk.isFit(alternative, value));
   if (first === -1) return walk.refuseAll("oneOf", alternatives, value, type);
   const second = alternatives.findIndex((alternative, index) => index > first && walk.isFit(alternative, value));
   return second === -1 || walk.refuse(`fits both \`oneOf/${first}\` and \`oneOf/${second}\`, but must fit exactly one`);
 }
 
+/** A separate walk to try an alternative costs as much as some plain checks. */
+const checksPerWalk = 3;
+
 function checkNot(excluded: Schema, value: JsonValue, walk: Walk): boolean {
+  if (!walk.charge(checksPerWalk)) return false;
   return !walk.isFit(excluded, value) || walk.refuse("must not fit what `not` says, but does");
 }
 
@@ -75,34 +78,19 @@ function checkMultiple(divisor: number, value: number, walk: Walk): boolean {
 }
 
 /** Numbers with fractions are divided as they are written, in about a microsecond. */
-const checksPerDecimal = 60;
+const checksPerDecimal = 80;
 
-/** Items are looked up by their text, so that each costs only the making of its text, however many items there are. */
 function checkUniqueItems(items: readonly JsonValue[], walk: Walk): boolean {
-  const scalars = new Map<JsonValue, number>();
-  const compounds = new Map<string, number>();
+  if (items.length < 2) return true;
+  const seen = new SeenItems(items, (units) => walk.charge(units));
   let isFit = true;
-  for (const [index, item] of items.entries()) {
-    // The cost is counted before the text is made, because an item may have a megabyte.
-    if (!walk.mayGoOn(isFit) || !walk.charge(checksPerText * costOfCanonicalJson(item, maxItemCost))) return false;
-    const isCompound = typeof item === "object" && item !== null;
-    const first = isCompound ? indexOf(compounds, canonicalJson(item), index) : indexOf(scalars, item, index);
+  for (let index = 0; index < items.length; index++) {
+    if (!walk.mayGoOn(isFit)) return false;
+    const first = seen.firstEqual(index);
+    if (first === undefined) return false;
     if (first < index) isFit = walk.refuseAt(index, `equals item ${first}, but no two items may be equal`);
   }
   return isFit;
-}
-
-/** The text is made, and kept until the last item is looked up. */
-const checksPerText = 2;
-/** No check has so much left. */
-const maxItemCost = 10_000_000;
-
-/** The index at which the key was seen first: this one, if it was not seen before. */
-function indexOf<Key>(seen: Map<Key, number>, key: Key, index: number): number {
-  const first = seen.get(key);
-  if (first !== undefined) return first;
-  seen.set(key, index);
-  return index;
 }
 
 function checkObject(rules: RareRules, value: JsonObject, walk: Walk): boolean {

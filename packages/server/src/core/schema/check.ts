@@ -14,6 +14,7 @@ import {
   type Schema,
   type StringRules,
 } from "./node.ts";
+import type { Matcher } from "./patterns/matcher.ts";
 import type { Pattern } from "./patterns/pattern.ts";
 import { acceptedTypes } from "./shape.ts";
 import { codePointCount } from "./text-length.ts";
@@ -25,7 +26,7 @@ import { describeTypes, type TypeSet, typeOf, typeSets } from "./type-set.ts";
  */
 export function checkValue(schema: Schema, value: JsonValue): Problem[] {
   if (schema === lastFit.schema && value === lastFit.value) return [];
-  const problems = new Check(maxChecks, new Set()).problemsOf(schema, value);
+  const problems = new Check(maxChecks, true).problemsOf(schema, value);
   if (problems.length === 0) lastFit = { schema, value };
   return problems;
 }
@@ -47,8 +48,8 @@ const maxProblems = 20;
 
 /**
  * Nested alternatives and references can need a number of checks that grows exponentially with the depth of the value. All other schemas need some
- * hundred thousand checks for a value of a megabyte. At this bound, after 10 to 40 ms, the check gives up, and the value counts as one that does not
- * fit. `npm run bench -- definitions` looks for the checks that take longest.
+ * hundred thousand checks for a value of a megabyte, and up to 1,700,000 for a list of short texts under a pattern. At this bound, after 10 to 40 ms,
+ * the check gives up, and the value counts as one that does not fit. `npm run bench -- definitions` looks for the checks that take longest.
  */
 const maxChecks = 2_000_000;
 const tooManyChecks = `takes more than ${maxChecks} checks; simplify the definition (its \`anyOf\` and the like) or send less`;
@@ -62,15 +63,19 @@ class Check implements Walk {
   #silence = 0;
   /** Above zero within a sensitive schema. */
   #sensitivity = 0;
-  /** The patterns met so far, where compiling them counts. Whether a pattern was compiled before must not decide what fits. */
-  readonly #met: Set<Pattern> | undefined;
+  /**
+   * The patterns met so far and their matchers. To look a matcher up among those of all definitions takes longer than to match a short text. Compiling
+   * counts where `countsCompiling`; whether a pattern was compiled before must not decide what fits.
+   */
+  #matchers: Map<Pattern, Matcher> | undefined;
+  readonly #countsCompiling: boolean;
 
   /** The names of large objects, which alternatives ask for again and again. */
   #longLists: Map<JsonObject, readonly string[]> | undefined;
 
-  constructor(checkLimit: number, met?: Set<Pattern>) {
+  constructor(checkLimit: number, countsCompiling = false) {
     this.#remaining = checkLimit;
-    this.#met = met;
+    this.#countsCompiling = countsCompiling;
   }
 
   problemsOf(schema: Schema, value: JsonValue): Problem[] {
@@ -151,7 +156,7 @@ class Check implements Walk {
   #canonical(value: JsonValue, maxCost: number): string {
     if (typeof value !== "object") return "";
     const cost = costOfCanonicalJson(value, Math.min(maxCost, this.#remaining));
-    this.#remaining -= cost;
+    this.#remaining -= cost * checksPerCost;
     return cost > maxCost || this.#remaining < 0 ? "" : canonicalJson(value);
   }
 
@@ -181,9 +186,18 @@ class Check implements Walk {
 
   /** Matches a text; false when no time is left, in which case the check gives up and this answer does not matter. */
   #matches(pattern: Pattern, text: string): boolean {
-    if (this.#remaining < 0 || !this.#hasTimeToCompile(pattern)) return false;
+    const matcher = this.#remaining < 0 ? undefined : this.#matcherOf(pattern);
+    return matcher !== undefined && this.charge(checksPerMatch + matcher.costOf(text.length)) && matcher.matches(text);
+  }
+
+  #matcherOf(pattern: Pattern): Matcher | undefined {
+    const known = this.#matchers?.get(pattern);
+    if (known !== undefined) return known;
+    if (this.#countsCompiling && !this.charge(pattern.work * checksPerPatternWork)) return undefined;
     const matcher = pattern.matcher();
-    return this.charge(matcher.costOf(text.length)) && matcher.matches(text);
+    this.#matchers ??= new Map();
+    this.#matchers.set(pattern, matcher);
+    return matcher;
   }
 
   /** A character takes one UTF-16 unit or two, so that most texts need not be counted. */
@@ -205,12 +219,6 @@ class Check implements Walk {
   charge(checks: number): boolean {
     this.#remaining -= checks;
     return this.#remaining >= 0;
-  }
-
-  #hasTimeToCompile(pattern: Pattern): boolean {
-    if (this.#met === undefined || this.#met.has(pattern)) return true;
-    this.#met.add(pattern);
-    return this.charge(pattern.work * checksPerPatternWork);
   }
 
   #checkArray(rules: ArrayRules, items: readonly JsonValue[]): boolean {
@@ -265,9 +273,7 @@ class Check implements Walk {
     return names;
   }
 
-  /** Looking up a matcher costs more than matching a name with it. */
   #matchesAny(patterns: readonly PatternRule[], name: string): boolean {
-    this.#remaining -= patterns.length * checksPerMatcher;
     return patterns.some(({ pattern }) => this.#matches(pattern, name));
   }
 
@@ -345,7 +351,10 @@ class Check implements Walk {
 }
 
 const none: readonly Schema[] = [];
-const checksPerMatcher = 4;
+/** `costOfCanonicalJson` counts in units of some 50 ns, and a check takes some 20 ns. */
+const checksPerCost = 2;
+/** What re2js allocates for each match takes 150 to 300 ns, beside what the matcher counts for the characters. */
+const checksPerMatch = 14;
 /** An object of thousands of properties keeps them in a table, which is sorted whenever their names are listed. */
 const maxQuickNames = 500;
 const checksPerListedName = 4;

@@ -1,0 +1,148 @@
+import type { JsonObject, JsonValue } from "./json.ts";
+
+/** Takes units of some 20 ns from what a check may still cost; false when not enough are left. */
+type Charge = (units: number) => boolean;
+
+/**
+ * Finds the equal items of a list. Each item is looked up by a number that is computed from its contents, its hash. A text of each item, as a `Map` would
+ * need it, took five to ten times as long for small arrays and objects. A user can choose items that share a hash, so comparing them is charged as well.
+ */
+export class SeenItems {
+  readonly #items: readonly JsonValue[];
+  readonly #charge: Charge;
+  /** For each slot, one more than the index of an item, or 0. The first slot to look at for an item is given by its hash. */
+  readonly #slots: Int32Array;
+  readonly #hashes: Int32Array;
+
+  constructor(items: readonly JsonValue[], charge: Charge) {
+    this.#items = items;
+    this.#charge = charge;
+    this.#slots = new Int32Array(2 ** Math.ceil(Math.log2(items.length * 2)));
+    this.#hashes = new Int32Array(items.length);
+  }
+
+  /**
+   * Returns the index of the first item that equals this one, which is its own index if none before it does. Items are to be looked up in their order.
+   * Undefined when that costs more than is left.
+   */
+  firstEqual(index: number): number | undefined {
+    const item = this.#items[index] as JsonValue;
+    if (!this.#charge(unitsPerItem)) return undefined;
+    const hash = this.#hashOf(item);
+    if (hash === undefined) return undefined;
+    const last = this.#slots.length - 1;
+    for (let slot = hash & last; ; slot = (slot + 1) & last) {
+      const other = (this.#slots[slot] ?? 0) - 1;
+      if (other === -1) return this.#keep(slot, index, hash);
+      if (!this.#charge(1)) return undefined;
+      if (this.#hashes[other] !== hash) continue;
+      const isEqual = this.#equals(item, this.#items[other] as JsonValue);
+      if (isEqual !== false) return isEqual && other;
+    }
+  }
+
+  #keep(slot: number, index: number, hash: number): number {
+    this.#slots[slot] = index + 1;
+    this.#hashes[index] = hash;
+    return index;
+  }
+
+  /** Equal values have equal hashes, whatever the order of their properties; undefined when the value costs too much. */
+  #hashOf(value: JsonValue): number | undefined {
+    if (typeof value === "number") return hashOfNumber(value);
+    if (typeof value === "string") return this.#charge(value.length >> 3) ? hashOfText(value) : undefined;
+    if (typeof value === "boolean") return value ? trueHash : falseHash;
+    if (value === null) return nullHash;
+    return Array.isArray(value) ? this.#hashOfArray(value) : this.#hashOfObject(value);
+  }
+
+  #hashOfArray(items: readonly JsonValue[]): number | undefined {
+    if (!this.#charge(1 + items.length)) return undefined;
+    let sum = arrayHash;
+    for (const item of items) {
+      const hash = this.#hashOf(item);
+      if (hash === undefined) return undefined;
+      sum = mixed(Math.imul(sum, 31) + hash);
+    }
+    return sum;
+  }
+
+  #hashOfObject(value: JsonObject): number | undefined {
+    const names = Object.keys(value);
+    if (!this.#charge(2 + names.length * unitsPerName)) return undefined;
+    let sum = objectHash;
+    for (const name of names) {
+      const hash = this.#charge(name.length >> 3) ? this.#hashOf(value[name] as JsonValue) : undefined;
+      if (hash === undefined) return undefined;
+      sum = (sum + mixed(Math.imul(hashOfText(name), 31) + hash)) | 0;
+    }
+    return mixed(sum);
+  }
+
+  /** Undefined when comparing costs too much. */
+  #equals(one: JsonValue, other: JsonValue): boolean | undefined {
+    if (typeof one === "string") return this.#charge(1 + (one.length >> 3)) ? one === other : undefined;
+    if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return one === other;
+    if (Array.isArray(one)) return Array.isArray(other) && this.#equalArrays(one, other);
+    return !Array.isArray(other) && this.#equalObjects(one, other);
+  }
+
+  #equalArrays(one: readonly JsonValue[], other: readonly JsonValue[]): boolean | undefined {
+    if (one.length !== other.length) return false;
+    if (!this.#charge(1 + one.length)) return undefined;
+    for (const [index, item] of one.entries()) {
+      const isEqual = this.#equals(item, other[index] as JsonValue);
+      if (isEqual !== true) return isEqual;
+    }
+    return true;
+  }
+
+  #equalObjects(one: JsonObject, other: JsonObject): boolean | undefined {
+    const names = Object.keys(one);
+    if (!this.#charge(2 + names.length * unitsPerName)) return undefined;
+    if (names.length !== Object.keys(other).length) return false;
+    for (const name of names) {
+      if (!Object.hasOwn(other, name)) return false;
+      const isEqual = this.#equals(one[name] as JsonValue, other[name] as JsonValue);
+      if (isEqual !== true) return isEqual;
+    }
+    return true;
+  }
+}
+
+function hashOfNumber(value: number): number {
+  // 0 and -0 are equal, and `| 0` makes both 0.
+  if ((value | 0) === value) return mixed(value | 0);
+  double[0] = value;
+  return mixed(Math.imul(words[0] as number, 31) + (words[1] as number));
+}
+
+const double = new Float64Array(1);
+const words = new Int32Array(double.buffer);
+
+function hashOfText(text: string): number {
+  let hash = textHash;
+  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  return mixed(hash);
+}
+
+/** Spreads the bits of a number over all 32, since slots are chosen by the last ones (the finalizer of MurmurHash3). */
+function mixed(bits: number): number {
+  let hash = bits | 0;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return hash ^ (hash >>> 16);
+}
+
+// Any different numbers will do.
+const textHash = 0x811c9dc5;
+const arrayHash = 0x2545f491;
+const objectHash = 0x5bd1e995;
+const trueHash = 0x1b873593;
+const falseHash = 0x4cf5ad43;
+const nullHash = 0x38495ab5;
+
+/** An item takes 20 bytes in the tables, and its slot is seldom in the processor's cache. */
+const unitsPerItem = 5;
+/** Each property is listed, and looked up by its name. */
+const unitsPerName = 7;
