@@ -12,11 +12,14 @@ const browser = ["packages/dashboard/test/browser/**/*.test.ts"];
 const matrix = "**/*.matrix.test.ts";
 /** Files that wait until leases, limits and outages are over, or are about the second home of the store. */
 const slow = "**/{postgres-outage,disk-full,ownership,held-rows,rate-limits,lanes,embedded}.test.ts";
-/** Files that measure, or walk at random for long. */
-const thorough = "**/{costs,*-walks,interleaving}.test.ts";
+/** Files that measure, walk at random for long, or fill the memory of a thread or an answer. */
+const thorough =
+  "**/{costs,*-walks,interleaving,family-interleaving,fairness,waiting,definition-checks,job-values}.test.ts";
+/** The client's package, which npm packs and installs. */
+const packaging = "packages/client/test/service/package.test.ts";
 /** Files that a scope leaves out: the quick one tries no HTTP interface, no command line and no page either. */
 const leftOut: Readonly<Record<string, readonly string[]>> = {
-  quick: [matrix, slow, thorough, "packages/server/test/http/**", ...commandLine, ...browser],
+  quick: [matrix, slow, thorough, packaging, "packages/server/test/http/**", ...commandLine, ...browser],
   usual: [matrix],
   all: [],
 };
