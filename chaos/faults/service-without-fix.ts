@@ -18,6 +18,6 @@ registerHooks({
 });
 
 // The command line is loaded only now, because the hooks apply to what is loaded after them.
-const { dev } = await import("../../packages/cli/dist/dev.js");
-const { serve } = await import("../../packages/cli/dist/serve.js");
+const { dev } = await import("../../packages/cli/dist/dev/dev.js");
+const { serve } = await import("../../packages/cli/dist/dev/serve.js");
 await (command === "serve" ? serve() : dev());
