@@ -41,7 +41,7 @@ onOneStore((home) => {
     const owner = await newOwner(service);
     const page = await browser.newPage();
     await signInAt(page, `${owner.url}/jobs/${randomUUID()}`, owner);
-    await page.getByText("There is no such job", { exact: false }).first().waitFor();
+    await page.getByText("There is nothing at this address", { exact: false }).first().waitFor();
     await page.waitForLoadState("networkidle");
   });
 

@@ -55,7 +55,7 @@ export const problem = {
   unreachableTitle: "The service is out of reach",
   unreachable: "It may be restarting, or your network may be down. This page tries again by itself.",
   pageTitle: "Something went wrong",
-  notFound: "It does not exist, or you have no access to it. Check the address of this page.",
+  notFound: "There is nothing at this address, or you have no access to it. Check the address.",
   request: (requestId: string) => `Request ${requestId}`,
   copyRequestId: "Copy the request's id",
   tryAgain: "Try again",
