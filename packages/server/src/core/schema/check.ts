@@ -48,10 +48,10 @@ const maxProblems = 20;
 
 /**
  * Nested alternatives and references can need a number of checks that grows exponentially with the depth of the value. All other schemas need some
- * hundred thousand checks for a value of a megabyte, and up to 1,700,000 for a list of short texts under a pattern. At this bound, after 10 to 40 ms,
+ * hundred thousand checks for a value of a megabyte, and up to 1,400,000 for a list of short texts under a pattern. At this bound, after 10 to 30 ms,
  * the check gives up, and the value counts as one that does not fit. `npm run bench -- definitions` looks for the checks that take longest.
  */
-const maxChecks = 2_000_000;
+const maxChecks = 1_500_000;
 const tooManyChecks = `takes more than ${maxChecks} checks; simplify the definition (its \`anyOf\` and the like) or send less`;
 
 /** One walk of a value along a schema. The path, not pointers, is kept on the way: most values fit and need no pointer. */
@@ -273,7 +273,9 @@ class Check implements Walk {
     return names;
   }
 
+  /** Each name has its turn with hundreds of matchers, which are seldom in the processor's cache. */
   #matchesAny(patterns: readonly PatternRule[], name: string): boolean {
+    this.#remaining -= patterns.length * checksPerMatcher;
     return patterns.some(({ pattern }) => this.#matches(pattern, name));
   }
 
@@ -330,9 +332,10 @@ class Check implements Walk {
     );
   }
 
-  /** Whether to look for more problems. */
+  /** Whether to look for more problems. A check whose bound is reached must not walk through the rest of the value. */
   mayGoOn(isFit: boolean): boolean {
-    return isFit || (this.#silence === 0 && this.#remaining >= 0 && this.#problems.length < maxProblems);
+    if (this.#remaining < 0) return false;
+    return isFit || (this.#silence === 0 && this.#problems.length < maxProblems);
   }
 
   refuseAt(token: string | number, detail: string): false {
@@ -353,12 +356,13 @@ class Check implements Walk {
 const none: readonly Schema[] = [];
 /** `costOfCanonicalJson` counts in units of some 50 ns, and a check takes some 20 ns. */
 const checksPerCost = 2;
+const checksPerMatcher = 14;
 /** What re2js allocates for each match takes 150 to 300 ns, beside what the matcher counts for the characters. */
-const checksPerMatch = 14;
+const checksPerMatch = 10;
 /** An object of thousands of properties keeps them in a table, which is sorted whenever their names are listed. */
 const maxQuickNames = 500;
 const checksPerListedName = 4;
 /** A reason is found again for at most twenty problems. */
 const maxChecksForReason = 1_000;
-/** A unit of work is up to 3.5 µs. Even when one value meets all patterns of a definition, two fifths of the checks are left (`pattern-book.ts`). */
-const checksPerPatternWork = 120;
+/** A unit of work is up to 3.5 µs. Even when one value meets all patterns of a definition, a third of the checks is left (`pattern-book.ts`). */
+const checksPerPatternWork = 100;
