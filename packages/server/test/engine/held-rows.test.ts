@@ -7,7 +7,7 @@ import type { TestOrganization } from "@stepwell/testing/service.ts";
 import pg from "pg";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { BegunCalls } from "../../src/engine/calls/begun-calls.ts";
-import { byWayOf, useCluster } from "./cluster.ts";
+import { byWayOf, useCluster } from "./node/cluster.ts";
 
 const functions = await FunctionServer.start();
 afterAll(() => functions.stop());

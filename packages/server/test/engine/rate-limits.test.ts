@@ -5,7 +5,7 @@ import { inOneMinute } from "@stepwell/testing/time/minute.ts";
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { setOrganizationLimits } from "../../src/store/access/organization-limits.ts";
 import { readUsage } from "../../src/store/access/rate-usage.ts";
-import { useCluster } from "./cluster.ts";
+import { useCluster } from "./node/cluster.ts";
 
 const limit = 1_200;
 const submitLimit = 120;

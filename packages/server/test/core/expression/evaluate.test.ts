@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Budget, describeFunctions, evaluate } from "../../../src/core/expression/expression.ts";
 import type { JsonValue } from "../../../src/core/json/json.ts";
-import { jsonValues } from "../schema-arbitraries.ts";
+import { jsonValues } from "../schema/schema-arbitraries.ts";
 import { expressionOf, outcomeOf, scopeOf } from "./scopes.ts";
 
 const scope = scopeOf({

@@ -17,7 +17,7 @@ import type { JsonObject, JsonValue } from "../../../src/core/json/json.ts";
 import { compareSchemas } from "../../../src/core/schema/compare/compare.ts";
 import { anything, nothing } from "../../../src/core/schema/node.ts";
 import { checkValue, type Schema } from "../../../src/core/schema/schema.ts";
-import { jsonValues, schemaOf } from "../schema-arbitraries.ts";
+import { jsonValues, schemaOf } from "../schema/schema-arbitraries.ts";
 import { expressionOf, scopeOf } from "./scopes.ts";
 
 const closed = (properties: JsonObject, required = Object.keys(properties)): JsonObject => ({

@@ -15,7 +15,7 @@ import {
   textOf,
   transform,
   wait,
-} from "../jobs.ts";
+} from "../job/jobs.ts";
 
 /** A random definition of the whole language, in short form. */
 export interface Sketch {

@@ -23,7 +23,7 @@ import { type ForkPlanStep, isFork, isWait, type Plan, type PlanStep } from "../
 import { checkValue, type Schema } from "../../../src/core/schema/schema.ts";
 import type { Timestamp } from "../../../src/core/time.ts";
 import { toTime } from "../../../src/core/time.ts";
-import { identity } from "../jobs.ts";
+import { identity } from "../job/jobs.ts";
 import { isEqual, limits, startedAt } from "./runs.ts";
 
 /** One fact with its change, in the plain form. */

@@ -13,7 +13,7 @@ import { ValueBook } from "../../../src/core/job/values/value-book.ts";
 import type { JsonObject, JsonValue } from "../../../src/core/json/json.ts";
 import { callOf, type Plan } from "../../../src/core/plan/plan.ts";
 import type { Timestamp } from "../../../src/core/time.ts";
-import { identity, someone } from "../jobs.ts";
+import { identity, someone } from "../job/jobs.ts";
 import { copy, JobStore } from "./job-store.ts";
 import { commitsOf, type Fate, type Happening, type Move } from "./moves.ts";
 

@@ -1,0 +1,134 @@
+import { describe, expect, test } from "vitest";
+import { callsOf } from "../../../src/core/job/call.ts";
+import type { UntimedFact } from "../../../src/core/job/fact.ts";
+import { standsOf } from "../../../src/core/job/job-state.ts";
+import { branchesLookedInto } from "../../../src/core/job/looks-into-values.ts";
+import { numbersIn, unreadState } from "../../../src/core/job/values/stored-state.ts";
+import { call, delay, forEach, someone, transform, wait } from "./jobs.ts";
+import { StoredStory } from "./stored-story.ts";
+
+/** More branches than the number whose values one commit may read, each with a value that has a row of its own. */
+const branchCount = 120;
+const large = "x".repeat(3_000);
+const input = { list: Array.from({ length: branchCount }, (_, index) => index), text: large };
+const limits = { input, maxStepRuns: 1_000, maxOutputBytes: 1_000_000, maxEvents: 1_000 };
+
+/** Every branch makes a large value of its own, and comes to the last step with it. */
+function fanOut(last: Parameters<typeof forEach>[1] & object, next: StepOf, output = "list"): StoredStory {
+  const each = forEach(
+    "each",
+    { items: "${ input.list }", step: "make", concurrency: branchCount, output, ...last },
+    null,
+  );
+  const story = new StoredStory(
+    [each, transform("make", { text: "${ input.text + string(index) }" }, next.name), next],
+    limits,
+  );
+  while (story.branches.length < branchCount || standsOf(story.job.state).some(({ phase }) => phase === "next"))
+    story.later(0);
+  return story;
+}
+
+type StepOf = ReturnType<typeof wait>;
+
+/** The number of values that a commit with this fact reads. */
+function readCount({ plan, store: { row }, now }: StoredStory, fact: UntimedFact): number {
+  return numbersIn(row.state, branchesLookedInto(plan, unreadState(row), [fact], now)).length;
+}
+
+const due = { type: "timer.due" } as const;
+
+describe("a job with many open branches", () => {
+  test("an event reads only the values of the wait that it completes", () => {
+    const story = fanOut({ output: "counts" }, wait("last", ["x"], null));
+    expect(numbersIn(story.store.row.state, new Set(story.branches)).length).toBe(branchCount);
+    const sent = (more: object): UntimedFact => ({
+      type: "event.received",
+      eventId: "x",
+      sentBy: someone,
+      keptAs: null,
+      ...more,
+    });
+    expect(readCount(story, sent({ step: "last", branch: "each:1[7]" }))).toBeLessThan(4);
+    expect(readCount(story, sent({}))).toBeLessThan(4);
+    for (let item = 0; item < branchCount; item += 1) expect(story.send("x")).toBe("matched");
+    expect(story.status).toBe("SUCCEEDED");
+  });
+
+  test("the outcome of a call reads the values of its branch and of the branches around it", () => {
+    const story = fanOut({ output: "counts" }, call("last", null));
+    const owed = story.callIn("each:1[7]");
+    expect(readCount(story, { type: "step.succeeded", ...owed, output: 1 })).toBeLessThan(4);
+    for (const one of callsOf(story.job.state)) story.succeed(1, one);
+    expect(story.status).toBe("SUCCEEDED");
+  });
+
+  test("branches that are due at the same time continue over several commits, so that no commit reads too many values", () => {
+    const story = fanOut({ output: "counts" }, delay("last", { seconds: 10 }, null));
+    story.now += 10_000;
+    let commitCount = 0;
+    for (; story.status === "RUNNING"; commitCount += 1) {
+      expect(readCount(story, due)).toBeLessThan(24);
+      story.later(0);
+    }
+    expect(story.status).toBe("SUCCEEDED");
+    expect(commitCount).toBeLessThan(12);
+  });
+
+  test("branches that have begun continue before others begin, so that few are open at a time", () => {
+    const each = forEach(
+      "each",
+      { items: "${ input.list }", step: "make", concurrency: branchCount, output: "counts" },
+      null,
+    );
+    const made = { text: "${ input.text + string(index) }" };
+    const steps = [each, transform("make", made, "last"), wait("last", ["x"], null)];
+    const story = new StoredStory(steps, { ...limits, input: { ...input, text: "x".repeat(400_000) } });
+    while (standsOf(story.job.state).filter(({ phase }) => phase === "waiting").length < branchCount) {
+      const onTheirWay = standsOf(story.job.state).filter(({ phase }) => phase === "next");
+      expect(onTheirWay.length).toBeLessThan(3);
+      story.later(0);
+    }
+  });
+
+  test("a resume continues every branch, over several commits", () => {
+    const story = fanOut({ output: "counts" }, call("last", null));
+    story.apply({ type: "job.cancelled", by: someone });
+    story.apply({ type: "job.resumed", by: someone });
+    let commitCount = 0;
+    for (; callsOf(story.job.state).length < branchCount; commitCount += 1) {
+      expect(commitCount).toBeLessThan(12);
+      expect(readCount(story, due)).toBeLessThan(24);
+      story.later(0);
+    }
+    for (const one of callsOf(story.job.state)) story.succeed(1, one);
+    expect(story.status).toBe("SUCCEEDED");
+  });
+
+  test("a branch that is scheduled after a resume ends with its fork, and does not wake again", () => {
+    const story = fanOut({ output: "counts" }, call("last", null));
+    story.apply({ type: "job.cancelled", by: someone });
+    story.apply({ type: "job.resumed", by: someone });
+    story.later(0);
+    const [first] = callsOf(story.job.state);
+    if (first === undefined) throw new Error("No call is under way.");
+    story.fail("permanent", {}, first);
+    expect(story.status).toBe("FAILED");
+    story.apply({ type: "job.resumed", by: someone });
+    while (callsOf(story.job.state).length < branchCount) story.later(0);
+    for (const one of callsOf(story.job.state)) story.succeed(1, one);
+    expect(story.status).toBe("SUCCEEDED");
+  });
+
+  test("the open waits together list few enough event ids for one commit, or else the job fails", () => {
+    const eventIds = Array.from({ length: 100 }, (_, index) => `${"x".repeat(200)}-${index}`);
+    const each = forEach("each", { items: "${ input.list }", step: "w", concurrency: 100 }, null);
+    const story = new StoredStory([each, wait("w", eventIds, null)], limits);
+    const { state } = story.job;
+    expect(state).toMatchObject({
+      status: "FAILED",
+      error: { code: "ValueLimitExceeded", step: "w", branch: "each:1[49]" },
+    });
+    expect(JSON.stringify(story.store.row.state).length).toBeLessThan(1_500_000);
+  });
+});

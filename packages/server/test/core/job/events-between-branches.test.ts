@@ -1,0 +1,109 @@
+import { describe, expect, test } from "vitest";
+import { noteEvent, releaseEvents } from "../../../src/core/job/events/kept-events.ts";
+import type { Progress } from "../../../src/core/job/job-state.ts";
+import { call, forEach, noop, parallel, type StepSketch, Story, wait } from "./jobs.ts";
+
+/** The left wait claims `x`, and gives up after a second; the right one has also waited for `x`. */
+const givingUp = (more: object, right: string[] = ["x"]) => [
+  parallel("split", { left: "a", right: "b" }, null),
+  { ...wait("a", ["x", "y"], null), timeoutSeconds: 1, ...more },
+  wait("b", right, null),
+  noop("gave-up", null),
+];
+const handled = { onFailure: [{ on: ["Timeout"], then: "gave-up" }] };
+
+/** The ids that the waits of a job lack. */
+function lackedBy({ job: { state } }: Story): string[] {
+  if (state.status !== "RUNNING") return [];
+  return state.cursors.flatMap(({ stand }) => (stand.phase === "waiting" ? stand.missingEventIds : []));
+}
+
+describe("an event that is free for other waits again", () => {
+  test("completes a wait that lacks it", () => {
+    const story = new Story(givingUp(handled));
+    story.send("x");
+    story.later(1_000);
+    expect(story.branches).toEqual(["split:1[right]"]);
+    story.later(0);
+    expect(story.status).toBe("SUCCEEDED");
+  });
+
+  test("is available to a wait that lacks further events", () => {
+    const story = new Story(givingUp(handled, ["x", "z"]));
+    story.send("x");
+    story.later(1_000);
+    expect(lackedBy(story)).toEqual(["z"]);
+    expect(story.send("x")).toBe("duplicate");
+    expect(story.send("z")).toBe("matched");
+    expect(story.status).toBe("SUCCEEDED");
+  });
+
+  test("brings its payload to that wait", () => {
+    const [fork, left, right, last] = givingUp(handled);
+    const read = { ...right, mapping: { output: "${ events.x.payload.sku }" } } as StepSketch;
+    const story = new Story([fork, left, read, last] as StepSketch[]);
+    story.send("x", { payload: { sku: "A" } });
+    story.later(1_000);
+    story.later(0);
+    expect(story.outputOf("split")).toMatchObject({ right: "A" });
+  });
+
+  test("is also free when its branch has failed and another branch may still win", () => {
+    const [, ...steps] = givingUp({});
+    const story = new Story([
+      parallel("split", { left: "a", right: "b" }, null, { until: "any" }),
+      ...steps.slice(0, 2),
+    ]);
+    story.send("x");
+    story.later(1_000);
+    story.later(0);
+    expect(story.outputOf("split")).toMatchObject({ branch: "right" });
+  });
+
+  test("is also free when the fork of its branch is over", () => {
+    const story = new Story([
+      parallel("outer", { race: "race", waiting: "b" }, null),
+      parallel("race", { left: "a", right: "c" }, null, { until: "any" }),
+      wait("a", ["x", "y"], null),
+      call("c", null),
+      wait("b", ["x"], null),
+    ]);
+    story.send("x");
+    story.succeed({}, story.callIn("outer:1[race]/race:1[right]"));
+    expect(story.branches).toEqual(["outer:1[waiting]"]);
+    story.later(0);
+    expect(story.status).toBe("SUCCEEDED");
+  });
+});
+
+test("an event for an item that the list does not have is refused once the list is known", () => {
+  const story = new Story(
+    [forEach("each", { items: "${ input.list }", step: "w", concurrency: 1 }, null), wait("w", ["x"], null)],
+    {
+      input: { list: [1, 2] },
+    },
+  );
+  expect(story.send("x", { step: "w", branch: "each:1[2]" })).toBe("ValidationError");
+  expect(story.send("x", { step: "w", branch: "each:1[1]" })).toBe("buffered");
+  expect(story.send("x", { step: "w", branch: "each:2[2]" })).toBe("buffered");
+});
+
+test("ten thousand events that were sent for one branch are forgotten at once when the branch ends", () => {
+  const branch = "split:1[left]";
+  const none: Progress = { stepRunCount: 0, bufferedEvents: {}, eventCount: 0 };
+  const addressed = Array.from({ length: 10_000 }, (_, index) => ({
+    eventId: "x",
+    eventNumber: index + 1,
+    branch,
+    step: "w",
+    visit: index + 1,
+  }));
+  const start = performance.now();
+  const left = releaseEvents({ ...none, addressedEvents: addressed }, (path) => path === branch);
+  expect(performance.now() - start).toBeLessThan(500);
+  expect(left).toEqual(none);
+  expect(
+    noteEvent(left, { eventId: "x", eventNumber: 1, address: undefined, isBare: false, sentAt: undefined })
+      .bufferedEvents,
+  ).toEqual({ x: 1 });
+});

@@ -1,0 +1,211 @@
+import type { Client } from "@stepwell/testing/client.ts";
+import { attemptOf, newPerson, newSignedInPerson, rightPassword, signInAt } from "@stepwell/testing/people.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
+import { expect, test } from "vitest";
+import { issuePasswordLink } from "../../../src/auth/passwords/password-link.ts";
+import { listAccountActivity } from "../../../src/store/people/account-activity.ts";
+import { setDisabled } from "../../../src/store/people/user-credentials.ts";
+
+const newPassword = "another password, and longer";
+
+onOneStore((home) => {
+  const service = useService(home);
+
+  /** Makes a link as `stepwell user reset-link` does, `madeAgoMs` ago. */
+  async function linkFor(userId: string, madeAgoMs = 0, kind: "first" | "reset" = "reset"): Promise<string> {
+    const { database, engine } = service.running;
+    const createdBy = { type: "service", id: "test" } as const;
+    const createdAt = engine.now() - madeAgoMs;
+    return (await issuePasswordLink(database, { userId, kind, createdBy, createdAt })).secret;
+  }
+
+  async function show(link: string): Promise<Response> {
+    return await fetch(`${service.baseUrl}/set-password?link=${link}`);
+  }
+
+  async function submit(link: string, password = newPassword, repeated = password): Promise<Response> {
+    const body = new URLSearchParams({ link, password, repeated });
+    return await fetch(`${service.baseUrl}/set-password`, { method: "POST", body });
+  }
+
+  test("a link sets the password once, for its own user, and unblocks the account", async () => {
+    const person = await newPerson(service);
+    const signIn = signInAt(service, () => service.running.engine.now());
+    for (let index = 0; index < 8; index += 1)
+      await signIn.attempt(attemptOf(person, { password: "forgotten, sadly" }));
+    const link = await linkFor(person.userId);
+    const page = await show(link);
+    expect(page.status).toBe(200);
+    expect(await page.text()).toContain(person.email);
+    const set = await submit(link);
+    expect(set.status).toBe(200);
+    // The last page leads to the sign-in, where the password is used.
+    expect(await set.text()).toContain('href="/"');
+    expect(await signIn.attempt(attemptOf(person, { password: newPassword }))).toMatchObject({ outcome: "accepted" });
+    expect((await show(link)).status).toBe(404);
+    expect((await submit(link, "a third password, why not")).status).toBe(404);
+    expect(await signIn.attempt(attemptOf(person, { password: newPassword }))).toMatchObject({ outcome: "accepted" });
+  });
+
+  test("if ten people use one link at the same moment, exactly one sets the password", async () => {
+    const person = await newPerson(service);
+    const link = await linkFor(person.userId);
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, index) => submit(link, `password number ${index}`)),
+    );
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.toSorted()).toEqual([200, ...Array.from({ length: 9 }, () => 404)]);
+    const password = `password number ${statuses.indexOf(200)}`;
+    const signIn = signInAt(service, () => service.running.engine.now());
+    expect(await signIn.attempt(attemptOf(person, { password }))).toMatchObject({ outcome: "accepted" });
+  });
+
+  test("a reset link lives an hour, a link for a first password three days, and a newer link ends the older", async () => {
+    const { userId } = await newPerson(service);
+    const hourMs = 3_600_000;
+    expect((await show(await linkFor(userId, hourMs - 60_000))).status).toBe(200);
+    expect((await submit(await linkFor(userId, hourMs + 1_000))).status).toBe(404);
+    expect((await show(await linkFor(userId, 71 * hourMs, "first"))).status).toBe(200);
+    expect((await show(await linkFor(userId, 73 * hourMs, "first"))).status).toBe(404);
+    const older = await linkFor(userId);
+    const newer = await linkFor(userId);
+    expect([(await show(older)).status, (await show(newer)).status]).toEqual([404, 200]);
+  });
+
+  test("a changed password ends the link that was made before, and a disabled user's link does not work", async () => {
+    const { userId, client } = await newSignedInPerson(service);
+    const { database, engine } = service.running;
+    const link = await linkFor(userId);
+    await client.call("ChangePassword", { body: { currentPassword: rightPassword, newPassword }, status: 204 });
+    expect((await show(link)).status).toBe(404);
+    const another = await linkFor(userId);
+    await setDisabled(database, userId, engine.now());
+    expect([(await show(another)).status, (await submit(another)).status]).toEqual([404, 404]);
+  });
+
+  test("the page says what is wrong with a rejected password, and the link still works", async () => {
+    const { userId } = await newPerson(service);
+    const link = await linkFor(userId);
+    for (const [password, repeated, said] of [
+      ["short", "short", "at least 12 characters"],
+      [newPassword, `${newPassword}!`, "are not the same"],
+      ["passwordpassword", "passwordpassword", "an attacker would try"],
+    ] as const) {
+      const answer = await submit(link, password, repeated);
+      expect(answer.status).toBe(400);
+      const page = await answer.text();
+      expect(page).toContain(said);
+      expect(page).not.toContain(password === newPassword ? newPassword : `"${password}"`);
+    }
+    expect((await submit(link)).status).toBe(200);
+  });
+
+  test("the page sends no referrer, is not cached, runs no script and cannot be framed", async () => {
+    const { headers } = await show(await linkFor((await newPerson(service)).userId));
+    expect(headers.get("cache-control")).toBe("no-store");
+    expect(headers.get("referrer-policy")).toMatch(/^(no-referrer|same-origin)$/);
+    expect(headers.get("content-security-policy")).toContain("default-src 'none'");
+    expect(headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
+    expect(headers.get("set-cookie")).toBeNull();
+  });
+
+  test("invented links and invalid forms are rejected without a hash", async () => {
+    for (const link of ["", "x", "%00", "x".repeat(2_000)]) {
+      expect((await show(link)).status, link).toBe(404);
+      expect((await submit(link)).status, link).toBe(404);
+    }
+    const url = `${service.baseUrl}/set-password`;
+    expect((await fetch(url, { method: "POST", body: "{}", headers: { "content-type": "text/plain" } })).status).toBe(
+      415,
+    );
+    expect((await fetch(url, { method: "POST", body: new URLSearchParams({ link: "x".repeat(20_000) }) })).status).toBe(
+      413,
+    );
+    expect((await fetch(url, { method: "POST" })).status).toBe(404);
+    const form = new URLSearchParams({ name: "w" });
+    expect((await fetch(`${service.baseUrl}/account/tokens`, { method: "POST", body: form })).status).toBe(401);
+  });
+
+  test("an owner makes a link for a member, and the audit trail and the member's activity record it without the link itself", async () => {
+    const organization = await service.newOrganization();
+    const member = await service.newMember(organization, ["developer"]);
+    const params = { userId: member.userId };
+    const { body, status } = await organization.api.call<{ link: string }>("CreatePasswordLink", { params });
+    expect(status).toBe(201);
+    const secret = new URL(body.link).searchParams.get("link") ?? "";
+    expect(body.link).toBe(`${service.baseUrl}/set-password?link=${secret}`);
+    expect((await submit(secret)).status).toBe(200);
+    const activities = await listAccountActivity(service.running.database, member.userId, null, 10);
+    const actions = activities.map(({ action }) => action).toSorted();
+    expect(actions).toEqual(["password-link-made", "password-set-by-link"]);
+    expect(JSON.stringify(activities)).not.toContain(secret);
+    await organization.api.refused("CreatePasswordLink", "NotFoundError", {
+      params: { userId: (await service.newUser()).userId },
+    });
+  });
+
+  test("a link cannot be made for a user with more permissions, for oneself, or by an API token", async () => {
+    const organization = await service.newOrganization();
+    const { api, owner } = organization;
+    await api.call("CreateRole", { body: { name: "people", permissions: ["member:update", "member:read"] } });
+    const helper = await service.newMember(organization, ["people"]);
+    const viewer = await service.newMember(organization, ["people"]);
+    await helper.api.refused("CreatePasswordLink", "AuthorizationError", { params: { userId: owner.userId } });
+    await helper.api.call("CreatePasswordLink", { params: { userId: viewer.userId } });
+    await helper.api.refused("CreatePasswordLink", "AuthorizationError", { params: { userId: helper.userId } });
+    const token = { name: "t", permissions: ["member:update", "member:read"] };
+    const { body } = await api.call<{ token: string }>("CreateApiToken", { body: token });
+    await api.as(body.token).refused("CreatePasswordLink", "AuthorizationError", { params: { userId: viewer.userId } });
+  });
+
+  test("an owner of one organization cannot take over an account that is also in another, or that joins another later", async () => {
+    const organization = await service.newOrganization();
+    const other = await service.newOrganization();
+    const member = await service.newMember(organization, ["developer"]);
+    const params = { userId: member.userId };
+    const { body } = await organization.api.call<{ link: string }>("CreatePasswordLink", { params });
+    await service.addMember(other.organizationId, member.userId, ["owner"]);
+    expect((await submit(new URL(body.link).searchParams.get("link") ?? "")).status).toBe(404);
+    const { body: problem } = await organization.api.refused("CreatePasswordLink", "AuthorizationError", { params });
+    expect(problem.detail).toContain("stepwell user reset-link");
+  });
+
+  /** Makes a link as a member does for another member by the API. */
+  async function linkBy(maker: Client, userId: string): Promise<string> {
+    const { body } = await maker.call<{ link: string }>("CreatePasswordLink", { params: { userId } });
+    return new URL(body.link).searchParams.get("link") ?? "";
+  }
+
+  async function expectDead(link: string): Promise<void> {
+    expect([(await show(link)).status, (await submit(link)).status]).toEqual([404, 404]);
+  }
+
+  test("a link ends when its member leaves the organization, and stays ended if the member joins another", async () => {
+    const organization = await service.newOrganization();
+    const other = await service.newOrganization();
+    const member = await service.newMember(organization, ["developer"]);
+    const link = await linkBy(organization.api, member.userId);
+    await organization.api.call("RemoveMember", { params: { userId: member.userId } });
+    await expectDead(link);
+    await service.addMember(other.organizationId, member.userId, ["owner"]);
+    await expectDead(link);
+  });
+
+  test("a link gives no more than its maker's permissions at the time of its use", async () => {
+    const organization = await service.newOrganization();
+    const { api } = organization;
+    const evicted = await service.newMember(organization, ["owner"]);
+    const victim = await service.newMember(organization, ["owner"]);
+    const ofEvicted = await linkBy(evicted.api, victim.userId);
+    expect((await show(ofEvicted)).status).toBe(200);
+    await api.call("RemoveMember", { params: { userId: evicted.userId } });
+    await expectDead(ofEvicted);
+    await api.call("CreateRole", { body: { name: "people", permissions: ["member:update", "member:read"] } });
+    const helper = await service.newMember(organization, ["people"]);
+    const promoted = await service.newMember(organization, ["people"]);
+    const ofHelper = await linkBy(helper.api, promoted.userId);
+    await api.call("UpdateMember", { params: { userId: promoted.userId }, body: { roles: ["owner"] } });
+    await expectDead(ofHelper);
+  });
+});

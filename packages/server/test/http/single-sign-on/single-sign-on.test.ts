@@ -1,0 +1,279 @@
+import { ask, rowsOfAction } from "@stepwell/testing/audit-rows.ts";
+import { linkTo, useSingleSignOn } from "@stepwell/testing/identities/single-sign-on-world.ts";
+import { newPerson, rightPassword } from "@stepwell/testing/people.ts";
+import { isArrival, type Tokens } from "@stepwell/testing/sign-in.ts";
+import { onOneStore } from "@stepwell/testing/stores.ts";
+import { expect, test } from "vitest";
+import { disableUser, enableUser } from "../../../src/operator/accounts.ts";
+import { findMember } from "../../../src/store/access/members.ts";
+
+onOneStore((home) => {
+  const world = useSingleSignOn(home);
+
+  function clientOf(tokens: Tokens | undefined) {
+    if (tokens === undefined) throw new Error("Nobody is signed in.");
+    return world.service.client(tokens.id_token);
+  }
+
+  function acme(tokens: Tokens | undefined) {
+    return clientOf(tokens).bind({ organizationId: world.acmeOrganizationId });
+  }
+
+  async function rolesOf(
+    tokens: Tokens | undefined,
+    organizationId = world.acmeOrganizationId,
+  ): Promise<readonly string[]> {
+    const userId = tokens?.claims()?.sub ?? "";
+    const member = await findMember(world.service.running.database, organizationId, userId);
+    return [...(member?.roles ?? [])].sort();
+  }
+
+  test("a person who continues with a provider is signed in, and is a member with the roles of the claim", async () => {
+    const { login, email } = await world.newPersonAt("acme", { groups: ["staff", "unheard of"], name: "Ada" });
+    const { tokens } = await world.signIn("acme", login);
+    const { body: account } = await clientOf(tokens).call("GetAccount");
+    expect(account).toMatchObject({ email, displayName: "Ada", hasPassword: false, userId: tokens?.claims()?.sub });
+    expect(await rolesOf(tokens)).toEqual(["viewer"]);
+    await acme(tokens).call("ListWorkflows");
+    await acme(tokens).refused("RegisterWorkflow", "AuthorizationError", { body: { name: "w" } });
+    const { body } = await clientOf(tokens).call<{ sessions: object[] }>("ListSessions");
+    expect(body.sessions).toMatchObject([{ signedInBy: "sso:acme", isCurrent: true }]);
+    const joined = await rowsOfAction(world.service, world.acmeOrganizationId, "JoinBySingleSignOn");
+    expect(joined.find(({ target_id: id }) => id === tokens?.claims()?.sub)).toMatchObject({
+      actor: { type: "service", id: "sso:acme", name: "Acme" },
+      target_type: "member",
+      details: { roles: ["viewer"] },
+    });
+  });
+
+  test("a second sign-in leads to the same account, even if the address has changed", async () => {
+    const { login, email } = await world.newPersonAt("acme");
+    const first = await world.signIn("acme", login);
+    await world.acme.setAccount(login, { email: `new.${email}`, email_verified: true, groups: ["staff"] });
+    const second = await world.signIn("acme", login);
+    expect(second.tokens?.claims()?.sub).toBe(first.tokens?.claims()?.sub);
+  });
+
+  test("a known user whose address now has another domain is rejected", async () => {
+    const { login } = await world.newPersonAt("acme");
+    await world.signIn("acme", login);
+    await world.acme.setAccount(login, { email: "a@elsewhere.test", email_verified: true, groups: ["staff"] });
+    expect((await world.signIn("acme", login)).page.text).toContain("is not responsible for your e-mail address");
+  });
+
+  test("the address and the groups come from the userinfo endpoint if the id token has none", async () => {
+    const { login, email } = await world.newPersonAt("globex");
+    const { tokens } = await world.signIn("globex", login);
+    expect((await clientOf(tokens).call("GetAccount")).body).toMatchObject({ email });
+    expect(await rolesOf(tokens, world.globexOrganizationId)).toEqual(["viewer"]);
+  });
+
+  test("a role comes and goes with the claim, and roles from other sources stay", async () => {
+    const { login } = await world.newPersonAt("acme", { groups: ["builders"] });
+    const { tokens } = await world.signIn("acme", login);
+    // The organization has no role "releaser".
+    expect(await rolesOf(tokens)).toEqual(["developer"]);
+    await acme(tokens).call("RegisterWorkflow", { body: { name: login } });
+    const owner = await world.newOwner();
+    const userId = tokens?.claims()?.sub ?? "";
+    await owner.api.call("UpdateMember", { params: { userId }, body: { roles: ["developer", "ci"] } });
+    await world.acme.setAccount(login, { email: `${login}@acme.test`, email_verified: true, groups: "staff other" });
+    await world.signIn("acme", login);
+    expect(await rolesOf(tokens)).toEqual(["ci", "viewer"]);
+    const changes = await rowsOfAction(world.service, world.acmeOrganizationId, "UpdateMember");
+    expect(
+      changes.filter(({ target_id: id }) => id === userId).map(({ actor, details }) => [actor.type, details]),
+    ).toEqual([
+      ["user", { roles: { from: ["developer"], to: ["developer", "ci"] } }],
+      ["service", { roles: { from: ["developer", "ci"], to: ["ci", "viewer"] } }],
+    ]);
+  });
+
+  test("an organization's own role can be given too, under its new name if it was renamed after the mapping was written", async () => {
+    const { api } = await world.newOwner();
+    await api.call("CreateRole", { body: { name: "releaser", permissions: ["workflow:read"] } });
+    const { login, email } = await world.newPersonAt("acme", { groups: ["builders"] });
+    const { tokens } = await world.signIn("acme", login);
+    expect(await rolesOf(tokens)).toEqual(["developer", "releaser"]);
+
+    await api.call("UpdateRole", { params: { role: "releaser" }, body: { name: "publisher" } });
+    expect(await rolesOf(tokens)).toEqual(["developer", "publisher"]);
+    await world.signIn("acme", login);
+    expect(await rolesOf(tokens)).toEqual(["developer", "publisher"]);
+    const newcomer = await world.newPersonAt("acme", { groups: ["builders"] });
+    expect(await rolesOf((await world.signIn("acme", newcomer.login)).tokens)).toEqual(["developer", "publisher"]);
+
+    await world.acme.setAccount(login, { email, email_verified: true, groups: ["staff"] });
+    await world.signIn("acme", login);
+    expect(await rolesOf(tokens)).toEqual(["viewer"]);
+  });
+
+  test("a user who is in no group any more loses the membership and is rejected", async () => {
+    const { login, email } = await world.newPersonAt("acme");
+    const { tokens } = await world.signIn("acme", login);
+    await acme(tokens).call("ListWorkflows");
+    await world.acme.setAccount(login, { email, email_verified: true });
+    const again = await world.signIn("acme", login);
+    expect([again.page.status, again.tokens]).toEqual([403, undefined]);
+    expect(again.page.text).toContain("Acme gives you no role");
+    await acme(tokens).refused("ListWorkflows", "NotFoundError");
+  });
+
+  test("the last owner stays owner, although the claim no longer gives the role", async () => {
+    const { database } = world.service.running;
+    const { login, email } = await world.newPersonAt("acme", { groups: ["bosses"] });
+    const { tokens } = await world.signIn("acme", login);
+    const others = "UPDATE member SET roles = '{viewer}' WHERE organization_id = $1 AND user_id <> $2";
+    await ask(database, others, world.acmeOrganizationId, tokens?.claims()?.sub);
+    await world.acme.setAccount(login, { email, email_verified: true, groups: ["staff"] });
+    await world.signIn("acme", login);
+    expect(await rolesOf(tokens)).toEqual(["owner", "viewer"]);
+    await world.newOwner();
+    await world.signIn("acme", login);
+    expect(await rolesOf(tokens)).toEqual(["viewer"]);
+  });
+
+  const refusals: readonly (readonly [string, Record<string, unknown>, string])[] = [
+    ["an address of another domain", { email: "eve@elsewhere.test" }, "is not responsible for your e-mail address"],
+    ["a domain with the same ending", { email: "eve@not-acme.test" }, "is not responsible for your e-mail address"],
+    ["a domain below ours", { email: "eve@sub.acme.test" }, "is not responsible for your e-mail address"],
+    [
+      "two domains in one address",
+      { email: "eve@elsewhere.test@acme.test" },
+      "is not responsible for your e-mail address",
+    ],
+    [
+      "a letter that is a k in lower case",
+      { email: "eve@acme.test\u212a" },
+      "is not responsible for your e-mail address",
+    ],
+    ["an address that is not verified", { email_verified: false }, "does not say that your e-mail address is verified"],
+    ["an address whose verification is a text", { email_verified: "true" }, "does not say that your e-mail address"],
+    [
+      "an address without a word about its verification",
+      { email_verified: undefined },
+      "does not say that your e-mail address",
+    ],
+    ["no address", { email: undefined }, "does not say that your e-mail address"],
+    ["no group that gives a role", { groups: ["visitors"] }, "gives you no role"],
+    ["groups of the wrong kind", { groups: { staff: true } }, "gives you no role"],
+  ];
+
+  test.for(refusals)("a sign-in with %s is rejected, and leaves no account behind", async ([, claims, reason]) => {
+    const { login, email } = await world.newPersonAt("acme", claims);
+    const { page, tokens } = await world.signIn("acme", login);
+    expect([page.status, tokens]).toEqual([403, undefined]);
+    expect(page.text).toContain(reason);
+    const { database } = world.service.running;
+    expect(await ask(database, "SELECT 1 FROM external_identity WHERE subject = $1", login)).toEqual([]);
+    expect(await ask(database, "SELECT 1 FROM app_user WHERE email IN ($1, $2)", email, String(claims.email))).toEqual(
+      [],
+    );
+  });
+
+  test("a provider is trusted for its own domains alone, and gives roles in its own organization alone", async () => {
+    const { login } = await world.newPersonAt("globex", { email: "somebody@acme.test" });
+    expect((await world.signIn("globex", login)).page.text).toContain("is not responsible for your e-mail address");
+    const person = await world.newPersonAt("globex", { groups: ["bosses"] });
+    const { tokens } = await world.signIn("globex", person.login);
+    await acme(tokens).refused("ListWorkflows", "NotFoundError");
+    await clientOf(tokens).call("ListWorkflows", { params: { organizationId: world.globexOrganizationId } });
+  });
+
+  test("the first sign-in takes over the account with that address, and ends its former credentials", async () => {
+    const { database } = world.service.running;
+    const { login, email } = await world.newPersonAt("acme");
+    const session = await world.signInWithPassword(await newPerson(world.service));
+    const userId = session.claims()?.sub ?? "";
+    const { body } = await clientOf(session).call<{ token: string }>("CreateUserToken", {
+      body: { name: "mine", password: rightPassword },
+    });
+    await ask(database, "UPDATE app_user SET email = $1 WHERE user_id = $2", email.toUpperCase(), userId);
+    const { tokens } = await world.signIn("acme", login);
+    expect(tokens?.claims()?.sub).toBe(userId);
+    const account = await clientOf(tokens).call("GetAccount");
+    expect(account.body).toMatchObject({ hasPassword: false, displayName: "A person" });
+    await clientOf(session).refused("GetAccount", "AuthenticationError");
+    await world.service.client(body.token).refused("GetAccount", "AuthenticationError");
+    const activity = await clientOf(tokens).call<{ activity: { action: string }[] }>("ListAccountActivity");
+    expect(JSON.stringify(activity.body)).toContain("identity-linked");
+  });
+
+  test("a person who gets another person's former address at the provider does not get their account", async () => {
+    const { login, email } = await world.newPersonAt("acme");
+    await world.signIn("acme", login);
+    const heir = await world.newPersonAt("acme", { email });
+    const { page } = await world.signIn("acme", heir.login);
+    expect([page.status, page.text.includes("belongs to another person")]).toEqual([403, true]);
+  });
+
+  test("a disabled user is rejected, whether the provider's account is known or not", async () => {
+    const { login, email } = await world.newPersonAt("acme");
+    const { tokens } = await world.signIn("acme", login);
+    const { database } = world.service.running;
+    await disableUser(database, email);
+    expect((await world.signIn("acme", login)).page.text).toContain("Your account is disabled");
+    await enableUser(database, email);
+    expect((await world.signIn("acme", login)).tokens?.claims()?.sub).toBe(tokens?.claims()?.sub);
+    const other = await world.newPersonAt("acme");
+    const unlinked = await newPerson(world.service);
+    await ask(database, "UPDATE app_user SET email = $1 WHERE user_id = $2", other.email, unlinked.userId);
+    await disableUser(database, other.email);
+    expect((await world.signIn("acme", other.login)).page.text).toContain("Your account is disabled");
+  });
+
+  test("an e-mail address of a provider's domain leads to that provider, and no password is asked for", async () => {
+    const { login, email } = await world.newPersonAt("acme");
+    for (const typed of [email, ` ${email.toUpperCase()}`]) {
+      const { browser, begun, page } = await world.begin();
+      expect(page.text).not.toContain('type="password"');
+      const onTheWay = await browser.submit(page, { email: typed });
+      expect(onTheWay.text).toMatch(/http-equiv="refresh" content="0; url=[^"]+\/with\/acme\?login_hint=/);
+      const there = await browser.open(linkTo(onTheWay, "acme"));
+      expect(there.text).toContain(`value="${typed.trim()}"`);
+      const end = await browser.submit(there, { login }, isArrival);
+      await begun.finish(end.url);
+    }
+  });
+
+  test("a password is not accepted for an address of a provider's domain, not even in the second step", async () => {
+    const { database } = world.service.running;
+    const person = await newPerson(world.service);
+    const email = `${person.userId}@acme.test`;
+    await ask(database, "UPDATE app_user SET email = $1 WHERE user_id = $2", email, person.userId);
+    const { browser, page } = await world.begin();
+    const second = await browser.submit(page, { email: "somebody@example.org" });
+    const end = await browser.submit(second, { email, password: rightPassword }, isArrival);
+    expect([end.status, isArrival(end.url)]).toEqual([200, false]);
+    expect(end.text).toContain("People with your e-mail address sign in with Acme");
+  });
+
+  test("a user with another address is asked for the password in a second step", async () => {
+    const person = await newPerson(world.service);
+    expect((await world.signInWithPassword(person)).claims()?.sub).toBe(person.userId);
+  });
+
+  test("two simultaneous first sign-ins of one person create one account", async () => {
+    // Chance decides how far each of the two is when the other commits: several couples cover several cases.
+    for (let couple = 0; couple < 5; couple += 1) {
+      const { login } = await world.newPersonAt("acme");
+      const both = await Promise.all([world.signIn("acme", login), world.signIn("acme", login)]);
+      const [one, other] = both.map(({ tokens }) => tokens?.claims()?.sub);
+      expect(one).toBeDefined();
+      expect(other).toBe(one);
+    }
+  });
+
+  test("if two people sign in with one address at the same moment, one gets the account of that address", async () => {
+    const { database } = world.service.running;
+    for (let couple = 0; couple < 5; couple += 1) {
+      const { login, email } = await world.newPersonAt("acme");
+      const other = await world.newPersonAt("acme", { email });
+      const { userId } = await newPerson(world.service);
+      await ask(database, "UPDATE app_user SET email = $1 WHERE user_id = $2", email, userId);
+      const both = await Promise.all([world.signIn("acme", login), world.signIn("acme", other.login)]);
+      const subjects = both.flatMap(({ tokens }) => tokens?.claims()?.sub ?? []);
+      expect(subjects).toEqual([userId]);
+    }
+  });
+});

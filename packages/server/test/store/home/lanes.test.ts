@@ -1,0 +1,178 @@
+import { randomUUID } from "node:crypto";
+import { addNote, createNotes, readNotes } from "@stepwell/testing/notes.ts";
+import { useService } from "@stepwell/testing/service.ts";
+import { onEveryStore, postgresHome } from "@stepwell/testing/stores.ts";
+import pg from "pg";
+import { describe, expect, test } from "vitest";
+import { type Queryable, ReadDeadlineError, StatementGivenUpError, statement } from "../../../src/store/home/database.ts";
+import { ReadLane } from "../../../src/store/home/lanes.ts";
+import { laneSizes } from "../../../src/store/home/postgres.ts";
+
+const sleep = statement<{ slept: string }>("test_sleep", "global", "SELECT pg_sleep($1)::text AS slept", "each-time");
+const backendOf = statement<{ pid: number }>("test_backend", "global", "SELECT pg_backend_pid() AS pid", "each-time");
+
+/** Reads that are under way, and whether all of them are over. */
+function underWay(reads: readonly Promise<unknown>[]) {
+  const state = { isOver: false, end: Promise.allSettled(reads) };
+  void state.end.then(() => {
+    state.isOver = true;
+  });
+  return state;
+}
+
+test("other work between its statements does not count as an organization's reading", async () => {
+  const pool = new pg.Pool();
+  let now = 0;
+  const bounds = { maxRunning: 1, maxRunningPerOrganization: 1, deadlineMs: 500 };
+  const reads = new ReadLane({ pool, run: (work) => work() }, bounds, () => now);
+  const organizationId = randomUUID();
+  const read = async () => {
+    now += 1;
+    setImmediate(() => {
+      now += 1_000;
+    });
+    return "read";
+  };
+  for (let count = 0; count < 10; count += 1) {
+    expect(await reads.forRead(organizationId).run(read)).toBe("read");
+  }
+});
+
+describe("on a PostgreSQL server", () => {
+  const service = useService(postgresHome, { STEPWELL_READ_TIMEOUT_MS: "2000" });
+  const sleeps = (db: Queryable, seconds: number, count: number) =>
+    Array.from({ length: count }, () => db.query(sleep, [seconds]));
+
+  test("commits, requests and the heartbeat go on while two organizations hold all connections for reads", async () => {
+    const { api } = await service.newOrganization();
+    const { database } = service.running;
+    const reads = underWay([1, 2].flatMap(() => sleeps(database.reader(randomUUID()), 1.8, 20)));
+    for (let count = 0; count < 5; count += 1) {
+      await database.query(backendOf, []);
+      await api.call("RegisterWorkflow", { body: { name: `workflow ${count}` } });
+      await api.callAny("GetReadiness", {}).then(({ status }) => expect(status).toBe(200));
+    }
+    expect(reads.isOver).toBe(false);
+    await reads.end;
+  });
+
+  test("one organization's long reads leave connections for another's", async () => {
+    const { database } = service.running;
+    const reads = underWay(sleeps(database.reader(randomUUID()), 1.8, 20));
+    await database.reader(randomUUID()).query(backendOf, []);
+    expect(reads.isOver).toBe(false);
+    await reads.end;
+  });
+
+  test("a read that exceeds its time is aborted, whether it ran or waited for its turn", async () => {
+    const { database } = service.running;
+    const organizationId = randomUUID();
+    const reads = await Promise.allSettled(sleeps(database.reader(organizationId), 9, 4));
+    for (const read of reads) {
+      expect(read.status).toBe("rejected");
+      expect(read.status === "rejected" && read.reason).toBeInstanceOf(ReadDeadlineError);
+    }
+    expect(await database.reader(organizationId).query(backendOf, [])).toHaveLength(1);
+  });
+
+  test.each([
+    [3, { engine: 1, requests: 1, reads: 1 }],
+    [8, { engine: 2, requests: 4, reads: 2 }],
+    [12, { engine: 4, requests: 5, reads: 3 }],
+    [200, { engine: 66, requests: 84, reads: 50 }],
+  ])("%i connections are divided among the lanes", (poolSize, sizes) => {
+    expect(laneSizes(poolSize)).toEqual(sizes);
+  });
+});
+
+onEveryStore((home) => {
+  const service = useService(home);
+
+  test("organizations take turns, however many reads one of them requests", async () => {
+    const { database } = service.running;
+    const done: string[] = [];
+    const read = (name: string, organizationId: string) =>
+      database
+        .reader(organizationId)
+        .query(backendOf, [])
+        .then(() => done.push(name));
+    const [crowd, other] = [randomUUID(), randomUUID()];
+    const all = () => Promise.all([...Array.from({ length: 50 }, () => read("crowd", crowd)), read("other", other)]);
+    // The first time, the other reads may be done before a connection for this one is open.
+    await all();
+    done.length = 0;
+    await all();
+    expect(done.indexOf("other")).toBeLessThan(40);
+  });
+});
+
+onEveryStore((home) => {
+  const service = useService(home, { STEPWELL_READ_TIMEOUT_MS: "600" });
+
+  test("a read of many statements is aborted at the end of its time", async () => {
+    const reader = service.running.database.reader(randomUUID());
+    const begun = performance.now();
+    await expect(
+      (async () => {
+        while (performance.now() - begun < 20_000) await reader.query(backendOf, []);
+      })(),
+    ).rejects.toBeInstanceOf(ReadDeadlineError);
+    expect(performance.now() - begun).toBeGreaterThan(500);
+  }, 30_000);
+});
+
+/** A statement that reads 400 million pairs, which takes half a minute or more. */
+const long = statement<{ count: number }>(
+  "test_long",
+  "global",
+  "SELECT count(*) FROM generate_series(1, 20000) one, generate_series(1, 20000) other",
+  "each-time",
+);
+
+onEveryStore((home) => {
+  const limitMs = 1_000;
+  const service = useService(home, {
+    STEPWELL_READ_TIMEOUT_MS: String(limitMs),
+    STEPWELL_DATABASE_TIMEOUT_MS: String(limitMs),
+  });
+
+  async function expectGivenUp(work: () => Promise<unknown>, kind: new (...values: never[]) => Error): Promise<void> {
+    const begun = performance.now();
+    await expect(work()).rejects.toBeInstanceOf(kind);
+    const tookMs = performance.now() - begun;
+    expect(tookMs).toBeGreaterThan(limitMs * 0.9);
+    // A busy machine may notice late, but the whole statement would take three times as long.
+    expect(tookMs).toBeLessThan(10 * limitMs);
+  }
+
+  test("a user's statement that takes too long is aborted, and the next one runs", async () => {
+    const { database } = service.running;
+    const { requests } = database;
+    await expectGivenUp(() => database.reader(randomUUID()).query(long, []), ReadDeadlineError);
+    await expectGivenUp(() => requests.query(long, []), StatementGivenUpError);
+    expect(await requests.query(backendOf, [])).toHaveLength(1);
+  });
+
+  test("a transaction whose statement takes too long is rolled back completely", async () => {
+    const { database } = service.running;
+    await createNotes(database);
+    const change = database.requests.transaction(async (transaction) => {
+      await addNote(transaction, "lost");
+      await transaction.query(long, []);
+    });
+    await expect(change).rejects.toBeInstanceOf(StatementGivenUpError);
+    await database.requests.transaction((transaction) => addNote(transaction, "kept"));
+    expect(await readNotes(database)).toEqual(["kept"]);
+  });
+
+  test("a statement that waits behind a long one waits only until that one's time limit", async () => {
+    const { database } = service.running;
+    const reads = Array.from({ length: 2 }, () => database.reader(randomUUID()).query(long, []));
+    const all = Promise.allSettled(reads);
+    const begun = performance.now();
+    await service.client(undefined).call("GetReadiness", { status: 200 });
+    await database.query(backendOf, []);
+    expect(performance.now() - begun).toBeLessThan(10 * limitMs);
+    await all;
+  });
+});

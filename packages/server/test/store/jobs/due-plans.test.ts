@@ -1,0 +1,122 @@
+import { randomUUID } from "node:crypto";
+import { uuid, uuidOf } from "@stepwell/testing/keyed/numbered-id.ts";
+import { askedFor, costOf, planModes } from "@stepwell/testing/postgres/plan-cost.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Database } from "../../../src/store/home/database.ts";
+import { findCallsOfNode, findOrphanedCalls } from "../../../src/store/jobs/job-calls.ts";
+import {
+  findDueJobs,
+  findDueJobsInTurn,
+  findNextWake,
+  findTimedOutJobs,
+  listVersionKeys,
+} from "../../../src/store/jobs/timers.ts";
+import { openRowsOnly, type RowsOnly } from "../statements/rows-only.ts";
+
+/**
+ * One organization has this many due jobs, of one version, before all other organizations' jobs. No search of the duties may read past them: twice a
+ * second, that would be all the work that the database can do. Both homes of the store plan alike, so one is enough.
+ */
+const backlogCount = 100_000;
+const otherVersionCount = 2_000;
+const now = Date.parse("2026-01-31T12:00:00Z");
+const backlogId = uuid(1);
+const nodeId = randomUUID();
+
+let rows: RowsOnly;
+/** A database in which nearly all jobs belong to the backlog, so that the jobs of any version seem easy to find in the order of their time. */
+let backlogOnly: RowsOnly;
+
+beforeAll(async () => {
+  rows = await openRowsOnly();
+  backlogOnly = await openRowsOnly();
+  for (const { client } of [rows, backlogOnly]) {
+    await insertJobs(client, backlogCount, "1", "n", "PENDING", "'2026-01-30T12:00:00Z'");
+  }
+  await insertJobs(backlogOnly.client, 3, "n + 1", "n + 200000", "RUNNING", "NULL", "1");
+  await backlogOnly.client.query("VACUUM ANALYZE job");
+  const { client } = rows;
+  // Each of the other versions has a wait and a pending job that have been due for an hour, and a wait that is not due.
+  const own = [otherVersionCount, "n + 1"] as const;
+  await insertJobs(client, ...own, "n + 200000", "RUNNING", "'2026-01-31T11:00:00Z'", "0", "ARRAY['approved']");
+  await insertJobs(client, ...own, "n + 300000", "PENDING", "'2026-01-31T11:00:00Z'");
+  await insertJobs(client, ...own, "n + 400000", "RUNNING", "'2026-01-31T13:00:00Z'", "0", "ARRAY['approved']");
+  await insertJobs(client, ...own, "n + 500000", "RUNNING", "NULL", "1");
+  await client.query(`INSERT INTO job_call (organization_id, job_id, branch, version_id, step, visit, epoch, node_id, begun, ready_at)
+    SELECT organization_id, job_id, '', version_id, 'call', 1, 1, '${nodeId}', true, '2026-01-01' FROM job WHERE call_count = 1`);
+  await client.query("VACUUM ANALYZE job_call");
+  await client.query(`INSERT INTO workflow_version (organization_id, version_id, workflow_id, version_number, definition, created_by, created_at)
+    SELECT ${uuidOf("n")}, ${uuidOf("n")}, ${uuidOf("n")}, 1, '{}', '{}', now() FROM generate_series(1, ${otherVersionCount + 1}) AS n`);
+  // The whole time of some jobs whose call is under way is up.
+  await client.query(
+    `UPDATE job SET timeout_at = '2026-01-31T11:00:00Z' WHERE call_count = 1 AND hashtext(job_id::text) % 10 = 0`,
+  );
+  await client.query("VACUUM ANALYZE job");
+  await client.query("VACUUM ANALYZE workflow_version");
+}, 120_000);
+
+afterAll(() => Promise.all([rows.close(), backlogOnly.close()]));
+
+const versions = Array.from({ length: 500 }, (_, index) => ({
+  organizationId: uuid(index + 1),
+  versionId: uuid(index + 1),
+  withSteps: true,
+}));
+/** As many jobs as a node parks. */
+const parkedIds = Array.from({ length: 1_000 }, (_, index) => uuid(index + 1));
+const leftOut = { versionIds: parkedIds, jobIds: parkedIds };
+const bounds = { share: 20, limit: 500 };
+
+test.each<[name: string, maxPages: number, ask: (db: Database) => Promise<unknown>]>([
+  ["find_due_jobs", 100, (db) => findDueJobs(db, now, 500)],
+  // Each version costs the descents in two indexes, and the rows that they lead to.
+  ["find_due_jobs_in_turn", 500 * 9, (db) => findDueJobsInTurn(db, now, versions, parkedIds, bounds)],
+  ["list_version_keys", 50, (db) => listVersionKeys(db, { organizationId: backlogId, versionId: backlogId }, 500)],
+  ["find_timed_out_jobs", 100, (db) => findTimedOutJobs(db, now, leftOut, 500)],
+  ["find_next_wake", 10, (db) => findNextWake(db, now)],
+  ["find_orphaned_calls", 200, (db) => findOrphanedCalls(db, [randomUUID()], leftOut, 500)],
+  [
+    "find_calls_of_node",
+    200,
+    (db) => findCallsOfNode(db, { nodeId, ageMs: 1_000, after: { jobId: uuid(0), branch: "" } }, leftOut, 500),
+  ],
+])("%s reads no rows of a backlog", async (name, maxPages, ask) => {
+  const asked = await askedFor(name, ask);
+  for (const mode of planModes) {
+    const { pages, filtered, scanned } = await costOf(rows.client, asked, mode);
+    // The table job_call holds only the calls that nodes hold, and these searches want as many as there are.
+    expect({ mode, scanned: scanned.filter((table) => table !== "job_call") }).toEqual({ mode, scanned: [] });
+    expect(pages, mode).toBeLessThan(maxPages);
+    expect(filtered, mode).toBeLessThanOrEqual(parkedIds.length);
+  }
+});
+
+test("find_due_jobs_in_turn reads no rows of a backlog if few versions are registered", async () => {
+  const few = versions.slice(0, 4);
+  const asked = await askedFor("find_due_jobs_in_turn", (db) => findDueJobsInTurn(db, now, few, [], bounds));
+  for (const mode of planModes) {
+    const { pages, filtered } = await costOf(backlogOnly.client, asked, mode);
+    expect(filtered, mode).toBe(0);
+    expect(pages, mode).toBeLessThan(100);
+  }
+});
+
+/** Inserts jobs 1 to `count`; the expressions use n for the number. */
+async function insertJobs(
+  client: RowsOnly["client"],
+  count: number,
+  organization: string,
+  job: string,
+  status: string,
+  wakeAt: string,
+  callCount = "0",
+  eventIds = "NULL::text[]",
+): Promise<void> {
+  await client.query(
+    `INSERT INTO job (organization_id, job_id, workflow_id, workflow_name, version_id, version_number, status, sequence, lease_epoch,
+       state, input, submitted_by, created_at, started_at, updated_at, wake_at, call_count, awaiting_event_ids)
+     SELECT ${uuidOf(organization)}, ${uuidOf(job)}, ${uuidOf(organization)}, 'w', ${uuidOf(organization)}, 1, '${status}', 1, 1,
+       '{}', '{}', '{}', '2026-01-01', '2026-01-01', '2026-01-01', (${wakeAt})::timestamptz, ${callCount}, ${eventIds}
+     FROM generate_series(1, ${count}) AS n`,
+  );
+}

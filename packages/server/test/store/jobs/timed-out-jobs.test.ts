@@ -1,0 +1,41 @@
+import { randomUUID } from "node:crypto";
+import { onEveryStore } from "@stepwell/testing/stores.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { readConfig } from "../../../src/config.ts";
+import { openStore } from "../../../src/service.ts";
+import { findNextWake, findTimedOutJobs } from "../../../src/store/jobs/timers.ts";
+import { insertJobRow, type JobRow, jobRows } from "./job-rows.ts";
+
+const now = Date.parse("2001-01-31T12:00:00Z");
+const earlier = "2001-01-31T11:00:00Z";
+const later = "2001-01-31T13:00:00Z";
+const none = { versionIds: [], jobIds: [] };
+
+onEveryStore((home) => {
+  test("jobs at their timeout are found, the most overdue first, but not those that have ended, that have time left, or that are left out", async () => {
+    const store = await home.prepare();
+    onTestFinished(() => store.remove());
+    const database = await openStore(readConfig(store.environment));
+    onTestFinished(() => database.close());
+    const insert = async (row: JobRow) => {
+      const keys = { job_id: randomUUID(), version_id: randomUUID() };
+      await insertJobRow(database, { ...row, ...keys });
+      return { jobId: keys.job_id, versionId: keys.version_id };
+    };
+    const { calling, retrying, waiting, failed } = jobRows;
+    const second = await insert({ ...calling, timeout_at: "2001-01-31T12:00:00Z" });
+    const first = await insert({ ...retrying, timeout_at: earlier });
+    const parkedJob = await insert({ ...waiting, timeout_at: earlier });
+    const parkedVersion = await insert({ ...calling, timeout_at: earlier });
+    // A node of an earlier release does not know the column, and leaves it unchanged when it ends a job.
+    await insert({ ...failed, timeout_at: earlier });
+    await insert({ ...calling, timeout_at: later });
+    await insert(calling);
+
+    const leftOut = { versionIds: [parkedVersion.versionId], jobIds: [parkedJob.jobId] };
+    const found = await findTimedOutJobs(database, now, leftOut, 10);
+    expect(found.map(({ jobId }) => jobId)).toEqual([first.jobId, second.jobId]);
+    expect(await findTimedOutJobs(database, now, none, 3)).toHaveLength(3);
+    expect(await findNextWake(database, now)).toBe(Date.parse(later));
+  });
+});
