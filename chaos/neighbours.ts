@@ -14,7 +14,7 @@ import {
 import { RequestWriter } from "../bench/requests.ts";
 import { oneTimer, oneWait } from "../bench/workflows.ts";
 import { readConfig } from "../packages/server/src/config.ts";
-import { openStore } from "../packages/server/src/service.ts";
+import { openStore } from "../packages/server/src/open-store.ts";
 import type { Database } from "../packages/server/src/store/home/database.ts";
 import type { HostileTenant } from "./neighbours/hostile-tenant.ts";
 import { tenants } from "./neighbours/tenants.ts";

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { StoreHomes } from "@stepwell/testing/processes/store-home.ts";
 import { readConfig } from "../../packages/server/src/config.ts";
-import { openStore, startService } from "../../packages/server/src/service.ts";
+import { openStore } from "../../packages/server/src/open-store.ts";
+import { startService } from "../../packages/server/src/service.ts";
 import type { Database, Queryable } from "../../packages/server/src/store/home/database.ts";
 
 export interface IdleResult {

@@ -4,7 +4,7 @@ import { seedJobs } from "@stepwell/testing/seeded-jobs.ts";
 import { readConfig } from "../../packages/server/src/config.ts";
 import { summarizeDurations } from "../../packages/server/src/core/job/metrics/duration-class.ts";
 import { metricRollupsDuty } from "../../packages/server/src/engine/maintenance/metric-rollups.ts";
-import { openStore } from "../../packages/server/src/service.ts";
+import { openStore } from "../../packages/server/src/open-store.ts";
 import { insertOrganization } from "../../packages/server/src/store/access/organizations.ts";
 import type { Database } from "../../packages/server/src/store/home/database.ts";
 import { type MetricRange, readMetric } from "../../packages/server/src/store/jobs/metrics.ts";

@@ -4,7 +4,7 @@ import { type Asked, type Cost, costOf, planModes } from "@stepwell/testing/post
 import { openStoreHomes, type StoreHome } from "@stepwell/testing/processes/store-home.ts";
 import pg from "pg";
 import { readConfig } from "../../packages/server/src/config.ts";
-import { openStore } from "../../packages/server/src/service.ts";
+import { openStore } from "../../packages/server/src/open-store.ts";
 import type { Database, Queryable } from "../../packages/server/src/store/home/database.ts";
 import { readStandings } from "../../packages/server/src/store/jobs/jobs.ts";
 import { median, rounded } from "../samples.ts";

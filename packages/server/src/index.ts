@@ -14,6 +14,7 @@ export {
 export { describeFinding, type SealLink } from "./core/audit-chain.ts";
 export type { Finding } from "./doctor/finding.ts";
 export { describeUnknownVariables } from "./environment.ts";
+export { openStore } from "./open-store.ts";
 export {
   createUserToken,
   disableUser,
@@ -28,6 +29,6 @@ export { checkDefinition } from "./operator/definition.ts";
 export { examineInstallation } from "./operator/doctor.ts";
 export { type InitialOwner, initializeOwner, requireOwnerRequest } from "./operator/initial-owner.ts";
 export { changeOrganizationLimits, type LimitChanges, type MaximumChanges } from "./operator/organization-limits.ts";
-export { openStore, type RunningService, type StartOptions, startService } from "./service.ts";
+export { type RunningService, type StartOptions, startService } from "./service.ts";
 export { inDataDirectory } from "./store/home/data-directory.ts";
 export { DirectoryLockedError } from "./store/home/directory-lock.ts";

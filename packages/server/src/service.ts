@@ -15,8 +15,6 @@ import { resealingDuty } from "./auth/secret-key/resealing.ts";
 import { requireSecretKey } from "./auth/secret-key/secret-key-check.ts";
 import type { Config } from "./config.ts";
 import type { Timestamp } from "./core/time.ts";
-import { judgeServer } from "./doctor/server.ts";
-import { judgeSurroundings } from "./doctor/surroundings.ts";
 import { executorCatalog } from "./engine/executors/catalog.ts";
 import { auditSealingDuty } from "./engine/maintenance/audit-sealing.ts";
 import type { Duty } from "./engine/maintenance/duty.ts";
@@ -34,16 +32,10 @@ import { Metrics, serveMetrics } from "./http/operations/prometheus.ts";
 import { QueueGauges } from "./http/operations/queue-gauges.ts";
 import { createServer, publicUrlOf } from "./http/server.ts";
 import { type AdmissionParts, admit } from "./management/membership/admission.ts";
+import { explained, openStore } from "./open-store.ts";
 import type { SecretBox } from "./sealing/secret-box.ts";
 import { secretBoxOf } from "./sealing/secret-key.ts";
 import type { Database } from "./store/home/database.ts";
-import type { SyncOptions } from "./store/home/durable-file-system.ts";
-import { migrate } from "./store/home/migrate.ts";
-import { examinePooler } from "./store/home/pooler.ts";
-import { openPostgres, type PostgresOptions } from "./store/home/postgres.ts";
-import { reachServer } from "./store/home/reach-server.ts";
-import { readServerFacts, type ServerFacts } from "./store/home/server-facts.ts";
-import { DatabaseUnusableError, forgetfulPooler, serverTrouble } from "./store/home/server-trouble.ts";
 import { deleteExpiredPasswordLinks } from "./store/people/password-links.ts";
 import { deleteExpiredSignInLinks } from "./store/people/sign-in-links.ts";
 
@@ -85,23 +77,73 @@ async function startParts(
   parts: AsyncDisposableStack,
   open: typeof openStore,
 ): Promise<RunningService> {
+  const ground = await openGround(config, logger, parts, open);
+  // Jobs may continue before the limits are known, because the duties of the limits run in the engine.
+  let auth: Auth | undefined;
+  const work = await startEngine(ground, parts, () => auth?.rateLimits);
+  auth = openAuth(ground, work.engine, () => publicUrlOf(config, server));
+  const { rateLimits } = auth;
+  parts.defer(() => rateLimits.leave());
+  const server: App = openServer(ground, work, auth, parts);
+  const { baseUrl, port } = await listen(server, ground, parts);
+  return {
+    baseUrl,
+    port,
+    engine: work.engine,
+    database: ground.database,
+    async stop() {
+      logger.info("stopping");
+      await parts.disposeAsync();
+    },
+  };
+}
+
+/** The things that all parts of a node share. */
+interface Ground {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly database: Database;
+  readonly secrets: SecretBox;
+  readonly providers: readonly ExternalProvider[];
+  readonly ownLimits: OwnLimits;
+  readonly metrics: Metrics;
+}
+
+async function openGround(
+  config: Config,
+  logger: Logger,
+  parts: AsyncDisposableStack,
+  open: typeof openStore,
+): Promise<Ground> {
   const secrets = secretBoxOf(config);
   const providers = readProviderFile(config.signInProvidersFile);
   const database = await open(config, logger);
   parts.defer(() => database.close());
   await requireSecretKey(database, secrets);
+  const ownLimits = new OwnLimits(database.requests);
+  await ownLimits.refresh();
+  return { config, logger, database, secrets, providers, ownLimits, metrics: new Metrics() };
+}
 
-  const metrics = new Metrics();
+interface Work {
+  readonly engine: NodeEngine;
+  readonly executors: ReturnType<typeof executorCatalog>;
+  readonly plans: Plans;
+}
+
+/** Starts the engine with all duties that need nothing but the store. */
+async function startEngine(
+  ground: Ground,
+  parts: AsyncDisposableStack,
+  rateLimits: () => RateLimits | undefined,
+): Promise<Work> {
+  const { config, logger, database, ownLimits, metrics, secrets } = ground;
   const executors = executorCatalog(config);
   parts.defer(() => {
     for (const executor of executors.values()) if (executor.behaviour === "call") executor.close?.();
   });
   const plans = new Plans(executors, config, parkingOf(logger));
   const isAlone = config.databaseUrl === undefined;
-  const ownLimits = new OwnLimits(database.requests);
-  await ownLimits.refresh();
-  // Jobs may go on before the limits are known: the duties of the limits run in the engine.
-  let rateLimits: RateLimits | undefined;
   const engine = new NodeEngine({
     config,
     database,
@@ -110,7 +152,7 @@ async function startParts(
     isAlone,
     maximumOf: (organizationId, name) => ownLimits.maximumOf(config, organizationId, name).maximum,
     countChild: async (organizationId) => {
-      const outcome = await rateLimits?.countChild(organizationId);
+      const outcome = await rateLimits()?.countChild(organizationId);
       return outcome instanceof ExceededQuota ? outcome.retryAfterSeconds : undefined;
     },
     onCommitted: (changed, stats) => metrics.committed(changed, stats),
@@ -119,13 +161,7 @@ async function startParts(
     onFailure: (where, error) => logger.error({ err: error, where }, "the engine met an error"),
   });
   metrics.watch(() => engine.gauges());
-  const queueGauges = new QueueGauges({
-    database,
-    maxQueues: config.metricsMaxQueues,
-    now: () => engine.now(),
-    onFailure: (error) => logger.warn({ err: error }, "the task queues could not be measured for the metrics"),
-  });
-  metrics.watchQueues(() => queueGauges.read());
+  watchQueues(ground, engine);
   parts.defer(() => engine.stop());
   await engine.start();
 
@@ -134,37 +170,54 @@ async function startParts(
   engine.addDuty(peopleRetentionDuty({ ...config, database, now }));
   engine.addDuty(metricRollupsDuty(database));
   engine.addDuty(auditSealingDuty({ database, now, key: secrets.keyFor("audit") }));
-  const publicUrl = () => publicUrlOf(config, server);
-  const { requests } = database;
-  const auth = await openAuth({ config, database: requests, ownLimits, engine, secrets, providers, publicUrl, logger });
-  rateLimits = auth.rateLimits;
-  parts.defer(() => auth.rateLimits.leave());
   if (isAlone) engine.addDuty(vacuumDuty(database));
+  return { engine, executors, plans };
+}
 
+function watchQueues({ config, database, logger, metrics }: Ground, engine: NodeEngine): void {
+  const gauges = new QueueGauges({
+    database,
+    maxQueues: config.metricsMaxQueues,
+    now: () => engine.now(),
+    onFailure: (error) => logger.warn({ err: error }, "the task queues could not be measured for the metrics"),
+  });
+  metrics.watchQueues(() => gauges.read());
+}
+
+/** Makes the HTTP server, which does not listen yet. */
+function openServer(ground: Ground, work: Work, auth: Auth, parts: AsyncDisposableStack): App {
+  const { config, logger, database, secrets, metrics } = ground;
   const definitionChecks = new DefinitionChecks({
     config,
     onFailure: (error) => logger.error({ err: error }, "the check of a definition broke off"),
   });
   parts.defer(() => definitionChecks.close());
   const server = createServer({
-    engine,
-    database: requests,
-    config,
-    executors,
-    definitionChecks,
-    plans,
-    secrets,
+    ...work,
     ...auth,
+    database: database.requests,
+    config,
+    definitionChecks,
+    secrets,
     logger,
     metrics,
   });
   // Requests that wait are answered now; otherwise closing would wait for them.
   server.addHook("preClose", (done) => {
-    engine.drain();
+    work.engine.drain();
     done();
   });
   parts.defer(() => server.close());
-  const address = await listen(server, config);
+  return server;
+}
+
+/** Opens the ports of the API and of the metrics. */
+async function listen(
+  server: App,
+  { config, logger, metrics }: Ground,
+  parts: AsyncDisposableStack,
+): Promise<{ readonly baseUrl: string; readonly port: number }> {
+  const address = await listenOn(server, config);
   const port = Number(new URL(address).port);
   const observed = await serveMetrics(metrics, {
     host: config.metricsHost,
@@ -172,19 +225,9 @@ async function startParts(
     apiPort: port,
   });
   parts.defer(() => observed.close());
-
   const baseUrl = config.baseUrl?.href.replace(/\/+$/, "") ?? address.replace("127.0.0.1", "localhost");
   logger.info({ baseUrl, metricsPort: observed.port }, "listening");
-  return {
-    baseUrl,
-    port,
-    engine,
-    database,
-    async stop() {
-      logger.info("stopping");
-      await parts.disposeAsync();
-    },
-  };
+  return { baseUrl, port };
 }
 
 function parkingOf(logger: Logger): Parking {
@@ -200,20 +243,12 @@ function parkingOf(logger: Logger): Parking {
   });
 }
 
-interface AuthOptions {
-  readonly config: Config;
-  readonly database: Database;
-  readonly ownLimits: OwnLimits;
-  readonly engine: NodeEngine;
-  readonly secrets: SecretBox;
-  readonly providers: readonly ExternalProvider[];
-  readonly publicUrl: () => string;
-  readonly logger: Logger;
-}
+type Auth = ReturnType<typeof openAuth>;
 
 /** Opens the parts that know who a caller is and how often they may ask, with their duties. */
-async function openAuth(options: AuthOptions) {
-  const { config, database, ownLimits, engine, secrets, providers, publicUrl, logger } = options;
+function openAuth(ground: Ground, engine: NodeEngine, publicUrl: () => string) {
+  const { config, ownLimits, secrets, providers, logger } = ground;
+  const database = ground.database.requests;
   const now = () => engine.now();
   const newId = () => engine.newId();
   const openId = new OpenId({ config, database, secrets, now, newId, publicUrl });
@@ -262,7 +297,7 @@ async function openAuth(options: AuthOptions) {
   return { authenticator, signIn, openId, singleSignOn, rateLimits };
 }
 
-async function listen(server: App, { host, port }: Config): Promise<string> {
+async function listenOn(server: App, { host, port }: Config): Promise<string> {
   try {
     return await server.listen({ host, port });
   } catch (error) {
@@ -300,106 +335,4 @@ function signInRetentionDuty(database: Database, now: () => Timestamp): Duty {
       return (await forgetOldAttempts(database, now())) ? { againInMs: 0 } : undefined;
     },
   };
-}
-
-/** Opens the store that the configuration names, at this release's schema. Logs a warning for each thing that could be safer (`doctor/`). */
-export async function openStore(config: Config, logger: Logger = pino({ level: "silent" })): Promise<Database> {
-  let isPooled = false;
-  const database = await openHome(config, {
-    onSyncFailed: (error) => {
-      logger.fatal({ err: error }, "the disk refused to sync: ending, to recover from the log at the next start");
-      process.exit(1);
-    },
-    onPanic: (reason) => {
-      logger.fatal({ reason }, "the embedded store broke off: ending, to recover from its log at the next start");
-      process.exit(1);
-    },
-    onConnectionLost: (error) => logger.warn({ reason: error.message }, "a connection to the database was lost"),
-    onPooler: () => {
-      isPooled = true;
-    },
-    onFull: (isFull) => {
-      if (isFull) logger.error("the store's disk is full: this node is not ready until there is room");
-      else logger.warn("the store's disk has room again");
-    },
-    onWorker: (worker, reason) => {
-      if (reason === undefined) logger.warn({ worker }, "a worker of the Citus answers again");
-      else
-        logger.error({ worker, reason }, "a worker of the Citus does not answer: the jobs of its organizations wait");
-    },
-  });
-  try {
-    const facts = await readFacts(database, config, logger);
-    if (isPooled && config.preparedStatements) await requirePreparedStatements(config);
-    for (const { level, check, detail } of [...judgeServer(facts, config), ...judgeSurroundings(config)]) {
-      if (level !== "ok") logger[level === "problem" ? "error" : "warn"]({ check }, detail);
-    }
-    await migrate(database);
-    await database.learnShards();
-    return database;
-  } catch (error) {
-    await database.close();
-    throw explained(config, error);
-  }
-}
-
-/** Callbacks for events of a store while it is open. */
-export interface HomeEvents extends Partial<SyncOptions> {
-  readonly onConnectionLost?: (error: Error) => void;
-  readonly onPooler?: () => void;
-  readonly onFull?: (isFull: boolean) => void;
-  readonly onWorker?: PostgresOptions["onWorker"];
-  readonly onPanic?: (reason: string) => void;
-}
-
-/** Opens the store without any change of its schema. */
-export async function openHome(config: Config, events: HomeEvents): Promise<Database> {
-  if (config.databaseUrl !== undefined) {
-    return openPostgres({
-      databaseUrl: config.databaseUrl,
-      poolSize: config.databasePoolSize,
-      timeoutMs: config.databaseTimeoutMs,
-      readTimeoutMs: config.readTimeoutMs,
-      preparedStatements: config.preparedStatements,
-      onConnectionLost: () => {},
-      onPooler: () => {},
-      onFull: () => {},
-      onWorker: () => {},
-      ...events,
-    });
-  }
-  // PGlite is loaded only for an embedded store.
-  const { openEmbedded } = await import("./store/home/embedded.ts");
-  return await openEmbedded({
-    dataDir: config.dataDir,
-    bufferMb: config.embeddedBufferMb,
-    timeoutMs: config.databaseTimeoutMs,
-    readTimeoutMs: config.readTimeoutMs,
-    onFull: () => {},
-    onPanic: (reason) => {
-      throw new Error(`The embedded store broke off: ${reason}.`);
-    },
-    onSyncFailed: (error) => {
-      throw error;
-    },
-    ...events,
-  });
-}
-
-/** Throws when a pooler drops prepared statements: requests would fail at random, without a hint at the reason. */
-async function requirePreparedStatements({ databaseUrl = "", databaseTimeoutMs }: Config): Promise<void> {
-  const { keepsPreparedStatements } = await examinePooler(databaseUrl, databaseTimeoutMs);
-  if (!keepsPreparedStatements) throw new DatabaseUnusableError(forgetfulPooler);
-}
-
-async function readFacts(database: Database, config: Config, logger: Logger): Promise<ServerFacts> {
-  const { databaseUrl, databaseStartSeconds: seconds } = config;
-  if (databaseUrl === undefined) return await readServerFacts(database);
-  const onWaiting = (reason: string) => logger.warn({ reason, seconds }, "waiting for the database");
-  return await reachServer(database, { databaseUrl, timeoutMs: seconds * 1_000, onWaiting });
-}
-
-/** Returns the error that stopped a start; where the database caused it, an error about DATABASE_URL. */
-function explained({ databaseUrl }: Config, error: unknown): unknown {
-  return (databaseUrl === undefined ? undefined : serverTrouble(error, databaseUrl)?.error) ?? error;
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from "vitest";
 import { readConfig } from "../../server/src/config.ts";
-import { openStore } from "../../server/src/service.ts";
+import { openStore } from "../../server/src/open-store.ts";
 import type { Database } from "../../server/src/store/home/database.ts";
 import type { PreparedStore, StoreHome } from "./stores.ts";
 

@@ -4,8 +4,8 @@ import { judgeSecretKey, WrongSecretKeyError } from "../auth/secret-key/secret-k
 import type { Config } from "../config.ts";
 import type { SealLink } from "../core/audit-chain.ts";
 import { type AuditVerification, expectSeal, verifyAudit } from "../engine/audit/audit-verification.ts";
+import { openStore } from "../open-store.ts";
 import { secretBoxOf } from "../sealing/secret-key.ts";
-import { openStore } from "../service.ts";
 import { listAllOrganizationIds } from "../store/audit/audit-verification.ts";
 
 export interface StoredAuditRequest {

@@ -6,7 +6,7 @@ import {
   readOrganizationLimits,
   updateOrganizationLimits,
 } from "../management/maximums/organization-limits.ts";
-import { openStore } from "../service.ts";
+import { openStore } from "../open-store.ts";
 import type { OrganizationLimits } from "../store/access/organization-limits.ts";
 import { findOrganization } from "../store/access/organizations.ts";
 import { DirectoryLockedError } from "../store/home/directory-lock.ts";

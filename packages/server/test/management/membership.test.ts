@@ -16,7 +16,7 @@ import { joinAsNewcomer } from "../../src/management/membership/newcomer.ts";
 import { createInvitation } from "../../src/management/organizations/invitations.ts";
 import { leaveOrganization, removeMember, updateMember } from "../../src/management/organizations/members.ts";
 import { insertOwnedOrganization } from "../../src/management/organizations/organizations.ts";
-import { openStore } from "../../src/service.ts";
+import { openStore } from "../../src/open-store.ts";
 import { findMember } from "../../src/store/access/members.ts";
 import { findUserByEmail, insertUser } from "../../src/store/people/users.ts";
 

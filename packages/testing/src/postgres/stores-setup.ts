@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { TestProject } from "vitest/node";
 import { readConfig } from "../../../server/src/config.ts";
-import { openStore } from "../../../server/src/service.ts";
+import { openStore } from "../../../server/src/open-store.ts";
 import { scope } from "../scope.ts";
 import { citusUrl, sealOnCitus } from "./citus-server.ts";
 import { startPostgres } from "./postgres-server.ts";

@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 import type { Definition } from "../../../src/core/definition/definition-parts.ts";
 import type { HistoryEntry } from "../../../src/core/job/history.ts";
 import type { JsonObject, JsonValue } from "../../../src/core/json/json.ts";
-import { forkedWorkflows, mappedWorkflows, registered, run } from "./mapped-workflows.ts";
 import { parse } from "../job/sketches.ts";
+import { forkedWorkflows, mappedWorkflows, registered, run } from "./mapped-workflows.ts";
 import { chanceOf } from "./walks.ts";
 
 /** `npm test` tries the same workflows each time, so more of them could find a fault once, but nothing new in later runs. */

@@ -16,8 +16,8 @@ import {
   propertiesAlone,
   type Schema,
 } from "../../../src/core/schema/schema.ts";
-import { schemasOf } from "../schema/schema-arbitraries.ts";
 import { call, noop, wait, workflow } from "../job/sketches.ts";
+import { schemasOf } from "../schema/schema-arbitraries.ts";
 
 /** A small world: the values that the jobs, calls and steps of the random definitions below can have. */
 const propertyValues: (JsonValue | undefined)[] = [undefined, "x", 1, null];

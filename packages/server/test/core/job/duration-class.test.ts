@@ -1,6 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type DurationCount, durationClassOf, summarizeDurations } from "../../../src/core/job/metrics/duration-class.ts";
+import {
+  type DurationCount,
+  durationClassOf,
+  summarizeDurations,
+} from "../../../src/core/job/metrics/duration-class.ts";
 
 const durations = fc.array(
   fc.oneof(fc.nat(20), fc.nat(10_000), fc.nat(31_536_000_000)).map((ms) => ms),

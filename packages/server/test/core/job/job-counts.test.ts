@@ -1,7 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { durationClassOf } from "../../../src/core/job/metrics/duration-class.ts";
-import { type CountedEntry, countEntries, type EarlierLife, measures } from "../../../src/core/job/metrics/job-counts.ts";
+import {
+  type CountedEntry,
+  countEntries,
+  type EarlierLife,
+  measures,
+} from "../../../src/core/job/metrics/job-counts.ts";
 import { ChangeSum, rollUp } from "../../../src/core/job/metrics/metric-change.ts";
 
 const hour = 3_600_000;

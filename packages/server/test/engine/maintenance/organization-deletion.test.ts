@@ -9,8 +9,8 @@ import { Turns } from "../../../src/engine/commit/turns.ts";
 import { executorCatalog } from "../../../src/engine/executors/catalog.ts";
 import { Plans } from "../../../src/engine/plans/plans.ts";
 import { claimOrganization, deleteOrganization } from "../../../src/store/access/organizations.ts";
-import { byWayOf, useCluster } from "../node/cluster.ts";
 import { happening, submission } from "../commands.ts";
+import { byWayOf, useCluster } from "../node/cluster.ts";
 
 const cluster = useCluster(2);
 const resumed = { type: "job.resumed", by: { type: "service", id: "test" } } as const;

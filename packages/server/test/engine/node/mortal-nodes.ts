@@ -17,7 +17,7 @@ import { Plans } from "../../../src/engine/plans/plans.ts";
 import { JobReader } from "../../../src/engine/reading/job-reader.ts";
 import { RecentJobs } from "../../../src/engine/reading/recent-jobs.ts";
 import type { TaskOffers } from "../../../src/engine/tasks/task-offers.ts";
-import { openStore } from "../../../src/service.ts";
+import { openStore } from "../../../src/open-store.ts";
 import { insertOrganization } from "../../../src/store/access/organizations.ts";
 import type { Database, Statement } from "../../../src/store/home/database.ts";
 import { type CallRow, findCalls } from "../../../src/store/jobs/job-calls.ts";

@@ -16,7 +16,7 @@ import { takeoverDuty } from "../../../src/engine/maintenance/takeover.ts";
 import { DatabaseClock } from "../../../src/engine/node/clock.ts";
 import { Node } from "../../../src/engine/node/node.ts";
 import { Plans } from "../../../src/engine/plans/plans.ts";
-import { openStore } from "../../../src/service.ts";
+import { openStore } from "../../../src/open-store.ts";
 import { type Database, StoreUnavailableError, statement } from "../../../src/store/home/database.ts";
 import { findCalls, markBegun, takeOverCalls } from "../../../src/store/jobs/job-calls.ts";
 import { type JobKey, readJob } from "../../../src/store/jobs/jobs.ts";

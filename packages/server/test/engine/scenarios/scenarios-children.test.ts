@@ -4,8 +4,8 @@ import type { JobKey } from "../../../src/store/jobs/jobs.ts";
 import { childJob, noop } from "../../core/job/jobs.ts";
 import { chanceOf, Family, familyStore, ways } from "../interleaving/family.ts";
 import { expectLawful } from "../interleaving/family-laws.ts";
-import { type FamilyAct, familyScenarios } from "./scenarios-children.ts";
 import { waysOn } from "../interleaving/ways.ts";
+import { type FamilyAct, familyScenarios } from "./scenarios-children.ts";
 
 onEveryStore((home) => {
   let store: Awaited<ReturnType<typeof familyStore>>;

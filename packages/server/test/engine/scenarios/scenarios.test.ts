@@ -5,9 +5,9 @@ import { type PlainEntry, StepFolder } from "../../../src/core/job/history.ts";
 import type { ShownValue } from "../../../src/core/json/json-text.ts";
 import { FaultyRun, soundMachine } from "../../core/interleaving/runs.ts";
 import { planOf, textOf } from "../../core/job/jobs.ts";
+import { waysOn } from "../interleaving/ways.ts";
 import { MortalNodes } from "../node/mortal-nodes.ts";
 import { type Scenario, scenarioSchemas, scenarios } from "./scenarios.ts";
-import { waysOn } from "../interleaving/ways.ts";
 
 /** The ways in which a job goes through its scenario. It must do the same in each of them. */
 const ways = ["by one node", "by another node after every commit", "with every outcome delivered twice"] as const;

@@ -1,7 +1,7 @@
 import { said } from "@stepwell/testing/notes.ts";
 import type { PreparedStore, StoreHome } from "@stepwell/testing/stores.ts";
 import { readConfig } from "../../../src/config.ts";
-import { openHome } from "../../../src/service.ts";
+import { openHome } from "../../../src/open-store.ts";
 import type { Database } from "../../../src/store/home/database.ts";
 import { migrate, readSchema } from "../../../src/store/home/migrate.ts";
 import type { EarlierStore } from "./fixture.ts";

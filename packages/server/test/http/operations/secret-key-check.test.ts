@@ -5,8 +5,9 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { SigningKeys } from "../../../src/auth/oidc/signing-keys.ts";
 import { requireSecretKey, WrongSecretKeyError } from "../../../src/auth/secret-key/secret-key-check.ts";
 import { readConfig } from "../../../src/config.ts";
+import { openStore } from "../../../src/open-store.ts";
 import { SecretBox } from "../../../src/sealing/secret-box.ts";
-import { openStore, startService } from "../../../src/service.ts";
+import { startService } from "../../../src/service.ts";
 import type { Database } from "../../../src/store/home/database.ts";
 import { findSecretKeyCheck } from "../../../src/store/people/secret-key-check.ts";
 

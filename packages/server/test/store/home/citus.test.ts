@@ -10,7 +10,7 @@ import {
 import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { readConfig } from "../../../src/config.ts";
-import { openStore } from "../../../src/service.ts";
+import { openStore } from "../../../src/open-store.ts";
 import { listAllOrganizationIds } from "../../../src/store/audit/audit-verification.ts";
 import {
   type Database,

@@ -10,7 +10,7 @@ import { TestService } from "@stepwell/testing/service.ts";
 import { layEmbeddedStore, type StoreHome } from "@stepwell/testing/stores.ts";
 import { describe, expect, inject, onTestFinished, test, vi } from "vitest";
 import { readConfig } from "../../../src/config.ts";
-import { openHome } from "../../../src/service.ts";
+import { openHome } from "../../../src/open-store.ts";
 
 async function started(home: StoreHome["name"], environment: Record<string, string>, heartbeatMs = 100) {
   const store = { environment, remove: async () => {} };

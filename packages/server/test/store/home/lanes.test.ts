@@ -4,7 +4,12 @@ import { useService } from "@stepwell/testing/service.ts";
 import { onEveryStore, postgresHome } from "@stepwell/testing/stores.ts";
 import pg from "pg";
 import { describe, expect, test } from "vitest";
-import { type Queryable, ReadDeadlineError, StatementGivenUpError, statement } from "../../../src/store/home/database.ts";
+import {
+  type Queryable,
+  ReadDeadlineError,
+  StatementGivenUpError,
+  statement,
+} from "../../../src/store/home/database.ts";
 import { ReadLane } from "../../../src/store/home/lanes.ts";
 import { laneSizes } from "../../../src/store/home/postgres.ts";
 

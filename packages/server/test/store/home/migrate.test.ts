@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { type Config, readConfig } from "../../../src/config.ts";
 import { organizationKeyPattern } from "../../../src/core/organization-key.ts";
 import { newId } from "../../../src/engine/identifier.ts";
-import { openStore } from "../../../src/service.ts";
+import { openStore } from "../../../src/open-store.ts";
 import { findOrganizationKeys } from "../../../src/store/access/organization-keys.ts";
 import type { Database } from "../../../src/store/home/database.ts";
 import { insertJobRow, type JobRow, jobRows } from "../jobs/job-rows.ts";

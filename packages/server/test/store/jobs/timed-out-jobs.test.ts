@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { onEveryStore } from "@stepwell/testing/stores.ts";
 import { expect, onTestFinished, test } from "vitest";
 import { readConfig } from "../../../src/config.ts";
-import { openStore } from "../../../src/service.ts";
+import { openStore } from "../../../src/open-store.ts";
 import { findNextWake, findTimedOutJobs } from "../../../src/store/jobs/timers.ts";
 import { insertJobRow, type JobRow, jobRows } from "./job-rows.ts";
 
