@@ -14,36 +14,41 @@ import { type Look, showPage } from "./look.ts";
 import { showTooLate } from "./problem-page.ts";
 import { wayOut } from "./sign-in-form.ts";
 
-/**
- * Sends the browser to an external issuer, and takes it back. The issuer redirects to one address of ours per provider, which is outside the path of
- * the sign-in's cookies. So that address redirects to one below the sign-in, to which browsers send these cookies.
- */
+/** Sends the browser to an external issuer, and takes it back. */
 export function externalSignIn(provider: Provider, parts: ServerParts, look: Look): Middleware {
-  const { singleSignOn, openId, secrets, engine, publicUrl } = parts;
+  const journeys = new Journeys(provider, parts, look);
   return async (ctx, next) => {
     if (ctx.method !== "GET") return await next();
     const arrivedAt = /^\/callback\/([a-z0-9-]{1,40})$/.exec(ctx.path)?.[1];
-    if (arrivedAt !== undefined) return sendOn(ctx, arrivedAt);
+    if (arrivedAt !== undefined) return journeys.sendOn(ctx, arrivedAt);
     const [, uid, id, isBack] = /^\/sign-in\/([\w-]{1,64})\/with\/([a-z0-9-]{1,40})(\/back)?$/.exec(ctx.path) ?? [];
-    const joined = id === undefined ? undefined : singleSignOn.find(id);
+    const joined = id === undefined ? undefined : parts.singleSignOn.find(id);
     if (uid === undefined || joined === undefined) return await next();
     const interaction = await interactionOf(provider, ctx, uid);
     if (interaction === undefined) return showTooLate(ctx, look);
-    if (isBack === undefined) await leave(ctx, interaction, joined);
-    else await finish(ctx, interaction, joined);
+    if (isBack === undefined) await journeys.leave(ctx, interaction, joined);
+    else await journeys.finish(ctx, interaction, joined);
   };
+}
 
-  function sendOn(ctx: KoaContextWithOIDC, id: string): void {
-    const uid = interactionIdOf(new URLSearchParams(ctx.querystring).get("state"));
-    if (uid === undefined || singleSignOn.find(id) === undefined) showTooLate(ctx, look);
-    else goTo(ctx, `${signInPath(publicUrl(), uid)}/with/${id}/back?${ctx.querystring}`);
+/** The ways of browsers from a sign-in to an external issuer and back. A cookie remembers each. */
+class Journeys {
+  readonly #provider: Provider;
+  readonly #parts: ServerParts;
+  readonly #look: Look;
+
+  constructor(provider: Provider, parts: ServerParts, look: Look) {
+    this.#provider = provider;
+    this.#parts = parts;
+    this.#look = look;
   }
 
-  async function leave(ctx: KoaContextWithOIDC, { uid, params }: Interaction, joined: JoinedProvider): Promise<void> {
+  async leave(ctx: KoaContextWithOIDC, { uid, params }: Interaction, joined: JoinedProvider): Promise<void> {
+    const { secrets, engine } = this.#parts;
     const { login_hint: hint } = ctx.query;
     const { url, journey } = await depart(joined, {
       interactionId: uid,
-      redirectUri: redirectUriOf(publicUrl(), joined.provider),
+      redirectUri: this.#redirectUriOf(joined),
       loginHint: typeof hint === "string" && hint.length <= maxHintLength ? hint : undefined,
       asksAgain:
         params.max_age !== undefined ||
@@ -51,56 +56,76 @@ export function externalSignIn(provider: Provider, parts: ServerParts, look: Loo
           .split(" ")
           .includes("login"),
     });
-    const sealed = sealJourney(secrets, uid, joined.provider.id, { ...journey, at: engine.now() });
-    setCookie(ctx, uid, sealed);
+    this.#setCookie(ctx, uid, sealJourney(secrets, uid, joined.provider.id, { ...journey, at: engine.now() }));
     goTo(ctx, url.href);
   }
 
-  async function finish(ctx: KoaContextWithOIDC, { uid }: Interaction, joined: JoinedProvider): Promise<void> {
-    const sealed = ctx.cookies.get(cookieName());
+  /**
+   * Redirects to an address below the sign-in. The issuer redirects to one address of ours per provider, and that address is outside the path of the
+   * cookies of the sign-in: browsers would not send them there.
+   */
+  sendOn(ctx: KoaContextWithOIDC, id: string): void {
+    const uid = interactionIdOf(new URLSearchParams(ctx.querystring).get("state"));
+    if (uid === undefined || this.#parts.singleSignOn.find(id) === undefined) showTooLate(ctx, this.#look);
+    else goTo(ctx, `${this.#pathOf(uid)}/with/${id}/back?${ctx.querystring}`);
+  }
+
+  async finish(ctx: KoaContextWithOIDC, { uid }: Interaction, joined: JoinedProvider): Promise<void> {
+    const { singleSignOn, openId, secrets, engine } = this.#parts;
+    const sealed = ctx.cookies.get(this.#cookieName());
     // The cookie is used once, whatever the outcome.
-    setCookie(ctx, uid, null);
+    this.#setCookie(ctx, uid, null);
     const journey = openJourney(secrets, uid, joined.provider.id, sealed, engine.now());
-    if (journey === undefined) return showTooLate(ctx, look);
-    const arrival = new URL(`${redirectUriOf(publicUrl(), joined.provider)}?${ctx.querystring}`);
+    if (journey === undefined) return showTooLate(ctx, this.#look);
+    const arrival = new URL(`${this.#redirectUriOf(joined)}?${ctx.querystring}`);
     const back = await comeBack(joined, arrival, journey, engine.now());
     const { name } = joined.provider;
     if (back.outcome === "rejected") {
       if (back.reason === "not-valid") singleSignOn.parts.onTrouble(joined.provider, back.cause);
-      return showNotSignedIn(ctx, uid, back.reason === "cancelled" ? cancelled(name) : notValid(name));
+      return this.#showNotSignedIn(ctx, uid, back.reason === "cancelled" ? cancelled(name) : notValid(name));
     }
     const source = { requestId: ctx.response.get("x-request-id"), address: ctx.ip };
     const admission = await singleSignOn.parts.admit(joined.provider, back.claims, source);
-    if (admission.outcome === "rejected") return showNotSignedIn(ctx, uid, explainRejection(name, admission.reason));
+    if (admission.outcome === "rejected") {
+      return this.#showNotSignedIn(ctx, uid, explainRejection(name, admission.reason));
+    }
     const grounds = { type: "issuer", authenticatedAt: back.authenticatedAt ?? null } as const;
     const proven = { userId: admission.userId, signedInBy: signInNameOf(joined.provider), grounds };
-    goTo(ctx, await completeSignIn(provider, openId.sessions, ctx, proven));
+    goTo(ctx, await completeSignIn(this.#provider, openId.sessions, ctx, proven));
   }
 
   /** The cookie is for the sign-in's own path alone. It is Lax, since the way back begins at another site. */
-  function setCookie(ctx: KoaContextWithOIDC, uid: string, value: string | null): void {
-    ctx.cookies.set(cookieName(), value, {
+  #setCookie(ctx: KoaContextWithOIDC, uid: string, value: string | null): void {
+    ctx.cookies.set(this.#cookieName(), value, {
       httpOnly: true,
       sameSite: "lax",
-      secure: look.isSecure(),
-      path: signInPath(publicUrl(), uid),
+      secure: this.#look.isSecure(),
+      path: this.#pathOf(uid),
       overwrite: true,
       signed: false,
     });
   }
 
-  function cookieName(): string {
-    return look.isSecure() ? "__Secure-stepwell-journey" : "stepwell-journey";
+  #cookieName(): string {
+    return this.#look.isSecure() ? "__Secure-stepwell-journey" : "stepwell-journey";
   }
 
-  function showNotSignedIn(ctx: KoaContextWithOIDC, uid: string, detail: string): void {
-    showPage(ctx, look, {
+  #showNotSignedIn(ctx: KoaContextWithOIDC, uid: string, detail: string): void {
+    showPage(ctx, this.#look, {
       status: 403,
       title: "You are not signed in",
       content: html`${alert(detail)}
-<p><a href="${signInPath(publicUrl(), uid)}">Back to the sign-in</a></p>
+<p><a href="${this.#pathOf(uid)}">Back to the sign-in</a></p>
 <p class="note">If you ask for help, name this request: ${ctx.response.get("x-request-id")}.</p>`,
     });
+  }
+
+  #redirectUriOf({ provider }: JoinedProvider): string {
+    return redirectUriOf(this.#parts.publicUrl(), provider);
+  }
+
+  #pathOf(uid: string): string {
+    return signInPath(this.#parts.publicUrl(), uid);
   }
 }
 
