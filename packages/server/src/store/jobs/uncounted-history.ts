@@ -37,7 +37,7 @@ const listBacklogRows = statement<HistoryPosition & { organizationId: string }>(
    ORDER BY organization_id
    LIMIT $1`,
   "once",
-  { order: ["organizationId"] },
+  { order: ["organizationId"], restMs: 5_000 },
 );
 
 /** Finds the newest place in the organization's history before which something is not counted. Undefined when all is counted. */
@@ -150,7 +150,7 @@ const findUncountedRows = statement<HistoryPosition & { organizationId: string }
    ORDER BY organization_id, job_id, first_sequence
    LIMIT $1`,
   "once",
-  { order: ["organizationId", "jobId"] },
+  { order: ["organizationId", "jobId"], restMs: 5_000 },
 );
 
 export async function readUncounted(
