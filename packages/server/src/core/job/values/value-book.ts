@@ -300,8 +300,9 @@ function isWorthNumber(value: JsonValue): boolean {
 const leastNumbered = 64;
 
 /**
- * Whether these parts are less than a quarter of the `bytes` of a stored value. They are read again and again, and each read must not bring much more
- * than them. Their text is made only when they may be small enough: each character and each member has at least one byte.
+ * Whether these parts are less than a quarter of the `bytes` of a stored value. The parts are read again and again, and a read should not bring much
+ * more than the parts. Their text is made only when they may be small enough. This is known without the text, because each character and each member
+ * has at least one byte.
  */
 function isSmallPart(bytes: number | undefined, parts: readonly Place[]): boolean {
   if (bytes === undefined) return false;
