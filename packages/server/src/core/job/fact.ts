@@ -32,8 +32,8 @@ export type UntimedFact = WithoutTime<Fact>;
 export interface CallOutcome extends CallName {
   readonly at: Timestamp;
   /**
-   * Set when the outcome does not come from a node. "worker": a worker reports the outcome. If it is too late, it is told so, and it cannot end a
-   * call of a node. "job": the outcome is the end of the child.
+   * Set when the outcome does not come from a node. "worker": a worker reports it. Such an outcome cannot end a call of a node, and a worker that
+   * reports too late is told so. "job": the outcome is the end of the child.
    */
   readonly by?: "worker" | "job";
 }

@@ -83,7 +83,7 @@ export class ChildMaker {
   async #findId(organizationId: string, name: string): Promise<string> {
     const search = { organizationId, name, workflowIds: null, afterName: null, limit: 1 };
     const [found] = await listWorkflows(this.#options.database, search);
-    // A child of an earlier attempt goes on even when its workflow is deleted. Only the commit knows whether there is such a child.
+    // A child of an earlier attempt continues even when its workflow is deleted. Only the commit knows whether there is such a child.
     if (found === undefined) return NIL;
     if (this.#workflowIds.size >= maxKnownIds) this.#workflowIds.clear();
     this.#workflowIds.set(`${organizationId} ${name}`, found.workflowId);

@@ -25,8 +25,8 @@ export class JobTelling<Found extends { readonly organizationId: string }> {
   }
 
   /**
-   * The organizations whose jobs an earlier round is still telling. Look for more jobs of these organizations only afterwards; otherwise two rounds
-   * would tell the same jobs.
+   * The organizations whose jobs an earlier round is still telling. More jobs of these organizations should be looked for only later, because two
+   * rounds would otherwise tell the same jobs.
    */
   busy(): ReadonlySet<string> {
     return new Set(this.#busy);

@@ -61,9 +61,9 @@ export function takeoverDuty(options: TakeoverOptions): Duty {
 }
 
 /**
- * Takes back calls that the store says this node holds, but that its dispatcher does not know. Otherwise a defect or a lost answer would leave a job
- * standing while its node lives. Each round looks at the next calls that the node holds, in the order of their jobs, and returns where it stopped. So
- * many calls under way do not hide a forgotten call.
+ * Takes back calls that the store says this node holds, but that its dispatcher does not know. Otherwise, after a defect or a lost answer, a job
+ * would make no progress as long as its node lives. Each round looks at the next calls that the node holds, in the order of their jobs, and returns
+ * where it stopped. So many calls under way do not hide a forgotten call.
  */
 async function takeBackForgotten(
   options: TakeoverOptions,

@@ -282,8 +282,8 @@ const findOrphanedCallRows = statement<FoundCall>(
 
 /**
  * Lists calls that a node has held for `ageMs`, in the order of their jobs and branches, from after `after`. Each search sorts all calls of the node.
- * The bounds of a node keep them to a few thousand, and the index by node finds them all. An index in the right order would need one more column,
- * which every call would have to write.
+ * A node holds a few thousand calls at most, and the index by node finds them all. An index in the right order would need one more column, which
+ * every call would have to write.
  */
 export async function findCallsOfNode(
   db: Queryable,
