@@ -1,10 +1,10 @@
 /**
- * The chain of seals over an organization's audit trail. Each entry has a hash, and each seal has a hash over those of its entries and over the seal
- * before it. The hashes are keyed with the service's secret, so somebody who has only the database can change a row but cannot make a matching hash.
- * This file defines the hashed texts and the conclusions; the hashing itself is done elsewhere.
+ * The chain of seals over an organization's audit trail. Each entry has a hash. Each seal has a hash over the hashes of its entries and over the seal
+ * before it. The hashes need the service's secret key. So somebody who has only the database can change a row but cannot make a matching hash. This
+ * file defines which texts are hashed and what follows from the hashes; other files compute the hashes.
  */
 
-/** An entry as its row holds it: times with microseconds and the exact text of JSON columns, so that every change of a row is noticed. */
+/** An entry as its row holds it. Times have microseconds, and JSON columns have their exact text, so that every change of a row is noticed. */
 export interface EntryText {
   readonly organizationId: string;
   readonly entryId: string;
@@ -23,7 +23,7 @@ export interface EntryText {
 
 export interface SealedEntry {
   readonly entryId: string;
-  /** Hexadecimal, as all hashes here. */
+  /** In hexadecimal, like all hashes in this file. */
   readonly entryHash: string;
 }
 
@@ -36,7 +36,7 @@ export interface SealContent {
   readonly entries: readonly SealedEntry[];
 }
 
-/** The previous seal that the first seal of a chain names. */
+/** The link to a previous seal that the first seal of a chain has, because no seal is before it. */
 export const chainStart: SealLink = { number: 0, hash: "0".repeat(64) };
 
 export interface SealLink {
@@ -79,7 +79,7 @@ export type AuditFinding =
   | { readonly kind: "seal-unlinked"; readonly sealNumber: number }
   | { readonly kind: "seal-unexpected"; readonly sealNumber: number };
 
-/** A seal as it was found, with the hashes computed from the present rows. */
+/** A seal as it was found. `hashNow` is the hash computed from the present rows. */
 export interface FoundSeal {
   readonly sealNumber: number;
   readonly entryCount: number;
@@ -87,12 +87,12 @@ export interface FoundSeal {
   readonly hash: string;
   readonly hashNow: string;
   readonly entries: readonly (SealedEntry & {
-    /** Null where the entry's row is gone. */
+    /** Null when the entry's row is gone. */
     readonly hashNow: string | null;
   })[];
 }
 
-/** Finds the problems of a seal, given the seal before it. */
+/** Finds the problems of a seal. `before` is the seal before it. */
 export function checkSeal(before: SealLink, seal: FoundSeal): AuditFinding[] {
   const { sealNumber } = seal;
   const findings: AuditFinding[] = [];

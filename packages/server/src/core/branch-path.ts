@@ -1,6 +1,6 @@
 /*
- * The path of a branch has one level for each fork around it, as in `fan-out:2[4211]/sides:1[left]`: the fork, its visit, and the branch's name or
- * the position of its item. The path of the main line is empty.
+ * The path of a branch has one level for each fork around it, as in `fan-out:2[4211]/sides:1[left]`. A level has the fork's name, the visit of the
+ * fork, and the name of the branch or the position of its item. The path of the main line is empty.
  */
 
 export const mainBranch = "";
@@ -18,23 +18,26 @@ export function pathOf(parent: string, { fork, visit, key }: BranchLevel): strin
   return `${pathsOf(parent, fork, visit)}${encode(key)}]`;
 }
 
-/** The common beginning of the paths of all branches of one visit of a fork, and of all branches inside them; no other path begins so. */
+/**
+ * The beginning that the paths of all branches of one visit of a fork have in common, and the paths of all branches inside them. No other path has
+ * this beginning.
+ */
 export function pathsOf(parent: string, fork: string, visit: number): string {
   return `${parent === mainBranch ? "" : `${parent}/`}${encode(fork)}:${visit}[`;
 }
 
-/** The branch in which the branch's fork is. */
+/** The path of the branch in which this branch's fork is. */
 export function parentOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }
 
-/** The path and the paths of the branches around it, innermost first, without the main line. */
+/** The path itself and the paths of the branches around it, innermost first. The main line comes last. */
 export function* withAround(path: string): Iterable<string> {
   for (let rest = path; rest !== mainBranch; rest = parentOf(rest)) yield rest;
   yield mainBranch;
 }
 
-/** The last level of a path; undefined where the text is not the path of a branch. */
+/** The last level of a path; undefined when the text is not the path of a branch. */
 export function levelOf(path: string): BranchLevel | undefined {
   const found = /^([^:[\]]+):([1-9][0-9]{0,8})\[([^:[\]]+)\]$/.exec(path.slice(path.lastIndexOf("/") + 1));
   const [, fork, visit, key] = found ?? [];
@@ -44,7 +47,7 @@ export function levelOf(path: string): BranchLevel | undefined {
   return { fork: forkName, visit: Number(visit), key: keyName };
 }
 
-/** The `branch` field of records that leave the path out for the main line. */
+/** The `branch` field for records that have no such field on the main line. */
 export function branchField(branch: string): { readonly branch?: string } {
   return branch === mainBranch ? {} : { branch };
 }
@@ -54,7 +57,7 @@ export function isInside(path: string, around: string): boolean {
   return around === mainBranch ? path !== mainBranch : path.startsWith(`${around}/`);
 }
 
-/** Compares paths: items by their position, names as texts. */
+/** Compares two paths for sorting. The positions of items are compared as numbers, and names as texts. */
 export function comparePaths(one: string, other: string): number {
   const [parts, others] = [partsOf(one), partsOf(other)];
   for (const [index, part] of parts.entries()) {

@@ -1,10 +1,10 @@
-/** "; did you mean `approve`?", or nothing when no candidate is near. For the end of a sentence about an unknown name. */
+/** Makes the end of a sentence about an unknown name, such as "; did you mean `approve`?". Empty when no candidate is near. */
 export function didYouMean(name: string, candidates: Iterable<string>): string {
   const closest = closestName(name, candidates);
   return closest === undefined ? "" : `; did you mean \`${closest}\`?`;
 }
 
-/** The candidate with the fewest typing mistakes between it and `name`; undefined when all are too far to be meant. */
+/** The candidate with the fewest typing mistakes compared to `name`; undefined when every candidate has too many. */
 export function closestName(name: string, candidates: Iterable<string>): string | undefined {
   let closest: string | undefined;
   let limit = maxDistance(name);
@@ -16,24 +16,24 @@ export function closestName(name: string, candidates: Iterable<string>): string 
     const distance = typingDistance(name, candidate, limit);
     if (distance > limit) continue;
     closest = candidate;
-    // From here on only a nearer one is better.
+    // From here on, only a candidate with a smaller distance is better.
     limit = distance - 1;
   }
   return closest;
 }
 
-/** The hint must not cost more than the check that it belongs to, nor take more than a line. */
+/** The hint must not cost more than the check to which it belongs, and must not be longer than a line. */
 const maxCandidates = 500;
 const maxNameLength = 64;
 
-/** A third of a name may be mistyped, and three characters at most; a name of one or two characters has no near ones. */
+/** Up to a third of a name may be mistyped, and at most three characters. For a name of one or two characters, no candidate is near. */
 function maxDistance(name: string): number {
   return Math.min(3, Math.floor(name.length / 3));
 }
 
 /**
- * Damerau's distance: the number of characters to insert, delete, replace or swap with their neighbour. Any result over `limit` only means that the
- * distance is larger. The common beginning and end of the names are skipped first, which is usually most of them.
+ * Damerau's distance: the number of characters to insert, delete, replace or swap with their neighbour. A result over `limit` only means that the
+ * distance is larger than `limit`. The common beginning and end of the two names are skipped first. Usually they are most of the names.
  */
 function typingDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;
@@ -44,7 +44,10 @@ function typingDistance(a: string, b: string, limit: number): number {
   return distanceInBand(a.slice(start, a.length - end), b.slice(start, b.length - end), limit);
 }
 
-/** Computes the matrix of prefixes row by row, and only the diagonal band that can stay within the limit. */
+/**
+ * Computes the matrix of distances between the beginnings of both names, row by row. Only the band around the diagonal is computed, because values
+ * outside it exceed the limit.
+ */
 function distanceInBand(a: string, b: string, limit: number): number {
   const tooFar = limit + 1;
   let beforePrevious: number[] = [];

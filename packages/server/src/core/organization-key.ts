@@ -1,6 +1,6 @@
 /**
- * The keys that an organization may get when nobody chose one, best first: its name in the letters of a key, then the same with an ending from its
- * id, which no other organization has.
+ * The keys that an organization may get when nobody chose one, the best one first. The first key is the organization's name in the letters of a key.
+ * The others also have an ending from the organization's id, which no other organization has.
  */
 export function organizationKeysFor(name: string, organizationId: string): readonly string[] {
   const plain = plainKeyOf(name);
@@ -8,7 +8,7 @@ export function organizationKeysFor(name: string, organizationId: string): reado
   return [plain, withEnding(plain, ending.slice(-shortEnding)), withEnding(plain, ending)];
 }
 
-/** A key in the form of an id is not allowed, because it could not be told from an id where both are accepted. */
+/** A key must not have the form of an id. Where both are accepted, it could not be told from an id. */
 export const organizationKeyPattern = "^(?![0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$)[a-z0-9][a-z0-9-]{1,62}[a-z0-9]$";
 
 const maxLength = 64;

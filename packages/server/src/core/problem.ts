@@ -7,18 +7,18 @@ export interface Problem {
   readonly detail: string;
 }
 
-/** A problem of a text, perhaps with a place that its pointer does not say. Offsets count UTF-16 units. */
+/** A problem of a text. It may have a more exact place than its pointer says. Offsets count UTF-16 units. */
 export interface FoundProblem extends Problem, ExactPlace {}
 
 export interface ExactPlace {
   readonly textOffset?: number | undefined;
-  /** Counts in the string that stands at the pointer, after its escapes were read. */
+  /** The offset in the string at the pointer, counted after the string's escapes were decoded. */
   readonly stringOffset?: number | undefined;
 }
 
 /** Appends one reference token to a JSON pointer, escaped as RFC 6901 asks. */
 export function pointerTo(pointer: string, token: string | number): string {
-  // Most need no escape, and a large definition has tens of thousands of places.
+  // Most tokens need no escape, and a large definition has tens of thousands of places.
   if (typeof token === "number" || !escaped.test(token)) return `${pointer}/${token}`;
   return `${pointer}/${token.replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }
@@ -36,7 +36,10 @@ export function pointerOf(path: readonly (string | number)[]): string {
   return path.reduce(pointerTo, "");
 }
 
-/** A name from a user's document, quoted to set it off from the message's own words, and never longer than a line. */
+/**
+ * A name from a user's document. It is quoted, so that it stands out from the message's own words, and shortened, so that it is never longer than a
+ * line.
+ */
 export function quoted(name: string): string {
   const isLong = name.length > maxQuotedLength;
   return `\`${isLong ? `${name.slice(0, maxQuotedLength).toWellFormed()}…` : name}\``;
@@ -44,14 +47,14 @@ export function quoted(name: string): string {
 
 const maxQuotedLength = 80;
 
-/** Ends a text with a full stop, unless it ends as a sentence already: hints are questions. */
+/** Ends a text with a full stop, unless it already ends like a sentence. A hint, for example, ends with a question mark. */
 export function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 /**
- * Collects problems up to a bound on their number and their length. A document of half a megabyte can hold a hundred thousand mistakes; nobody reads
- * more than the first ones, and the answer must not be larger than the request. Code that reads a document stops when the list is full.
+ * Collects problems, up to a bound on their number and their total length. A document of half a megabyte can have a hundred thousand mistakes. Nobody
+ * reads more than the first ones, and the answer must not be larger than the request. Code that reads a document stops when the list is full.
  */
 export class ProblemList {
   readonly #maxProblems: number;
@@ -69,14 +72,14 @@ export class ProblemList {
     this.#characterCount += pointer.length + detail.length;
   }
 
-  /** Takes problems over whose pointers are relative to `pointer`. */
+  /** Adds problems whose pointers are relative to `pointer`. */
   addAll(pointer: string, problems: readonly FoundProblem[]): void {
     for (const { pointer: inner, detail, ...at } of problems) this.add(pointer + inner, detail, at);
   }
 
   /**
-   * A hint for the end of a sentence about an unknown name: "; did you mean `approve`?", or nothing. The number of hints is bounded, because finding
-   * the nearest of hundreds of names takes longer than the check that found the name wrong.
+   * A hint for the end of a sentence about an unknown name, such as "; did you mean `approve`?". Empty when there is none. The number of hints is
+   * bounded, because finding the nearest of hundreds of names takes longer than finding out that a name is wrong.
    */
   hint(name: string, candidates: Iterable<string>): string {
     return ++this.#hintCount > maxHints ? "" : didYouMean(name, candidates);
@@ -99,5 +102,5 @@ export class ProblemList {
 }
 
 const maxHints = 100;
-/** Each pointer may hold a name of hundreds of kilobytes, and a thousand of those would be an answer of hundreds of megabytes. */
+/** Each pointer may contain a name of hundreds of kilobytes. A thousand of those would make an answer of hundreds of megabytes. */
 const maxCharacters = 1_000_000;

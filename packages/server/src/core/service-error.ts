@@ -1,8 +1,8 @@
 import { type Problem, sentence } from "./problem.ts";
 
 /**
- * The expected errors. The code fixes the HTTP status (`http/door/errors.ts`) and tells a program what it may do; the message tells a person. Any
- * other thrown value is a defect: it is logged completely, and the answer shows nothing of it.
+ * The codes of the expected errors. The code determines the HTTP status (`http/door/errors.ts`) and tells a program what it may do. The message tells
+ * a person. Any other thrown value is a defect: it is logged completely, and the answer shows nothing of it.
  */
 export type ServiceErrorCode =
   | "ValidationError"
@@ -29,7 +29,7 @@ export interface ServiceErrorDetails {
 
 export class ServiceError extends Error {
   readonly code: ServiceErrorCode;
-  /** Tells the error apart from others of its code, where a program needs that. */
+  /** Tells the error apart from others with the same code, if a program needs this. */
   readonly reason: ServiceErrorReason | undefined;
   /** The problems of the input, with JSON pointers into the request body. */
   readonly problems: readonly Problem[];
@@ -53,7 +53,7 @@ export function invalidPart(part: string, problems: readonly Problem[]): Service
   return new ServiceError("ValidationError", message, { problems });
 }
 
-/** The wording is the same whether the thing does not exist or belongs to another organization, so that nobody can tell the two apart. */
+/** The message is the same whether the thing does not exist or belongs to another organization, so that nobody can tell the two cases apart. */
 export function notFound(kind: string): ServiceError {
   return new ServiceError(
     "NotFoundError",

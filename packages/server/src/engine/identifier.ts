@@ -3,8 +3,8 @@ import { v7 } from "uuid";
 import type { Timestamp } from "../core/time.ts";
 
 /**
- * Makes a new UUID version 7. Ids sort by the time at which they were made, so the newest-first list is the order of the primary key. Ids that this
- * process makes in the same millisecond sort in the order in which they were made, which the entries of one transaction need.
+ * Makes a new UUID version 7. Ids sort by the time at which they were made. So a list with the newest first has the order of the primary key. Ids
+ * that this process makes in the same millisecond also sort in the order in which they were made, which the entries of one transaction need.
  */
 export function newId(at: Timestamp): string {
   if (used === pool.length) {
@@ -26,7 +26,10 @@ let used = pool.length;
 let latest: Timestamp = -1;
 let sequence = 0;
 
-/** Leaves the highest of the 32 bits free: a millisecond is too short to count up to it. The library takes other bytes of `random`. */
+/**
+ * The highest of the 32 bits stays 0, so that the number cannot overflow while it counts up within a millisecond. The library reads other bytes of
+ * `random`.
+ */
 function randomStart([first = 0, second = 0, third = 0, fourth = 0]: Uint8Array): number {
   return ((first & 0x7f) << 24) | (second << 16) | (third << 8) | fourth;
 }

@@ -1,8 +1,8 @@
 import { isStoreAway, TransactionAbortedError } from "../store/home/database.ts";
 
 /**
- * Does `work` for all items at once. Where that fails, it retries with halves of the items until the item that fails is alone, and passes that one to
- * `onFailed`. Throws when the store is out of reach; the work done until then stays done.
+ * Does `work` for all items at once. When it fails, it is tried again with halves of the items, until an item that fails is alone. That item is
+ * passed to `onFailed`. Throws when the store is out of reach; the work that is done by then stays done.
  */
 export async function inHalves<Item, Result>(
   items: readonly Item[],

@@ -35,7 +35,10 @@ export interface JobDuties {
   readonly jobNotices: Duty;
 }
 
-/** The duties that keep jobs going when the commit that should have moved them cannot: their time has come, or a node or worker is gone. */
+/**
+ * The duties that move jobs when no request and no call does: when a job's time has come, when its node or worker is gone, or when there is a notice
+ * for it.
+ */
 export function jobDuties(options: JobDutiesOptions): JobDuties {
   const { config, database, clock, nodeId, plans, node, dispatcher, tell, report } = options;
   const roomCount = () => dispatcher.roomCount();
@@ -84,7 +87,7 @@ export function jobDuties(options: JobDutiesOptions): JobDuties {
   };
 }
 
-/** Notices between jobs that their own node has not delivered after this time are delivered by other nodes. */
+/** When a node has not delivered a notice between jobs after this time, other nodes deliver it. */
 const lateNoticesMs = 2_000;
 const maxNoticeRoundMs = 100;
 /** The longest time of one round of the timers. Jobs that become due during a round wait for its end. Most rounds take a few milliseconds. */

@@ -59,7 +59,7 @@ export interface NodeEngineOptions {
   readonly onFailure: (where: string, error: unknown) => void;
 }
 
-/** The engine of one node: its parts, wired. Started and stopped by `service.ts`. */
+/** The engine of one node: it creates the parts and connects them. `service.ts` starts and stops it. */
 export class NodeEngine implements Engine {
   readonly nodeId = randomUUID();
   readonly #clock = new DatabaseClock();
@@ -189,7 +189,7 @@ export class NodeEngine implements Engine {
     });
   }
 
-  /** Throws when the store cannot be reached: a node that never had a heartbeat has no lease to work under. */
+  /** Throws when the store cannot be reached: without a heartbeat, the node has no lease under which it could work. */
   async start(): Promise<void> {
     await this.#node.runOnce();
     this.#isStarted = true;
@@ -207,7 +207,7 @@ export class NodeEngine implements Engine {
     this.#roster.hurry(this.#duties.timers, 0);
   }
 
-  /** Adds a duty that must run as long as the node does. */
+  /** Adds a duty that runs as long as the node does. */
   addDuty(duty: Duty): void {
     this.#roster.start(duty);
   }
@@ -260,9 +260,9 @@ export class NodeEngine implements Engine {
   ): Promise<WholeJob | undefined> {
     let changed = Promise.withResolvers<void>();
     const wake = () => changed.resolve();
-    // The watch begins before the first read: a change between a read and a later watch would be missed.
+    // The watch begins before the first read. Otherwise a change between the read and the watch would be missed.
     const unwatch = this.#watch.add(key, wake);
-    // A timer may fire a moment early by the other clock, so the flag is set instead of comparing times.
+    // The timer may fire a moment before `performance.now()` reaches the deadline. So it sets a flag, and no times are compared.
     let isLate = false;
     const timer = setTimeout(
       () => {
@@ -377,7 +377,7 @@ export class NodeEngine implements Engine {
     this.#watch.notify(job);
   }
 
-  /** Returns whether the fact changed the job. A job that is parked or gone must not keep a duty from the other jobs. */
+  /** Returns whether the fact changed the job. Returns false for a job that is parked or gone, so that the duty continues with the other jobs. */
   async #tell(key: JobKey, fact: UntimedFact): Promise<boolean> {
     try {
       const done = await this.#report(key, fact, "engine");
@@ -394,7 +394,7 @@ export class NodeEngine implements Engine {
   }
 }
 
-/** The pause between two looks for changes made by other nodes, for the jobs and queues that somebody waits for on this node. */
+/** How often this node looks for changes by other nodes. It looks only at jobs and queues for which somebody waits here. */
 const watchPollMs = 100;
 /** The precision with which the last poll of a worker is recorded. */
 const seenWorkersMs = 5_000;

@@ -10,31 +10,31 @@ import type { Language } from "./language.ts";
 
 /** A step's config, and the part of it that holds expressions. */
 export interface TemplatedConfig {
-  /** The config, where fields that may have expressions have `$${` replaced by `${`. A text with an expression stands as it was written. */
+  /** The config. In fields that may have expressions, `$${` is replaced by `${`. A text with an expression stays as it was written. */
   readonly config: JsonObject;
-  /** Undefined where no field has an expression. */
+  /** Undefined when no field has an expression. */
   readonly open: OpenFields | undefined;
   /** The pointers to the texts in the config that have expressions. */
   readonly places: ReadonlySet<string>;
-  /** False when an expression could not be read, which was reported; the meaning of the config is then unknown. */
+  /** False when an expression could not be read. Its problem was reported, and the meaning of the config is then unknown. */
   readonly isRead: boolean;
 }
 
 /** The fields of a config that have expressions. */
 export interface OpenFields {
-  /** Gives an object with these fields. */
+  /** The template of an object with these fields. */
   readonly template: Template;
   /** The schema that this object must fit. */
   readonly expected: Schema;
 }
 
-/** A value that is known once a job has come to the step. */
+/** A value that becomes known only when a job has come to the step. */
 export interface Resolvable<Value> extends OpenFields {
   /** Returns the meaning of a config with these fields, or its problems. */
   readonly resolve: (fields: JsonObject) => Value | { readonly problems: readonly Problem[] };
 }
 
-/** Reads the expressions in those fields of a config where the executor allows them, and reports their problems. */
+/** Reads the expressions in a config and reports their problems. Only the fields are read in which the executor allows expressions. */
 export function readConfigTemplate(
   kind: ExecutorKind,
   config: JsonObject,
@@ -68,7 +68,7 @@ export function readConfigTemplate(
   };
 }
 
-/** Returns the value that a template was made from, with the escapes replaced in texts without expressions. */
+/** Returns the value from which a template was made. In texts without expressions, the escapes are replaced. */
 function withoutEscapes(node: TemplateNode, written: JsonValue = null): JsonValue {
   switch (node.kind) {
     case "constant":

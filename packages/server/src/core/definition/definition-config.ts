@@ -13,7 +13,7 @@ export interface ConfigSurroundings {
   readonly language: Language;
 }
 
-/** Reads a step's `config`. A missing one counts as empty; undefined when it is no object, which was reported. */
+/** Reads a step's `config`. A missing config counts as empty. Returns undefined when it is not an object, which was reported. */
 export function readConfig(details: RawObject): JsonObject | undefined {
   return details.fields.config === undefined ? {} : details.object("config")?.fields;
 }
@@ -34,13 +34,13 @@ export function isConfigRight(
   return found.length === 0;
 }
 
-/** Returns a hint for the end of a problem with a field: our name of the field, or how to write an expression there. */
+/** Returns a hint for the end of a problem with a field: our name for the field, or how to write an expression there. */
 function hintAt({ pointer, detail }: Problem, kind: ExecutorKind, config: JsonObject): string {
   const [field = "", ...deeper] = tokensOf(pointer);
   const value = config[field];
   if (deeper.length > 0 || value === undefined) return "";
   const known = new Map(Object.entries(kind.configSchema.properties ?? {}));
-  // The schema check itself suggests a name that is similar to this one.
+  // A detail that ends with a question mark already suggests a similar name.
   if (!known.has(field)) return detail.endsWith("?") ? "" : (ourWord(field, configWords(field), known) ?? "");
   if (typeof value !== "string" || typesOf(known.get(field)).includes("string")) return "";
   if (kind.expressionFields?.[field] !== undefined) return "; an expression is written as in `${ input.name }`";
@@ -52,7 +52,7 @@ function typesOf(schema: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(type) ? type : [type];
 }
 
-/** Finds the problems of a config. The texts at `places` have expressions, and are checked when their values are known. */
+/** Finds the problems of a config. The texts at `places` have expressions, so they are checked later, when their values are known. */
 export function configProblems(
   kind: ExecutorKind,
   config: JsonObject,
@@ -61,7 +61,7 @@ export function configProblems(
 ): readonly Problem[] {
   const found = checkValue(configSchemaOf(kind, executors), config);
   const mismatches = found.filter((problem) => !places.has(problem.pointer));
-  // An executor's own check may rely on its schema.
+  // An executor's own check relies on its schema, so it is made only when the config fits the schema.
   return mismatches.length > 0 ? mismatches : (kind.checkConfig?.(config) ?? []);
 }
 

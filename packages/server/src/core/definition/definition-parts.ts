@@ -23,11 +23,11 @@ export interface StepDefinition {
   readonly work: StepWork;
   readonly inputSchema: Schema;
   readonly outputSchema: Schema;
-  /** The template of the step's input; without one, the rule of its input definition applies. */
+  /** The template of the step's input. Without it, the rule of the input definition applies. */
   readonly input: Template | undefined;
   /** The template that makes the step's output from its raw result. */
   readonly output: Template | undefined;
   readonly transitionToStep: Transition;
-  /** The handlers of failures. The first one for the error takes over after it; without one the job fails. */
+  /** The handlers of failures. After an error, the first handler that matches it takes over. Without one, the job fails. */
   readonly onFailure: readonly FailureHandler[];
 }

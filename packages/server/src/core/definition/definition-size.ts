@@ -6,8 +6,8 @@ import type { StepDefinition } from "./definition-parts.ts";
 import { conditionsOf, templatesOf } from "./expressions-of.ts";
 
 /**
- * Refuses definitions that would take too long to compile, or too much memory, whenever one of their jobs moves. Returns whether the definition may
- * be checked further.
+ * Refuses definitions that would take too much time or memory to compile, which may happen each time one of their jobs moves. Returns whether the
+ * definition may be checked further.
  */
 export function checkSize(steps: readonly StepDefinition[], problems: ProblemList): boolean {
   const parts = steps.reduce((sum, step) => sum + expressionPartsOf(step), 0);
@@ -29,8 +29,8 @@ export function checkSize(steps: readonly StepDefinition[], problems: ProblemLis
 }
 
 /**
- * Reading this many parts takes up to 30 ms. Each name, operator and literal is one part, and each expression counts two more; twenty thousand
- * expressions that read one property fit.
+ * Reading this many parts takes up to 30 ms. Each name, operator and literal is one part, and each expression counts as two more. Twenty thousand
+ * expressions fit if each reads one property.
  */
 const maxExpressionParts = 80_000;
 
@@ -39,12 +39,16 @@ function expressionPartsOf(step: StepDefinition): number {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/** Up to 25 ms to compile, and 16 MB in memory. A definition of two hundred steps with two hundred properties each takes a fifth of this. */
+/**
+ * Compiling this many names takes up to 25 ms, and they take 16 MB in memory. A definition of two hundred steps with two hundred properties each
+ * takes a fifth of this.
+ */
 const maxNames = 200_000;
 
 /**
- * The number of property names in a plan of these steps. The data flow between steps and from events is computed by name, so a few hundred steps
- * multiply with a few thousand properties, or events. This is an upper bound, because a plan shares equal sets; counting stops above `limit`.
+ * The number of property names in a plan of these steps. The data flow between steps and from events is computed for each name. So a few hundred
+ * steps with a few thousand properties or events make a large number. This is an upper bound, because a plan shares equal sets. Counting stops above
+ * `limit`.
  */
 export function nameCountOf(steps: readonly StepDefinition[], limit: number): number {
   const counter = new NameCounter(limit);
@@ -53,7 +57,7 @@ export function nameCountOf(steps: readonly StepDefinition[], limit: number): nu
   for (const { work, inputSchema, outputSchema } of steps) {
     if (work.kind !== "wait") continue;
     const { payloadSchemas, rule } = work;
-    // Steps without payload definitions share the results for their two definitions.
+    // A step without payload definitions is not counted here, because all such steps with the same two definitions share the result.
     if (payloadSchemas.size > 0) counter.add([inputSchema, outputSchema, ...payloadSchemas.values()]);
     for (const eventId of rule.eventIds) {
       const schemas = schemasByEventId.get(eventId) ?? new Set();

@@ -15,7 +15,7 @@ import type { Language } from "./language.ts";
 import { type StepWork, startsOf } from "./step-work.ts";
 import type { Transition } from "./transition.ts";
 
-/** The readable parts of a step. A required part is undefined when it is missing or wrong, which was reported. */
+/** The parts of a step that could be read. A required part is undefined when it is missing or wrong, which was reported. */
 export interface RoughStep {
   readonly name: string | undefined;
   readonly type: string | undefined;
@@ -28,7 +28,7 @@ export interface RoughStep {
   readonly onFailure: readonly FailureHandler[];
   /** Whether `onFailure` is present and wrong. */
   readonly isFailureTransitionBroken: boolean;
-  /** Whether the step is a fork whose first steps of branches are not known. */
+  /** Whether the step is a fork, but the first steps of its branches are not known. */
   readonly isForkBroken: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface StepSurroundings {
   readonly limits: { readonly maxNameLength: number; readonly maxEventIdsPerStep: number };
   readonly problems: ProblemList;
   readonly warnings: ProblemList;
-  /** Undefined when the definition has no schemas, which is reported once and not for each step. */
+  /** Undefined when the definition has no schemas. That is reported once, and not for each step. */
   readonly schemas: ReadonlyMap<string, Schema> | undefined;
   readonly stepNames: ReadonlySet<string>;
   readonly isRegistered: boolean;
@@ -135,7 +135,7 @@ function readDetails(step: RawObject, surroundings: StepSurroundings): Details {
   };
 }
 
-/** Refuses branches that begin at unknown steps. Returns whether all begin at known ones. */
+/** Refuses branches that begin at unknown steps. Returns whether all branches begin at known steps. */
 function refuseUnknownStarts(details: RawObject, work: StepWork, { problems, stepNames }: StepSurroundings): boolean {
   const config = details.pointerTo("config");
   const unknown = startsOf(work).filter(({ step }) => !stepNames.has(step));

@@ -10,7 +10,7 @@ export function readTemplate(value: JsonValue, pointer: string, problems: Proble
   return undefined;
 }
 
-/** Adds problems of a template that stands at the pointer. */
+/** Adds the problems of the template that is at this pointer. */
 export function addTemplateProblems(list: ProblemList, pointer: string, found: readonly TemplateProblem[]): void {
   for (const { pointer: inner, offset, detail } of found) list.add(pointer + inner, detail, { stringOffset: offset });
 }

@@ -47,7 +47,7 @@ export function readRetry(
       raw.numberWhere("maxAttempts", isCount, `a whole number from 1 to ${maxAttempts}`) ?? defaults.maxAttempts,
     initialIntervalSeconds,
     backoffRate: raw.numberWhere("backoffRate", isRate, `a number from 1 to ${maxBackoffRate}`) ?? defaults.backoffRate,
-    // A longer first interval must not be cut by the default maximum.
+    // The default maximum must not shorten a longer first interval.
     maxIntervalSeconds: maxIntervalSeconds ?? Math.max(initialIntervalSeconds, defaults.maxIntervalSeconds),
     jitter: raw.boolean("jitter") ?? defaults.jitter,
     ...(on !== undefined && { on }),
@@ -74,8 +74,8 @@ const neverRetried: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Reads `timeoutSeconds` of one attempt of a call, or of a whole wait, in milliseconds. A step has at most one timeout: its own, or the one in its
- * config, under the executor's name for it.
+ * Reads the timeout of one attempt of a call, or of a whole wait, in milliseconds. A step has at most one timeout: either its own `timeoutSeconds`,
+ * or a field of its config, which each executor names in its own way.
  */
 export function readTimeoutMs(
   step: RawObject,

@@ -28,7 +28,7 @@ function readChoice(raw: RawObject, surroundings: Surroundings): Transition | un
   const options = raw.require("choose", "a list of conditions, each with the step to which it leads")
     ? readOptions(raw, surroundings)
     : undefined;
-  // Without `else`, a job would have no next step when no condition holds.
+  // Without `else`, a job would have no next step when none of the conditions is true.
   const hasElse = raw.require("else", "the step to go to when no condition holds, or null to end the job");
   const otherwise = hasElse
     ? readTarget(raw, "else", "the name of a step, or null to end the job", surroundings)
@@ -56,7 +56,7 @@ function readOptions(raw: RawObject, surroundings: Surroundings): readonly Choic
   return whole.length === options.length && whole.length > 0 ? whole : undefined;
 }
 
-/** More options would be hard for a person to read. They are evaluated in order, within one budget of work. */
+/** A person could hardly read more options. They are evaluated in their order, and one budget of work bounds them all. */
 const maxOptions = 100;
 
 function readOption(value: JsonValue, pointer: string, surroundings: Surroundings): ChoiceOption | undefined {

@@ -24,13 +24,13 @@ import type { ChildWork, ForkWork, NodeCallWork, StepWork, TaskWork, WaitWork } 
 
 interface WorkSurroundings extends ConfigSurroundings {
   readonly limits: { readonly maxNameLength: number; readonly maxEventIdsPerStep: number };
-  /** Undefined when the definition has none. */
+  /** Undefined when the definition has no schemas. */
   readonly schemas: ReadonlyMap<string, Schema> | undefined;
 }
 
 /**
- * Reads the work of a step. `details` are its `integrationDetails`; `kind` is undefined where its type is unknown, and so is the work then. A config
- * with problems still gives a work, as far as it can be read, so that the rest of the definition is checked too.
+ * Reads the work of a step. `details` are its `integrationDetails`. When the step's type is unknown, `kind` and the result are undefined. When the
+ * config has problems, the result has the parts of it that could be read, so that the rest of the definition is checked too.
  */
 export function readWork(
   step: RawObject,
@@ -93,7 +93,7 @@ function readConfigOf(
   return { config, open, places, isRight: isRight && isRead };
 }
 
-/** Makes a resolvable value: the config is checked again by the executor when its expressions have values. */
+/** Makes a value that is resolved later. When the expressions have values, the executor checks the whole config again. */
 function resolvable<Value>(
   kind: ExecutorKind,
   open: OpenFields,
@@ -138,7 +138,7 @@ function readWait(kind: WaitKind, parts: Parts): WaitWork {
   return { kind: "wait", rule, openRule, payloadSchemas };
 }
 
-/** The ids in a list that no expression gives. */
+/** The ids in the list that are written out, and not given by an expression. */
 function constantIds(eventIds: JsonValue | undefined, places: ReadonlySet<string>): string[] {
   if (!Array.isArray(eventIds)) return [];
   return eventIds.flatMap((id, index) => (typeof id === "string" && !places.has(`/eventIds/${index}`) ? id : []));
@@ -197,7 +197,7 @@ function readChild(kind: JobKind, parts: Parts): ChildWork {
 
 const noChild: ChildTerms = { workflow: "", version: { tag: "" }, isAwaited: true };
 
-/** The result of a step that does not wait for its child. */
+/** The schema of a step's result when the step does not wait for its child. */
 const begunChildSchema: JsonObject = {
   type: "object",
   properties: { jobId: { type: "string", format: "uuid" } },
@@ -205,7 +205,7 @@ const begunChildSchema: JsonObject = {
   additionalProperties: false,
 };
 
-/** Reads a fork. The work is undefined where the config is wrong, because the first steps of the branches are then unknown. */
+/** Reads a fork. The work is undefined when the config is wrong, because the first steps of the branches are then unknown. */
 function readFork(kind: ForkKind, parts: Parts): ForkWork | undefined {
   const { config, open, isRight } = parts;
   if (!isRight) return undefined;
@@ -241,7 +241,10 @@ function checkEventIds({ eventIds }: WaitRule, pointer: string, { limits, proble
     problems.add(pointer, `the event id ${quoted(long)} is longer than ${limits.maxNameLength} characters`);
 }
 
-/** An expression gives a different id for each job. A definition under the text of the expression would apply to no event, and the wait would fail. */
+/**
+ * Refuses payload definitions for event ids that expressions give. Such an id is different for each job. A definition under the text of the
+ * expression would match no event, and the wait would fail.
+ */
 function refusePayloadsOfOpenIds(
   { eventIds, isOpen = false, payloadDefinitions = {} }: WaitRule,
   pointer: string,

@@ -21,16 +21,16 @@ export interface DefinitionLimits {
   readonly maxDefinitionBytes: number;
   readonly maxSteps: number;
   readonly maxEventIdsPerStep: number;
-  /** The maximum in characters, for the names of the workflow and its steps, and for event ids. */
+  /** The maximum number of characters, for the names of the workflow and its steps and for event ids. */
   readonly maxNameLength: number;
   readonly maxDepth: number;
   readonly maxOutputBytes: number;
 }
 
 /**
- * Parses the text of a definition, or returns all problems at once, each with a pointer into the definition and its place in the text. Both cases may
- * have warnings about data that may not fit when a job runs. A registered version is only read: no limit and no further check applies to it, because
- * jobs run on it, and a lowered limit or a new check must not stop them.
+ * Parses the text of a definition. If it has problems, returns all of them at once, each with a pointer into the definition and its place in the
+ * text. In both cases there may be warnings about data that may not fit when a job runs. The text of a registered version is only parsed. No limits
+ * and no further checks apply to it, because jobs run on it, and a lowered limit or a new check must not stop them.
  */
 export function parseDefinition(
   text: string,
@@ -102,7 +102,7 @@ function readDocument(
   return undefined;
 }
 
-/** Also reports repeated keys; the rest of the document is still read. */
+/** Also reports repeated keys. These do not keep the rest of the document from being read. */
 function isOfThisLanguage(text: string, value: JsonObject, problems: ProblemList): boolean {
   problems.addAll("", findRepeatedKeys(text, value, maxProblems));
   const foreign = foreignLanguage(value);
@@ -125,7 +125,7 @@ function readDefinition(raw: RawObject, reading: Reading): Definition | undefine
   const [first, ...others] = roughSteps.flatMap((step) => completeStep(step) ?? []);
   if (first === undefined || others.length + 1 < roughSteps.length) return undefined;
   const steps: Steps = [first, ...others];
-  // The data flow along broken transitions, or through broken schemas, would give wrong reports.
+  // With broken transitions or schemas, the findings about the data flow would be wrong.
   if (areSchemasSound && areTransitionsSound && checkSize(steps, problems)) {
     checkSharedEvents(steps, problems);
     checkDataFlow(steps, problems, warnings, reading.limits);
@@ -141,17 +141,20 @@ const definitionFields: ReadonlySet<string> = new Set([
   "definitions",
 ]);
 
-/** The description is only for people, who read it in the definition's text, so it is not kept elsewhere. */
+/** The description is only for people. They read it in the definition's text, so it is not stored anywhere else. */
 function checkDescription(raw: RawObject, isRegistered: boolean): void {
   const description = raw.text("description");
   if (description === undefined || isRegistered || !isLongerThan(description, maxDescriptionLength)) return;
   raw.refuse("description", `is longer than ${maxDescriptionLength} characters`);
 }
 
-/** Some pages; a longer text belongs in a document of its own. */
+/** Enough for some pages. A longer text should be a separate document. */
 const maxDescriptionLength = 10_000;
 
-/** Returns also schemas with problems, as far as they can be read, so that their names are known; undefined when there are none. */
+/**
+ * Reads the schemas. Those with problems are included as far as they could be read, so that their names are known. Undefined when the definition has
+ * none.
+ */
 function readSchemas(
   raw: RawObject,
   problems: ProblemList,

@@ -1,18 +1,20 @@
 import type { JsonValue } from "../json/json.ts";
 import { hasFormat } from "../schema/formats/format.ts";
 
-/** The length of a step's sleep: a number of milliseconds from its begin, or a moment, in milliseconds since 1970. */
+/** The length of a step's sleep: either a number of milliseconds from its begin (`ms`), or a time (`untilMs`, in milliseconds since 1970). */
 export type Delay = { readonly ms: number } | { readonly untilMs: number };
 
-/** The moment at which a step that begins its sleep at `now` goes on, in milliseconds since 1970. */
+/** The time at which a step that begins its sleep at `now` continues, in milliseconds since 1970. */
 export function delayEnd(delay: Delay, now: number): number {
   return "ms" in delay ? now + delay.ms : delay.untilMs;
 }
 
-/** A year, like every other bound on time; a larger number was probably meant as milliseconds. A longer sleep is possible with `until`. */
+/** A year, like every other bound on time. A larger number was probably meant as milliseconds. For a longer sleep there is `until`. */
 export const maxDelaySeconds = 31_536_000;
 
-/** Reads the delay in a step's config, which has exactly one of the fields; or returns the wrong field and its problem. */
+/**
+ * Reads the delay in a step's config, which must have exactly one of the two fields. If the config is wrong, returns the wrong field and its problem.
+ */
 export function readDelay({
   seconds,
   until,
@@ -36,7 +38,7 @@ export function readDelay({
   return { ms: Math.round(seconds * 1000) };
 }
 
-/** A leap second, which no computer's clock shows, counts as the second before it. */
+/** A leap second counts as the second before it, because no computer's clock shows it. */
 function momentOf(time: string): number {
   return Date.parse(time.toUpperCase().replace(/:60(?=[.Z+-])/, ":59"));
 }

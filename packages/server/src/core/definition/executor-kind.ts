@@ -3,16 +3,16 @@ import type { Problem } from "../problem.ts";
 import type { Delay } from "./delay.ts";
 
 /**
- * The part of an executor that `core` knows. The engine's executors add the function that makes the call; a list of executors is the catalog against
- * which definitions are checked.
+ * The part of an executor that `core` knows. The engine's executors add the function that makes the call. The executors together are the catalog
+ * against which definitions are checked.
  *
  * - `pass`: the output is the input; nothing outside is called.
  * - `wait`: the step waits for events.
  * - `delay`: the step sleeps, and its output is its input.
  * - `call`: the engine owes the outside a call, and the outcome comes back as a fact.
- * - `task`: the engine owes the outside a call, which a worker that asks for tasks makes.
- * - `job`: the engine owes the outside a call, and another job, a child, brings its outcome.
- * - `fork`: other steps of the definition run side by side, each line of them in a branch, and the step ends with them.
+ * - `task`: the engine owes the outside a call. A worker that asks for tasks makes it.
+ * - `job`: the engine owes the outside a call. It is made by a child job, which brings the outcome.
+ * - `fork`: other steps of the definition run side by side in branches. The step ends when the branches end.
  */
 export type ExecutorKind = PassKind | WaitKind | DelayKind | CallKind | TaskKind | JobKind | ForkKind;
 
@@ -23,7 +23,9 @@ interface Kind {
   readonly configSchema: JsonObject;
   /** The fields of the config whose texts may have expressions, each with a schema for the values of these expressions. */
   readonly expressionFields?: Readonly<Record<string, JsonObject>>;
-  /** Finds problems that the schema cannot express. Pointers are relative to the config. A text with an expression is passed as it was written. */
+  /**
+   * Finds problems that the schema cannot express. Pointers are relative to the config. A text that has an expression is passed in as it was written.
+   */
   readonly checkConfig?: (config: JsonObject) => readonly Problem[];
 }
 
@@ -47,9 +49,9 @@ export interface DelayKind extends Kind {
 
 export interface CallKind extends Kind {
   readonly behaviour: "call";
-  /** The schema of every successful answer, where the executor knows it. */
+  /** The schema of every successful answer, if the executor knows it. */
   readonly resultSchema?: JsonObject;
-  /** The timeout of one attempt in milliseconds, where the config has one. Called with a config that fits `configSchema` and `checkConfig`. */
+  /** The timeout of one attempt in milliseconds, if the config has one. Called with a config that fits `configSchema` and `checkConfig`. */
   readonly timeoutMsOf?: (config: JsonObject) => number | undefined;
 }
 
@@ -62,9 +64,9 @@ export interface TaskKind extends Kind {
 /** The terms on which a task is handed out. */
 export interface TaskTerms {
   readonly queue: string;
-  /** Tasks with the highest priority among those that wait in one queue are handed out first. */
+  /** Of the tasks that wait in one queue, those with the highest priority are handed out first. */
   readonly priority: number;
-  /** The time for which a worker holds the task after it took it or was last heard of. */
+  /** The time for which a worker holds the task after it took the task or last sent a heartbeat. */
   readonly heartbeatMs: number;
 }
 
@@ -85,7 +87,7 @@ export interface ChildTerms {
 
 export interface ForkKind extends Kind {
   readonly behaviour: "fork";
-  /** Called with a config that fits `configSchema` and `checkConfig`, without the items where expressions give them. */
+  /** Called with a config that fits `configSchema` and `checkConfig`. The config has no items when expressions give them. */
   readonly forkRule: (config: JsonObject) => ForkRule;
 }
 
@@ -95,7 +97,7 @@ export type ForkRule = BranchesRule | ItemsRule;
 export interface BranchesRule {
   readonly kind: "branches";
   readonly branches: readonly BranchStart[];
-  /** `any`: the first branch that succeeds ends the step. */
+  /** `any` means that the first branch that succeeds ends the step. */
   readonly until: "all" | "any";
 }
 
@@ -108,22 +110,22 @@ export interface ItemsRule {
   readonly kind: "items";
   /** The first step of the body. */
   readonly step: string;
-  /** The most items that run at once. */
+  /** The largest number of items that run at once. */
   readonly concurrency: number;
   readonly onItemFailure: "fail" | "collect";
-  /** The number of items that may fail where failures are collected; undefined where all may. */
+  /** The number of items that may fail when failures are collected. Undefined when all may fail. */
   readonly maxFailures: number | undefined;
   readonly output: "list" | "counts";
 }
 
-/** The rule of a wait step: it goes on when `requiredCount` of `eventIds` have come. */
+/** The rule of a wait step: the step continues once `requiredCount` of `eventIds` have come. */
 export interface WaitRule {
   readonly eventIds: readonly string[];
   readonly requiredCount: number;
-  /** Whether expressions give further ids, which are then known only when a job comes to the step. */
+  /** Whether expressions give further ids. Those are known only when a job comes to the step. */
   readonly isOpen?: boolean;
   readonly timeoutMs?: number;
-  /** The `$ref` of the definition that the event's payload must satisfy, by event id. */
+  /** For each event id: the `$ref` of the definition that the event's payload must fit. */
   readonly payloadDefinitions?: Readonly<Record<string, JsonValue>>;
 }
 

@@ -17,7 +17,7 @@ export function conditionsOf({ transitionToStep }: StepDefinition): readonly Exp
   return isChoice(transitionToStep) ? transitionToStep.options.map(({ condition }) => condition) : [];
 }
 
-/** The fields of a step's config that have expressions; undefined where there are none. */
+/** The fields of a step's config that have expressions; undefined when there are none. */
 export function openFieldsOf(work: StepWork): OpenFields | undefined {
   switch (work.kind) {
     case "pass":

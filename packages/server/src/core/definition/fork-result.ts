@@ -3,13 +3,13 @@ import { typeSets } from "../schema/type-set.ts";
 import type { ForkRule, ItemsRule } from "./executor-kind.ts";
 import { branchErrorSchema } from "./failures/error-schemas.ts";
 
-/** The statuses of an item where failures are collected. */
+/** The statuses of an item when failures are collected. */
 export const itemStatuses = { succeeded: "succeeded", failed: "failed" } as const;
 
-/** The most items in a list. */
+/** The largest number of items in a list. */
 export const maxItems = 10_000;
 
-/** The bounds of the number of items in a list. */
+/** The lowest and the highest number of items that a list may have. */
 export interface ItemCount {
   readonly low: number;
   readonly high: number;

@@ -4,29 +4,31 @@ import type { WaitWork } from "./step-work.ts";
 
 /** The properties of payloads that a wait step takes into its output. */
 export interface PayloadRule {
-  /** The properties of the output that only the events of one visit can bring; absent when none of those events had them. */
+  /** The properties of the output that only the events of the same visit can bring. A property is absent when none of those events had it. */
   readonly fromEvents: ReadonlySet<string>;
-  /** The properties without which the step cannot end, because the payload definition of a required event requires them. */
+  /** The properties that are in the output of every visit, because the payload definition of a required event requires them. */
   readonly certain: ReadonlySet<string>;
   /** Whether the step takes the property from the payload of this event. */
   readonly takes: (eventId: string, property: string) => boolean;
-  /** One event id for each payload definition, which stands for all events with that definition; undefined is the key of those without one. */
+  /**
+   * For each payload definition, one event id that stands for all events with this definition. The key undefined stands for the events without one.
+   */
   readonly eventsBySchema: ReadonlyMap<Schema | undefined, string>;
-  /** The schema of the output when none of the consumed events had a payload; properties that only events bring may then be missing. */
+  /** The schema of the output when no consumed event had a payload. Properties that only events bring may then be missing. */
   readonly bareOutputSchema: Schema;
 }
 
-/** The parts of a step that decide about payloads. */
+/** The parts of a step on which its payload rule depends. */
 type Definitions = Pick<StepDefinition, "work" | "inputSchema" | "outputSchema">;
 
 /**
- * Returns the rule of a step; undefined when it takes nothing. An event overwrites a property of the input only if its own payload definition
- * declares the property. Otherwise the sender of one event could change the order that is being approved.
+ * Returns the payload rule of a step; undefined when the step takes no property from payloads. An event overwrites a property of the input only if
+ * its own payload definition declares the property. Otherwise the sender of an event could, for example, change the order that is being approved.
  */
 export function payloadRuleOf(step: Definitions): PayloadRule | undefined {
   const { work, inputSchema, outputSchema } = step;
   if (work.kind !== "wait") return undefined;
-  // Hundreds of steps may share two definitions of thousands of names, but each step has payload definitions of its own.
+  // Hundreds of steps may share two definitions with thousands of names, so they share a rule. A step with payload definitions has its own.
   const owner = work.payloadSchemas.size === 0 ? inputSchema : work.payloadSchemas;
   const rules = knownRules.get(owner) ?? new WeakMap<Schema, { readonly rule: PayloadRule | undefined }>();
   knownRules.set(owner, rules);
@@ -67,7 +69,7 @@ function makeRule(
   };
 }
 
-/** Stands for the ids that expressions give, which have no payload definition; no event has an empty id. */
+/** Stands for the ids that expressions give. Those have no payload definition. No event has an empty id. */
 const idOfExpression = "";
 
 function requiredOf(

@@ -5,7 +5,7 @@ import type { FoundProblem, Problem } from "../problem.ts";
 /** A problem or warning about the text of a definition, with its place in the text. */
 export interface PlacedProblem extends Problem, TextPosition {}
 
-/** Finds the place of each problem in the text. A problem without an offset is found by its pointer, which requires that the text is JSON. */
+/** Finds the place of each problem in the text. A problem without an offset is found by its pointer. This is possible only when the text is JSON. */
 export function placeProblems(text: string, problems: readonly FoundProblem[]): PlacedProblem[] {
   if (problems.length === 0) return [];
   const targets = problems.map(({ pointer, textOffset, stringOffset }) =>
@@ -20,7 +20,7 @@ export function placeProblems(text: string, problems: readonly FoundProblem[]): 
   });
 }
 
-/** "/steps/0/name (line 4, column 7)", or nothing for a problem of the whole definition. */
+/** Makes a text such as "/steps/0/name (line 4, column 7)". Empty for a problem of the whole definition. */
 export function describePlace(problem: PlacedProblem): string {
   return problem.pointer && `${problem.pointer} (${describePosition(problem)})`;
 }

@@ -5,8 +5,8 @@ import type { StepDefinition } from "./definition-parts.ts";
 import { payloadRuleOf } from "./payload-rule.ts";
 
 /**
- * Refuses payload definitions for one event that no value can satisfy together, as far as the schemas show. An event is checked against every step
- * that lists its id, so nobody could ever send it with that property.
+ * Refuses payload definitions of one event that no value can fit together, as far as the schemas show. When an event is sent, it is checked against
+ * every step that lists its id. So nobody could ever send such an event.
  */
 export function checkSharedEvents(steps: readonly StepDefinition[], problems: ProblemList): void {
   const check = new SharedEvents(problems);
@@ -37,7 +37,7 @@ interface Part {
   readonly isWhole: boolean;
 }
 
-/** Steps with equal requirements are compared once, because hundreds of them may share an id. */
+/** Steps with equal requirements are compared only once, because hundreds of steps may list the same id. */
 function listingsByEventId(steps: readonly StepDefinition[]): ReadonlyMap<string, readonly Listing[]> {
   const numbers = new Map<Schema | undefined, number>();
   const numberOf = (schema: Schema | undefined): number => {
@@ -86,7 +86,9 @@ function declaredSchemas(schema: Schema): ReadonlyMap<string, Schema> {
   return propertiesAlone(schema).objects?.properties ?? new Map();
 }
 
-/** Many steps with thousands of properties each are compared only in part; the remaining problems show when an event is sent. */
+/**
+ * The bound on look-ups. Many steps with thousands of properties each are compared only in part. The remaining problems show when an event is sent.
+ */
 const maxLookUps = 200_000;
 
 class SharedEvents {

@@ -6,7 +6,7 @@ import type { BranchStart, ChildTerms, ForkRule, TaskTerms, WaitRule } from "./e
 import type { RetryPolicy } from "./failures/retry.ts";
 import type { PayloadSchemas } from "./payload-schemas.ts";
 
-/** The work of a step: each kind has exactly the fields that it needs. */
+/** The work of a step. Each kind has exactly the fields that it needs. */
 export type StepWork = PassWork | WaitWork | DelayWork | CallWork | ForkWork;
 
 /** The output is the input; nothing outside is called. */
@@ -17,9 +17,9 @@ export interface PassWork {
 /** The step waits for events. */
 export interface WaitWork {
   readonly kind: "wait";
-  /** The rule, with the timeout of the step if it has one. Where expressions give ids, it has only the constant ones. */
+  /** The rule, with the timeout of the step if it has one. When expressions give ids, it has only the ids that are written out. */
   readonly rule: WaitRule;
-  /** Undefined where no expression gives an id. */
+  /** Undefined when no expression gives an id. */
   readonly openRule: Resolvable<WaitRule> | undefined;
   readonly payloadSchemas: PayloadSchemas;
 }
@@ -36,9 +36,9 @@ export type CallWork = NodeCallWork | TaskWork | ChildWork;
 /** A node makes the call. */
 export interface NodeCallWork extends CallFields {
   readonly by: "node";
-  /** Fits the config schema of the step's executor. */
+  /** The config, which fits the config schema of the step's executor. */
   readonly config: JsonObject;
-  /** The fields of the config that have expressions; undefined where there are none. */
+  /** The fields of the config that have expressions; undefined when there are none. */
   readonly openConfig: OpenFields | undefined;
 }
 
@@ -48,21 +48,23 @@ export interface TaskWork extends CallFields {
   readonly terms: TaskTerms | Resolvable<TaskTerms>;
 }
 
-/** A child job makes the call: a node begins the child, and the child's end brings the outcome. */
+/** A child job makes the call: a node creates the child, and the child reports the outcome when it ends. */
 export interface ChildWork extends CallFields {
   readonly by: "job";
   readonly terms: ChildTerms | Resolvable<ChildTerms>;
-  /** Whether the step ends with the child's end, and not as soon as the child exists. */
+  /** Whether the step waits until the child ends. Otherwise it ends as soon as the child exists. */
   readonly isAwaited: boolean;
 }
 
 interface CallFields {
   readonly kind: "call";
-  /** The schema of every raw result; undefined where the executor has none. */
+  /** The schema of every raw result; undefined when the executor has none. */
   readonly resultSchema: Schema | undefined;
-  /** Undefined where the definition has none. */
+  /** Undefined when the definition has none. */
   readonly retry: RetryPolicy | undefined;
-  /** The timeout of one attempt; undefined where the definition has none. For a task or a child, it counts from when that is due. */
+  /**
+   * The timeout of one attempt; undefined when the definition has none. For a task or a child, it counts from the time when the task or child is due.
+   */
   readonly timeoutMs: number | undefined;
 }
 
@@ -70,7 +72,7 @@ interface CallFields {
 export interface ForkWork {
   readonly kind: "fork";
   readonly rule: ForkRule;
-  /** The items of a list; empty where the branches have names. */
+  /** The items of a list; empty when the branches have names. */
   readonly items: readonly JsonValue[] | Resolvable<ItemList>;
 }
 
@@ -79,7 +81,7 @@ export interface ItemList {
   readonly items: readonly JsonValue[];
 }
 
-/** The first steps of a step's branches, in their order; none for a step that is no fork. The single start of a body has no name. */
+/** The first steps of a step's branches, in their order. Empty when the step is not a fork. A body has one first step, which has no branch name. */
 export function startsOf(
   work: StepWork | undefined,
 ): readonly (Omit<BranchStart, "name"> & { readonly name?: string })[] {

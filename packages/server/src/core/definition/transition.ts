@@ -1,11 +1,11 @@
 import type { Expression } from "../expression/expression.ts";
 
-/** The way of a job after a step: to the step of that name, to its end (null), or to the target of the first condition that holds. */
+/** Where a job goes after a step: to the step with this name, to its end (null), or to the target of the first condition that is true. */
 export type Transition = string | null | Choice;
 
 export interface Choice {
   readonly options: readonly ChoiceOption[];
-  /** The step to go to when no condition holds; null ends the job. */
+  /** The step to go to when no condition is true; null ends the job. */
   readonly otherwise: string | null;
 }
 

@@ -4,14 +4,14 @@ import { duration } from "./words.ts";
 
 interface DueJob {
   readonly facts: ExplanationFacts;
-  /** The part that is true already, as the beginning of the sentence. */
+  /** The beginning of the sentence, which says what is due. */
   readonly clause: string;
   readonly dueAt: Timestamp;
-  /** False where no call is made: a wait that times out ends, however many calls are under way. */
+  /** False when no call is made. A wait that times out, for example, ends however many calls are under way. */
   readonly needsRoom: boolean;
 }
 
-/** Explains a job that only waits for a node to look at it, or to have room. */
+/** Explains a job that can continue and only waits for a node to find it or to have room. */
 export function due(circumstances: Circumstances, { facts, clause, dueAt, needsRoom }: DueJob): Explanation {
   const { now, hasRoom, callCounts, maxCallsPerNode } = circumstances;
   const start = clause.charAt(0).toUpperCase() + clause.slice(1);
@@ -32,5 +32,5 @@ export function due(circumstances: Circumstances, { facts, clause, dueAt, needsR
   };
 }
 
-/** Nodes look twice a second; a busy node takes longer. */
+/** The time within which a node usually finds a due job. Nodes look twice a second, but a busy node takes longer. */
 const expectedMs = 5_000;

@@ -10,7 +10,7 @@ import { quoted } from "../problem.ts";
 import type { Circumstances, Explanation, HelpfulOperation, NamedActor } from "./explanation-parts.ts";
 import { duration, errorText } from "./words.ts";
 
-/** Explains a job that has ended: how, when, why, and what can be done about it. */
+/** Explains a job that has ended: how, when and why it ended, and what can be done about it. */
 export function ended(circumstances: Circumstances, state: SucceededState | FailedState | CancelledState): Explanation {
   switch (state.status) {
     case "SUCCEEDED":
@@ -45,7 +45,7 @@ function failed({ plan, job, now }: Circumstances, { error, cursors }: FailedSta
 }
 
 /**
- * Advises what to do about a failed job. Its input, its version and the outputs of earlier steps never change, so a failure that depends only on
+ * Advises what to do about a failed job. Its input, its version and the outputs of earlier steps never change. So a failure that depends only on
  * these happens again after each resume. `isInputMissing` means that the template of the step's input failed.
  */
 function wayOut(plan: Plan, error: JobError, isInputMissing: boolean): { advice: string; operation: HelpfulOperation } {

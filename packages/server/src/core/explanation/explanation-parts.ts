@@ -6,7 +6,7 @@ import type { JsonValue } from "../json/json.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Timestamp } from "../time.ts";
 
-/** The answer to why a job does not move: one sentence, and the facts behind it. */
+/** The answer to the question why a job does not move: one sentence, and the facts on which it is based. */
 export interface Explanation {
   readonly state: ExplainedState;
   readonly sentence: string;
@@ -14,18 +14,18 @@ export interface Explanation {
 }
 
 /**
- * - `due`: the job goes on as soon as a node looks.
+ * - `due`: the job continues as soon as a node finds it.
  * - `roomFull`: the job is due, but no node has room for another call of its organization.
- * - `queued`: a node holds the call and has not begun it.
+ * - `queued`: a node holds the call but has not begun it.
  * - `calling`: the call is under way.
- * - `nodeLost`: the node that holds the call is no longer heard of.
+ * - `nodeLost`: the node that holds the call has not renewed its heartbeat in time.
  * - `retrying`: the next attempt waits for its time.
  * - `delayed`: the step sleeps.
  * - `forked`: the branches of the step run.
  * - `waitingForWorker`: the task waits in a queue.
  * - `working`: a worker holds the task.
  * - `waitingForJob`: the job that the step began is under way.
- * - `parked`: the node that answers cannot go on with the job; others may.
+ * - `parked`: the node that answers cannot continue the job. Other nodes may.
  */
 export const explainedStates = [
   "due",
@@ -55,16 +55,16 @@ export interface ExplanationFacts {
   readonly step?: string;
   readonly visit?: number;
   readonly attempt?: number;
-  /** The number of the attempt after which the step gives up, by its present retry policy. */
+  /** The number of the last attempt: if it fails too, the step gives up. It follows from the retry policy that applies now. */
   readonly maxAttempts?: number;
   readonly nextAttemptAt?: Timestamp;
-  /** The time at which the node that parked the job tries to go on with it again. */
+  /** The time at which the node that parked the job tries to continue it again. */
   readonly retryAt?: Timestamp;
   /** The end of the step's sleep. */
   readonly delayEndsAt?: Timestamp;
   /** The time at which the call or the wait is given up. */
   readonly timeoutAt?: Timestamp;
-  /** The time at which the whole job fails, where its definition has a timeout. */
+  /** The time at which the whole job fails, if its definition has a timeout. */
   readonly jobTimeoutAt?: Timestamp;
   readonly lastError?: StepError;
   /** The branch that has been open longest among those that wait for events, a worker, an attempt or the end of a sleep. */
@@ -79,9 +79,9 @@ export interface ExplanationFacts {
   readonly failedCount?: number;
   readonly eventIds?: readonly string[];
   readonly missingEventIds?: readonly string[];
-  /** The number of missing events that are needed. */
+  /** The number of missing events that the wait still needs. */
   readonly missingCount?: number;
-  /** The unmatched events whose id is nearly a missing one. */
+  /** The unmatched events whose id differs only slightly from a missing id. */
   readonly misspelledEvents?: readonly MisspelledEvent[];
   /** Events that are kept for another step. */
   readonly bufferedEventIds?: readonly string[];
@@ -92,7 +92,7 @@ export interface ExplanationFacts {
   readonly worker?: WorkerFacts;
   /** The job that the step began. */
   readonly childJob?: ChildFacts;
-  /** The number of the organization's calls that nodes hold: on the job's own node if it has one, otherwise on all nodes. */
+  /** The number of the organization's calls that nodes hold. If the job's call is on a node, only the calls of that node count. */
   readonly callCount?: number;
   readonly maxCallsPerNode?: number;
   readonly error?: JobError;
@@ -124,14 +124,14 @@ export interface QueueFacts {
   /** The time at which a worker last asked for tasks; undefined when none ever did. */
   readonly polledAt?: Timestamp;
   readonly workerCount: number;
-  /** The time at which the queue was paused; its tasks are not handed out since then. */
+  /** The time at which the queue was paused. Since then its tasks are not handed out. */
   readonly pausedAt?: Timestamp;
 }
 
 export interface WorkerFacts {
   readonly name: string;
   readonly takenAt: Timestamp;
-  /** The time at which another worker gets the task, unless this one is heard of before. */
+  /** The time at which another worker gets the task, unless this worker sends a heartbeat before. */
   readonly leaseUntil: Timestamp;
   /** The progress that the worker reported last. */
   readonly progress?: JsonValue;
@@ -151,24 +151,24 @@ export interface Circumstances {
   readonly plan: Plan;
   readonly job: Job;
   readonly steps: readonly StepRun[];
-  /** The newest part of the job's history, or all of it, in its order. */
+  /** The job's history in its order: all of it, or its newest part. */
   readonly entries: readonly Entry<unknown>[];
   readonly now: Timestamp;
-  /** The call that the next fields are about, one that the job owes or has under way; null where there is none. */
+  /** The call that the next fields describe. The job owes it or has it under way. Null when there is no such call. */
   readonly call: CallName | null;
-  /** The node that holds the call; null where none does. */
+  /** The node that holds the call; null when no node does. */
   readonly node: NodeFacts | null;
-  /** The queue of a call that is a task, and the worker that holds it; null for any other. */
+  /** If the call is a task: its queue, and the worker that holds it. Null for any other call. */
   readonly task: { readonly queue: QueueFacts; readonly worker: WorkerFacts | null } | null;
   /** The job that was made for the call; null for any other call. */
   readonly child: ChildFacts | null;
   /** Calls of the organization that nodes hold, by node. */
   readonly callCounts: ReadonlyMap<string, number>;
-  /** The maximum of one organization's calls that a node runs at once. */
+  /** The largest number of calls that a node runs at once for one organization. */
   readonly maxCallsPerNode: number;
   /** Whether the answering node would take another call of the organization. */
   readonly hasRoom: boolean;
-  /** Whether the call has begun; undefined where another node holds it, because only that node knows. */
+  /** Whether the call has begun. Undefined when another node holds it, because only that node knows. */
   readonly hasCallBegun: boolean | undefined;
   readonly defaultTimeoutMs: number;
   /** The name of the actor who cancelled the job; undefined when that account is gone. */

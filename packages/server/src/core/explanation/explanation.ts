@@ -4,7 +4,7 @@ import type { Circumstances, Explanation } from "./explanation-parts.ts";
 import { pending, running } from "./moving.ts";
 import { duration } from "./words.ts";
 
-/** Answers "why is it not moving?": the sentence is for people, and the facts show what it is based on. */
+/** Answers the question "why is it not moving?". The sentence is for people, and the facts show what it is based on. */
 export function explainJob(circumstances: Circumstances): Explanation {
   const { state } = circumstances.job;
   switch (state.status) {
@@ -19,7 +19,7 @@ export function explainJob(circumstances: Circumstances): Explanation {
   }
 }
 
-/** Adds the time at which the whole job is ended, where that is bounded. */
+/** Adds the time at which the whole job times out, if it has a timeout. */
 function withJobTimeout({ now }: Circumstances, { timeoutAt }: RunningState, explained: Explanation): Explanation {
   if (timeoutAt === undefined) return explained;
   const left = timeoutAt - now;

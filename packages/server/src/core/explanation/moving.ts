@@ -69,7 +69,7 @@ function forked(circumstances: Circumstances, step: ForkedStep): Explanation {
   };
 }
 
-/** Explains the branch that has been open longest among those that wait for something other than nodes' calls. */
+/** Explains the branch that has been open longest. Branches that only wait for a call of a node are left out. */
 function openLongest(circumstances: Circumstances): { branch: string; explained: Explanation } | undefined {
   const { job, entries, steps, task, child, call } = circumstances;
   if (job.state.status !== "RUNNING") return undefined;
@@ -88,7 +88,7 @@ function openLongest(circumstances: Circumstances): { branch: string; explained:
   return { branch, explained: running(own, stand) };
 }
 
-/** Explains a job that goes on by itself, but that no node has taken yet. */
+/** Explains a job that continues by itself, but that no node has found yet. */
 export function pending(circumstances: Circumstances, resumeAt: ResumePoint | null): Explanation {
   const { plan, entries, job } = circumstances;
   const since = lastAt(entries, ["job.submitted", "job.resumed"]) ?? job.createdAt;
@@ -109,7 +109,7 @@ function retrying(circumstances: Circumstances, step: RetryingStep): Explanation
   const lastError = steps.at(-1)?.error;
   const planStep = plan.steps.get(step.name);
   const own = planStep && callOf(planStep)?.retry;
-  // After an error that the step's own policy does not name, only calls that were not carried out are tried again.
+  // The step's own policy may not name the error. Then the call is tried again only if it was not carried out.
   const policy = (lastError === undefined ? own : policyAfter(own, lastError, true)) ?? transientPolicy;
   const since = lastAt(entries, ["step.attemptFailed", "step.handedBack"]) ?? step.wakeAt;
   const attempt = step.attempt + 1;
@@ -225,8 +225,8 @@ function lost(node: NodeFacts, call: string, now: Timestamp): string {
 }
 
 /**
- * The number of the last attempt. Attempts are counted across resumes and lost nodes, which the policy does not count, so this starts from the
- * present attempt.
+ * The number of the last attempt. The number of an attempt also counts attempts before a resume and attempts on lost nodes, which the policy does not
+ * count. So this counts on from the present attempt.
  */
 function lastAttempt(policy: RetryPolicy, attempt: number, failedAttempts: number): number {
   return attempt + Math.max(0, policy.maxAttempts - failedAttempts - 1);

@@ -4,20 +4,20 @@ import type { Timestamp } from "../time.ts";
 import type { Explanation } from "./explanation-parts.ts";
 import { duration } from "./words.ts";
 
-/** The reason why the answering node cannot go on with the job for now. */
+/** The reason why the node that answers cannot continue the job for now. */
 export interface ParkedCircumstances {
   readonly job: Pick<Job, "workflowName" | "versionNumber">;
   readonly nodeName: string;
-  /** Whether the node cannot read the job's version; otherwise only this job fails on the node. */
+  /** True when the node cannot read the job's version. False when only this job fails on the node. */
   readonly isVersion: boolean;
-  /** A part of the sentence; undefined where only the node's log may have it. */
+  /** The reason, as a part of the sentence. Undefined when only the node's log may show it. */
   readonly reason: string | undefined;
   readonly parkedForMs: number;
   readonly retryInMs: number;
   readonly now: Timestamp;
 }
 
-/** Explains a parked job: another node may go on with it, and this one tries again. */
+/** Explains a parked job. Another node may continue it, and this node tries again. */
 export function parked(circumstances: ParkedCircumstances): Explanation {
   const { job, nodeName, isVersion, reason, parkedForMs, retryInMs, now } = circumstances;
   const what = isVersion

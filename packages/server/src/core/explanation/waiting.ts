@@ -7,7 +7,7 @@ import { due } from "./due.ts";
 import type { Circumstances, Explanation, MisspelledEvent } from "./explanation-parts.ts";
 import { duration, listed } from "./words.ts";
 
-/** Explains a job that waits for events: which ones, since when, until when, and whether one that came was only mistyped. */
+/** Explains a job that waits for events: for which events, since when and until when, and whether an event that came had a mistyped id. */
 export function waiting(circumstances: Circumstances, step: WaitingStep): Explanation {
   const { plan, entries, now, job } = circumstances;
   const planStep = plan.steps.get(step.name);

@@ -1,6 +1,6 @@
 import { quoted } from "../problem.ts";
 
-/** Formats a duration with at most two units: after an hour, nobody needs the milliseconds. */
+/** Formats a duration with at most two units, because after an hour nobody needs the milliseconds. */
 export function duration(ms: number): string {
   const seconds = Math.max(0, ms) / 1000;
   if (seconds < 10) return `${seconds.toFixed(1)} s`;

@@ -6,7 +6,7 @@ import { fail } from "./failure.ts";
 
 /**
  * Bounds the cost of one template, or of one `choose`. It counts work and never time, so that the same values give the same outcome on every machine.
- * A unit is at most some 40 ns for any work (`test/core/expression/costs.test.ts` tries the most expensive cases).
+ * A unit of work takes at most about 40 ns, whatever the work is (`test/core/expression/costs.test.ts` tries the most expensive cases).
  */
 export class Budget {
   readonly #limits: BudgetLimits;
@@ -23,7 +23,7 @@ export class Budget {
     return this.#work;
   }
 
-  /** Characters and members of the output so far. */
+  /** The size of the output so far, in characters and members. */
   get size(): number {
     return this.#size;
   }
@@ -38,7 +38,7 @@ export class Budget {
     }
   }
 
-  /** Charges for work on every character of a text; the fastest work takes eight characters per unit. */
+  /** Charges for work on every character of a text. Eight characters for one unit is right for the fastest work. */
   spendOnText(length: number, charactersPerUnit = 8): void {
     this.spend(1 + Math.ceil(length / charactersPerUnit));
   }
@@ -57,7 +57,7 @@ export class Budget {
     }
   }
 
-  /** The matcher of a pattern. The first use of a pattern is charged for compiling it, even if it was compiled before. */
+  /** Returns the matcher of a pattern. The first use of a pattern in a budget pays for compiling it, even if it was compiled before. */
   matcher(source: string): Matcher {
     const known = this.#matchers.get(source);
     if (known !== undefined) return known;
@@ -114,7 +114,7 @@ export interface BudgetLimits {
 
 export const defaultLimits: BudgetLimits = { maxWork: 1_000_000, maxSize: 4_000_000, maxDepth: 64 };
 
-/** Listing the keys of an object takes up to 140 ns for each, because those of large objects are sorted first. */
+/** Listing the keys of an object takes up to 140 ns for each key, because the keys of large objects are sorted first. */
 export const unitsPerKey = 8;
 
 const workToReadPattern = 200;

@@ -46,7 +46,7 @@ class Evaluation {
     this.#current = tree;
   }
 
-  /** Adds the place in the expression to a failure. Any other error is a defect, and is thrown again. */
+  /** Adds the place in the expression to a failure. Any other error is a defect and is thrown again. */
   located(error: unknown): ExpressionFailure {
     if (!(error instanceof ExpressionFailure)) throw error;
     if (error.offset !== undefined) return error;
@@ -173,7 +173,7 @@ class Evaluation {
     return this.#fail(node, `is ${describeKinds(shownKind(value))}, where true or false is needed`);
   }
 
-  /** A failure on one side is ignored when the other side decides, as in CEL. */
+  /** As in CEL, a failure on one side is ignored when the other side decides the result. */
   #decide({ left, right }: NodeOf<"and"> | NodeOf<"or">, decisive: boolean): boolean {
     const first = this.#tried(left);
     if (first === decisive) return decisive;
@@ -262,7 +262,7 @@ class Evaluation {
     });
   }
 
-  /** Decides like `||`, or `&&`, over all items: a failure for one item is ignored when another item decides. */
+  /** Decides over all items as `||` or `&&` would: a failure for one item is ignored when another item decides the result. */
   #quantified(node: NodeOf<"macro">, items: readonly JsonValue[], decisive: boolean): boolean {
     let failure: ExpressionFailure | undefined;
     for (const item of items) {
@@ -316,7 +316,7 @@ function getItem(list: readonly JsonValue[], index: number): JsonValue | undefin
 
 const noItem = "has no item at that place; items count from 0, and `size(list)` tells how many there are";
 
-/** A key that is not a literal is not shown, because it may be a secret. */
+/** The message does not show the value of a key, because it may be a secret. */
 function missing(source: string, node: Node): string {
   return `is not there; ask with ${quoted(`has(${source.slice(node.start, node.end)})`)} before it is read`;
 }
@@ -332,5 +332,5 @@ const unitsPerList = 4;
 const unitsPerMap = 6;
 const unitsPerEntry = 6;
 const unitsPerItem = 1;
-/** An ignored failure was thrown and caught, and its message was built. */
+/** Ignoring a failure costs this much, because the failure was thrown and caught, and its message was made. */
 const unitsPerFailure = 150;

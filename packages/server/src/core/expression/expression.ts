@@ -1,6 +1,6 @@
 /**
- * Expressions in definitions: CEL over JSON, evaluated by our own code within a budget that counts work. This file is the entry point; the
- * implementation is beside it.
+ * Expressions in definitions: CEL over JSON, evaluated by our own code within a budget that counts work. This file is the entry point. The
+ * implementation is in the other files of this folder.
  */
 export { Budget, defaultLimits } from "./budget.ts";
 export { evaluate } from "./evaluate.ts";

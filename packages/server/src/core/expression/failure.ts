@@ -1,6 +1,6 @@
 /**
- * The reason why an expression has no value: a `value` did not suit, a number or a time left its `range`, or the `budget` was used up. It never shows
- * a value, which may be a secret, but only names and parts of the expression.
+ * The reason why an expression has no value: a value is not suitable (`value`), a number or a time is outside its range (`range`), or the budget is
+ * used up (`budget`). The message never shows a value, which may be a secret, but only names and parts of the expression.
  */
 export class ExpressionFailure {
   readonly kind: "value" | "range" | "budget";
@@ -16,8 +16,8 @@ export class ExpressionFailure {
 }
 
 /**
- * Ends an evaluation; the evaluator adds the place. The thrown object is no `Error`, because recording a stack for each failure that `||` ignores
- * would cost more than everything else.
+ * Ends an evaluation. The evaluator adds the place. The thrown object is not an `Error`: recording a stack for each failure that `||` ignores would
+ * cost more than everything else.
  */
 export function fail(message: string, kind: ExpressionFailure["kind"] = "value"): never {
   throw new ExpressionFailure(message, undefined, kind);

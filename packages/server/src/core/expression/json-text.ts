@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from "../json/json.ts";
 import { type Budget, unitsPerKey } from "./budget.ts";
 import { toJson, type Value } from "./value.ts";
 
-/** The value as JSON text; a time gives its text without quotes. */
+/** Returns the value as JSON text. A time gives its text without quotes. */
 export function jsonText(value: Value, budget: Budget): string {
   const json = toJson(value, budget);
   if (typeof json !== "object" || json === null) {

@@ -17,7 +17,7 @@ import {
   type Value,
 } from "./value.ts";
 
-/** One meaning of an operator: the kinds of both operands, the kinds of the result, and the computation. */
+/** One meaning of an operator: the kinds of its two operands, the kinds of its result, and the computation. */
 export interface Overload {
   readonly left: Kinds;
   readonly right: Kinds;
@@ -25,7 +25,7 @@ export interface Overload {
   readonly apply: (left: Value, right: Value, budget: Budget) => Value;
 }
 
-/** The value of an operation. */
+/** Returns the value of an operation. */
 export function operate(operator: BinaryOperator, left: Value, right: Value, budget: Budget): Value {
   const leftKind = kindOf(left);
   const rightKind = kindOf(right);
@@ -36,7 +36,7 @@ export function operate(operator: BinaryOperator, left: Value, right: Value, bud
   return fail(mismatch(operator, shownKind(left), shownKind(right)));
 }
 
-/** Says that an operator does not take these kinds, and how to correct that. */
+/** Says that an operator does not take these kinds, and how to correct it. */
 export function mismatch(operator: BinaryOperator, left: Kinds, right: Kinds): string {
   const hint = ((left | right) & kinds.string) === 0 ? "" : (hints[operator] ?? "");
   return `puts ${describeKinds(left)} and ${describeKinds(right)} on the two sides of \`${operator}\`, which does not accept them${hint}`;
@@ -56,7 +56,7 @@ const hints: Partial<Record<BinaryOperator, string>> = {
 
 const { number, string, array, object, timestamp, duration, boolean } = kinds;
 
-/** The operands that each operator takes; `==` and `!=` take every pair of values. */
+/** The operands that each operator takes. `==` and `!=` take any two values. */
 export const overloads: Readonly<Record<BinaryOperator, readonly Overload[]>> = {
   "==": [
     on(anyKind, anyKind, boolean, (left, right, budget) => isSame(toJson(left, budget), toJson(right, budget), budget)),
@@ -105,7 +105,7 @@ export const overloads: Readonly<Record<BinaryOperator, readonly Overload[]>> = 
   ],
 };
 
-/** A number with a fraction gets its own place in memory when it is stored beside other values. */
+/** A number with a fraction takes its own memory when it is stored with other values. */
 const unitsPerItem = 3;
 
 function on(left: Kinds, right: Kinds, result: Kinds, apply: Overload["apply"]): Overload {

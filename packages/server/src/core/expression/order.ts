@@ -4,7 +4,7 @@ import { Duration, describeKinds, kindOf, kinds, Timestamp, type Value } from ".
 
 /**
  * Compares two values: the result is below zero when the first comes before the second. Numbers, texts (by their UTF-16 units), timestamps and
- * durations have an order, each only among themselves.
+ * durations have an order, each only with values of its own kind.
  */
 export function compare(one: Value, other: Value, budget: Budget): number {
   if (typeof one === "number" && typeof other === "number") return one - other;
@@ -20,7 +20,7 @@ export function compare(one: Value, other: Value, budget: Budget): number {
 /** The kinds whose values have an order. */
 export const orderedKinds = kinds.number | kinds.string | kinds.timestamp | kinds.duration;
 
-/** The kind as users see it: a number with a fraction and one without are the same kind. */
+/** The kind as users see it. A number with a fraction and one without are the same kind. */
 export function shownKind(value: Value): number {
   const kind = kindOf(value);
   return (kind & kinds.number) === 0 ? kind : kinds.number;

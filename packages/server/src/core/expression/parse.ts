@@ -9,7 +9,7 @@ import type { Node } from "./tree.ts";
 export interface Expression {
   readonly source: string;
   readonly tree: Node;
-  /** Everything that it may read, known without an evaluation. */
+  /** Everything that the expression may read. It is known without an evaluation. */
   readonly references: readonly Reference[];
 }
 
@@ -48,7 +48,7 @@ function parseTree(source: string): { readonly node: Node } | { readonly problem
 
 /** About a page of text. */
 const maxSourceLength = 4_000;
-/** Even two signs in a row are rare. */
+/** The maximum number of signs in a row. Even two are rare. */
 const maxSigns = 8;
 const limits = {
   maxAstNodes: 1_000,
@@ -58,10 +58,10 @@ const limits = {
   maxCallArguments: 100,
 };
 
-/** The library only parses. Its own evaluation and types use other numbers than JSON, and have no bound on work. */
+/** The library is used only for parsing. Its own evaluation and types use other numbers than JSON, and do not bound the work. */
 const grammar = new Environment({ unlistedVariablesAreDyn: true, homogeneousAggregateLiterals: false, limits });
 
-/** The library's message in the words of this service. */
+/** Says in the words of this service what the library's message means. */
 function wordsOf(error: ParseError, source: string): string {
   const found = source.slice(error.range?.start ?? 0, Math.max(error.range?.end ?? 0, (error.range?.start ?? 0) + 1));
   switch (error.code) {

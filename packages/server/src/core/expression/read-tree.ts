@@ -16,7 +16,7 @@ import {
   type Node,
 } from "./tree.ts";
 
-/** Turns the library's tree into ours: names are resolved, and features of CEL that this service does not support are refused. */
+/** Turns the library's tree into our own. Resolves the names, and refuses features of CEL that this service does not support. */
 export function readTree(
   ast: ASTNode,
   source: string,
@@ -39,7 +39,7 @@ class Refusal {
   }
 }
 
-/** The library bounds the nesting of brackets, but a chain such as `a + b + c` makes a tree as deep as the chain is long. */
+/** The library bounds the nesting of brackets. But a chain such as `a + b + c` also makes a tree that is as deep as the chain is long. */
 const maxDepth = 100;
 
 class TreeReader {

@@ -7,13 +7,13 @@ export interface Reference {
   readonly step?: string;
   readonly eventId?: string;
   readonly fork?: string;
-  /** Left out where `has()` only asks whether the step ran, or whether the event came. */
+  /** Left out when `has()` only asks whether the step ran, or whether the event came. */
   readonly part?: StepPart | EventPart | ForkPart;
-  /** The first property that is read of the part; left out where the whole part is read. */
+  /** The first property of the part that is read. Left out when the whole part is read. */
   readonly property?: string;
 }
 
-/** Every part of the scope that a tree reads, each once. */
+/** Lists every part of the scope that a tree reads, each once. */
 export function referencesOf(tree: Node): readonly Reference[] {
   const found: Reference[] = [];
   const visit = (node: Node, property: string | undefined): void => {
@@ -25,7 +25,7 @@ export function referencesOf(tree: Node): readonly Reference[] {
     for (const child of childrenOf(node)) visit(child, isPath(node) && child === node.of ? nameOf(node) : undefined);
   };
   visit(tree, undefined);
-  // Most expressions, of which there may be thousands, read one value, and a key for it costs more than the walk.
+  // There may be thousands of expressions, and most of them read one value. Making a key for it would cost more than the walk through the tree.
   if (found.length < 2) return found;
   return [...new Map(found.map((reference) => [JSON.stringify(reference), reference])).values()];
 }

@@ -7,7 +7,9 @@ import { textOf } from "./functions/text-functions.ts";
 import type { Scope } from "./scope.ts";
 import type { PlacedExpression, Template, TemplateNode } from "./template.ts";
 
-/** The reason why a template has no value, and its place: the pointer leads into the template, the offset into the string there. */
+/**
+ * The reason why a template has no value, and its place. The pointer leads to a string in the template, and the offset is the place in this string.
+ */
 export interface TemplateFailure {
   readonly pointer: string;
   readonly offset: number;
@@ -15,7 +17,7 @@ export interface TemplateFailure {
   readonly kind: ExpressionFailure["kind"];
 }
 
-/** Returns the value of a template. Without expressions, this is the original value itself, at no cost. */
+/** Returns the value of a template. A template without expressions gives its original value, and costs nothing. */
 export function renderTemplate(
   { root }: Template,
   scope: Scope,

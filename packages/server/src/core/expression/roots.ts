@@ -1,11 +1,11 @@
 import { didYouMean } from "../closest-name.ts";
 import { joinWords } from "../schema/type-set.ts";
 
-/** The names with which an expression can begin. A new one is added here, to `Scope` and to `TypeScope`. */
+/** The names with which an expression can begin. A new name must be added here, to `Scope` and to `TypeScope`. */
 export const rootNames = ["input", "output", "result", "error", "item", "index", "job", "now"] as const;
 export type RootName = (typeof rootNames)[number];
 
-/** The roots that a literal name must follow, with the parts that can be read. */
+/** The roots that must be followed by a name as a literal, and the parts that can then be read. */
 export const namedRoots = {
   steps: { noun: "step", parts: ["output", "input", "error"] },
   events: { noun: "event", parts: ["payload", "sentAt"] },
@@ -24,7 +24,7 @@ export function isNamedRoot(name: string): name is NamedRoot {
   return Object.hasOwn(namedRoots, name);
 }
 
-/** The message about an unknown name; `variables` are those of the macros around it. */
+/** The message about an unknown name. `variables` are the variables of the macros around it. */
 export function unknownName(name: string, variables: readonly string[]): string {
   const known = [...variables, ...Object.keys(namedRoots), ...rootNames];
   const list = joinWords(

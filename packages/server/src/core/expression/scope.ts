@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from "../json/json.ts";
 
 /**
- * The values that an expression can read. Each part is read only when an evaluation needs it, so a getter can fetch it late. Undefined means that the
- * part is absent.
+ * The values that an expression can read. A part is read only when an evaluation needs it, so a getter can make it at that time. Undefined means that
+ * the part is absent.
  */
 export interface Scope {
   /** The job's input. */
@@ -11,15 +11,15 @@ export interface Scope {
   readonly step: (name: string) => StepValues | undefined;
   /** The newest event of this id that the job consumed; undefined when none came. */
   readonly event: (eventId: string) => EventValues | undefined;
-  /** This step's output and raw result, once it has them. */
+  /** The output and the raw result of this step, once it has them. */
   readonly output: JsonValue | undefined;
   readonly result: JsonValue | undefined;
-  /** The failure that led here through `onFailure`. */
+  /** The failure after which `onFailure` led to this step. */
   readonly error: JsonValue | undefined;
   /** The item of the innermost forEach around the step, and its position in the list. */
   readonly item: JsonValue | undefined;
   readonly index: JsonValue | undefined;
-  /** Returns the item and the index of the named forEach around the step; undefined where there is none of that name. */
+  /** Returns the item and the index of the forEach with this name around the step; undefined when there is none. */
   readonly fork: (name: string) => ForkValues | undefined;
   readonly job: JsonObject;
   /** The time of the evaluation, in milliseconds since 1970. */

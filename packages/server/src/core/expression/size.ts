@@ -2,7 +2,7 @@ import type { Expression } from "./parse.ts";
 import type { Template, TemplateNode } from "./template.ts";
 import { childrenOf, type Node } from "./tree.ts";
 
-/** The size of a template: the work of reading its expressions, which is their parts and a fixed amount for each of them. */
+/** The size of a template is the work of reading its expressions: the number of their parts, and a fixed amount for each expression. */
 export function sizeOfTemplate({ root }: Template): number {
   return sizeOfNode(root);
 }

@@ -1,4 +1,4 @@
-/** The position of the brace that closes the expression that begins at `start`; undefined when there is none. */
+/** Returns the position of the brace that closes the expression that begins at `start`; undefined when there is none. */
 export function closingBrace(source: string, start: number): number | undefined {
   let depth = 0;
   for (let position = codeFrom(source, start); position < source.length; position = codeFrom(source, position + 1)) {
@@ -10,11 +10,11 @@ export function closingBrace(source: string, start: number): number | undefined 
 }
 
 /**
- * The position where more than `maxCount` signs (`!` or `-`) follow each other. The library's parser recurses for each sign, without a bound of its
- * own.
+ * Returns the position at which more than `maxCount` signs (`!` or `-`) have followed each other; undefined when there is none. The library's parser
+ * recurses for each sign, and has no bound of its own.
  */
 export function tooManySigns(source: string, maxCount: number): number | undefined {
-  // Few expressions have this many signs at all, and a walk through thousands of expressions takes time.
+  // Few expressions have this many signs at all, and walking through thousands of expressions takes time.
   if ((source.match(/[!-]/g)?.length ?? 0) <= maxCount) return undefined;
   let count = 0;
   for (let position = codeFrom(source, 0); position < source.length; position = codeFrom(source, position + 1)) {
@@ -27,9 +27,10 @@ export function tooManySigns(source: string, maxCount: number): number | undefin
 }
 
 /**
- * The first position from `start` on that is outside strings and comments, or one behind the end. It follows the parser's rules: strings begin and
- * end with one or three single or double quotes, a backslash in them also takes the next character, and comments go from `//` to the end of the line.
- * This is called for every character of every expression, so it is not a generator, which would take five times as long.
+ * Returns the first position from `start` on that is outside strings and comments, or a position behind the end. It follows the parser's rules. A
+ * string begins and ends with one or three single or double quotes. In a string, the character after a backslash belongs to the string. A comment
+ * goes from `//` to the end of the line. This is called for every character of every expression, so it is not a generator, which would take five
+ * times as long.
  */
 function codeFrom(source: string, start: number): number {
   let position = start;

@@ -8,7 +8,7 @@ import { type Finding, typeOf } from "./typing/type-of.ts";
 import { kinds } from "./value.ts";
 
 export interface TemplateType {
-  /** The schema of its value, if it has one. */
+  /** The schema of the template's value, if it can have a value. */
   readonly schema: Schema;
   /** Findings about parts that certainly fail, or are certainly a mistake. */
   readonly problems: readonly TemplateProblem[];
@@ -16,7 +16,7 @@ export interface TemplateType {
   readonly mayFail: readonly TemplateProblem[];
 }
 
-/** The type of a template, like `typeOf` for an expression; pointers lead into the template. */
+/** Returns the type of a template, as `typeOf` does for an expression. Pointers lead into the template. */
 export function templateType({ root }: Template, scope: TypeScope): TemplateType {
   const typing = new TemplateTyping(scope);
   const schema = typing.schema(root, "");
@@ -58,7 +58,7 @@ class TemplateTyping {
     }
   }
 
-  /** The text that certainly stands at this place. */
+  /** Returns the text that is certainly at this place. For an expression it is empty. */
   #literal(part: string | PlacedExpression, pointer: string): string {
     if (typeof part === "string") return part;
     this.#expression(part, pointer);
@@ -78,7 +78,7 @@ class TemplateTyping {
   }
 }
 
-/** The schema gives each property and item its own type, because later steps read them one by one. */
+/** Returns a schema in which each property and item has its own type, because later steps read them one by one. */
 function schemaOfConstant(value: JsonValue): Schema {
   if (typeof value !== "object" || value === null) return typeOfValue(value).schema;
   const known = constants.get(value) ?? newSchema({ ...shapeOf(value), allowed: allowOnly([value]) });

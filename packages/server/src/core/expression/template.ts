@@ -7,14 +7,14 @@ import { closingBrace } from "./source-walk.ts";
 /** A JSON value with expressions in its strings, parsed. Immutable. */
 export interface Template {
   readonly root: TemplateNode;
-  /** Everything that its expressions may read; a value that several of them read is listed for each. */
+  /** Everything that the template's expressions may read. A value that several expressions read is listed once for each of them. */
   readonly references: readonly Reference[];
 }
 
 /** A part of a template. A constant has no expression, and is returned as it was written. */
 export type TemplateNode =
   | { readonly kind: "constant"; readonly value: JsonValue }
-  /** A string that is one whole expression, whose value keeps its type. */
+  /** A string that consists of one expression. The value keeps the type of the expression's value. */
   | { readonly kind: "expression"; readonly placed: PlacedExpression }
   | { readonly kind: "text"; readonly parts: readonly (string | PlacedExpression)[] }
   | { readonly kind: "list"; readonly items: readonly TemplateNode[] }
@@ -29,7 +29,7 @@ export interface PlacedExpression {
 /** `offset` counts UTF-16 units in the string at the pointer. */
 export type TemplateProblem = Problem & { readonly offset: number };
 
-/** Reads the expressions, written `${ … }`, in every string of a value. Keys are taken as they are. */
+/** Reads the expressions, written `${ … }`, in every string of a value. Keys have no expressions. */
 export function parseTemplate(
   value: JsonValue,
 ): { readonly template: Template } | { readonly problems: readonly TemplateProblem[] } {
@@ -117,7 +117,7 @@ function constant(value: JsonValue): TemplateNode {
   return { kind: "constant", value };
 }
 
-/** The values of the nodes; undefined when one of them has an expression. */
+/** Returns the values of the nodes; undefined when one of them has an expression. */
 function constantsOf(nodes: readonly TemplateNode[]): JsonValue[] | undefined {
   const values: JsonValue[] = [];
   for (const node of nodes) {

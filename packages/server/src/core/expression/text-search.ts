@@ -1,8 +1,8 @@
 import type { Budget } from "./budget.ts";
 
 /**
- * The positions of one text in another, from the left and without overlap (Knuth, Morris and Pratt). JavaScript's own search can take time
- * proportional to the product of both lengths: minutes for two texts of half a megabyte.
+ * Finds the positions of one text in another, from the left and without overlap (algorithm of Knuth, Morris and Pratt). JavaScript's own search can
+ * take time proportional to the product of both lengths. That would be minutes for two texts of half a megabyte.
  */
 export function* occurrences(text: string, wanted: string, budget: Budget): Generator<number> {
   budget.spend(unitsPerSearch);
@@ -20,7 +20,7 @@ export function* occurrences(text: string, wanted: string, budget: Budget): Gene
   }
 }
 
-/** For each prefix of the text, the length of its longest proper prefix that is also its suffix. */
+/** For each prefix of the text: the length of its longest proper prefix that is also its suffix. */
 function fallbacksOf(wanted: string): Int32Array {
   const fallbacks = new Int32Array(wanted.length);
   let length = 0;

@@ -7,11 +7,11 @@ export type Node = NodeKind & { readonly start: number; readonly end: number };
 type NodeKind =
   | { readonly kind: "literal"; readonly value: string | number | boolean | null }
   | { readonly kind: "root"; readonly root: RootName }
-  /** A node without a part only asks whether the step ran. */
+  /** Without a part, the node only asks whether the step ran. */
   | { readonly kind: "step"; readonly step: string; readonly part: StepPart | undefined }
   | { readonly kind: "event"; readonly eventId: string; readonly part: EventPart | undefined }
   | { readonly kind: "fork"; readonly fork: string; readonly part: ForkPart | undefined }
-  /** A macro's variable; `slot` counts the macros around it. */
+  /** A macro's variable. `slot` is the number of macros around that macro. */
   | { readonly kind: "variable"; readonly name: string; readonly slot: number }
   | { readonly kind: "property"; readonly of: Node; readonly name: string }
   | { readonly kind: "index"; readonly of: Node; readonly index: Node }
@@ -52,7 +52,7 @@ export type BinaryOperator = (typeof binaryOperators)[number];
 export const macros = ["all", "exists", "exists_one", "map", "filter"] as const;
 export type Macro = (typeof macros)[number];
 
-/** The nodes that a node consists of. */
+/** The nodes directly below a node. */
 export function childrenOf(node: Node): readonly Node[] {
   switch (node.kind) {
     case "literal":

@@ -3,7 +3,7 @@ import { allTypes, describeTypes, type TypeSet, typeOf, typeSets } from "../sche
 import type { Budget } from "./budget.ts";
 import { fail } from "./failure.ts";
 
-/** A value within an evaluation. Lists and maps only hold JSON, so a time that is put into one becomes its text. */
+/** A value during an evaluation. Lists and maps hold only JSON, so a time that is put into one of them becomes its text. */
 export type Value = JsonValue | Timestamp | Duration;
 
 /** An instant, in milliseconds since 1970. */
@@ -15,7 +15,7 @@ export class Timestamp {
     this.at = at;
   }
 
-  /** The time as RFC 3339 in UTC with milliseconds. All such texts have the same length, so they sort like the times. */
+  /** The time as RFC 3339 in UTC with milliseconds. All such texts have the same length, so sorting the texts sorts the times. */
   get text(): string {
     return new Date(this.at).toISOString();
   }
@@ -27,7 +27,7 @@ export class Duration {
 
   constructor(ms: number) {
     if (!(Math.abs(ms) <= maxDurationMs)) fail("is a duration of more than 10,000 years", "range");
-    // Adding 0 turns -0 into 0; otherwise it would read "-0s".
+    // Adding 0 turns -0 into 0. Otherwise the text would be "-0s".
     this.ms = ms + 0;
   }
 
@@ -40,7 +40,7 @@ const firstInstant = Date.parse("0001-01-01T00:00:00.000Z");
 const lastInstant = Date.parse("9999-12-31T23:59:59.999Z");
 const maxDurationMs = 10_000 * 366 * 24 * 3_600_000;
 
-/** A set of the types of values as bits: those of JSON, and two more. */
+/** A set of the types of values, as bits: the types of JSON, and two more. */
 export type Kinds = TypeSet;
 export const kinds = { ...typeSets, timestamp: 128, duration: 256 } as const;
 export const anyKind: Kinds = allTypes | kinds.timestamp | kinds.duration;
@@ -52,7 +52,7 @@ export function kindOf(value: Value): Kinds {
   return typeOf(value);
 }
 
-/** Words for the middle of a sentence: "a string or a timestamp". */
+/** Words for the kinds in the middle of a sentence, such as "a string or a timestamp". */
 export function describeKinds(set: Kinds): string {
   if ((set & anyKind) === anyKind || set === allTypes) return "anything";
   const words = [
@@ -63,7 +63,7 @@ export function describeKinds(set: Kinds): string {
   return words.join(" or ");
 }
 
-/** The value in JSON, where times are texts. */
+/** Returns the value as JSON, in which times are texts. */
 export function toJson(value: Value, budget: Budget): JsonValue {
   if (!(value instanceof Timestamp || value instanceof Duration)) return value;
   budget.spend(unitsPerTimeText);

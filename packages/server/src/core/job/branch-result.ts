@@ -1,30 +1,32 @@
 import type { JsonValue } from "../json/json.ts";
 import type { BranchError, StepError } from "./job-state.ts";
 
-/** The output of a branch, or its failure where failures are collected. */
+/** The output of a branch. When failures are collected, it may be the branch's failure instead. */
 export type BranchResult = { readonly output: JsonValue } | { readonly error: BranchError };
 
-/** The failure of a branch, from the failure of its step. If that was caused in a branch or a child of the step, the cause is passed on. */
+/**
+ * Makes the failure of a branch from the failure of its step. If that failure was caused in a branch or a child of the step, the cause is passed on.
+ */
 export function branchErrorOf({ code, message, type, cause }: StepError, step: string, branch: string): BranchError {
   return cause ?? { code, message, ...(type !== undefined && { type }), step, branch };
 }
 
-/** The result of a branch that is to have a row of its own, beside the large values of the job. */
+/** The result of a branch that gets a row of its own, next to the large values of the job. */
 export interface NumberedResult {
   readonly valueNumber: number;
   readonly result: BranchResult;
 }
 
-/** Results that were read, by their numbers. They come to the state machine with the job, as payloads do. */
+/** Results that were read, by their numbers. They are passed to the state machine together with the job, as payloads are. */
 export type BranchResults = ReadonlyMap<number, BranchResult>;
 
 export const noResults: BranchResults = new Map();
 
-/** The other values of a job have sequence numbers of its history, which never become this large. */
+/** The other values of a job have the sequence numbers of its history as their numbers. Those never become this large. */
 export const firstNumberOfResults = 1_000_000_000;
 
 /**
- * Once a job has given this many numbers, it enters no further fork. The forks that are open then, a thousand at most, may take 10,000 more each; all
- * of these numbers fit PostgreSQL's `integer`.
+ * Once a job has used this many numbers, it enters no further fork. At most a thousand forks are open then, and each may use 10,000 more numbers. All
+ * of these numbers fit into PostgreSQL's `integer`.
  */
 export const maxResultNumbers = 1_000_000_000;

@@ -13,7 +13,7 @@ export interface BranchRun {
   /** Its position among the branches of the fork: in the list of items, or in the definition. */
   readonly place: number;
   readonly status: BranchRunStatus;
-  /** The step in which it is, or ended. */
+  /** The step in which the branch is, or ended. */
   readonly step: string;
   readonly visit: number;
   readonly startedAt: Timestamp;
@@ -21,13 +21,13 @@ export interface BranchRun {
   readonly error?: BranchError;
 }
 
-/** The order of the statuses is that of the list of branches: those that need attention come first. */
+/** The statuses in the order of the list of branches: the branches that need attention come first. */
 export const branchRunStatuses = ["failed", "open", "cancelled", "succeeded"] as const;
 export type BranchRunStatus = (typeof branchRunStatuses)[number];
 
-/** Chooses the visit of a fork whose branches are wanted: the latest, if it is left open. */
+/** Chooses the visit of a fork whose branches are wanted. When the visit is left out, it is the latest one. */
 export interface ForkSearch {
-  /** The branch in which the fork stands. */
+  /** The branch in which the fork is. */
   readonly parent: string;
   readonly step: string | undefined;
   readonly visit: number | undefined;
@@ -52,7 +52,7 @@ export class BranchFolder {
     this.#search = search;
   }
 
-  /** The fork found; undefined where the job has not come to such a fork. */
+  /** The visit that was found; undefined when the job has not entered such a fork. */
   get run(): ForkRun | undefined {
     if (this.#fork === undefined) return undefined;
     const { step, visit, branchCount, branches } = this.#fork;
@@ -82,7 +82,7 @@ export class BranchFolder {
     const { prefix, branches } = fork;
     const isItsBranch = branch.startsWith(prefix) && branch.indexOf("]", prefix.length) === branch.length - 1;
     if (isItsBranch) branches.set(branch, this.#told(fork, branch, entry));
-    // The end of the fork, or of one around it, also ends its branches.
+    // The end of the fork, or of a fork around it, also ends its branches.
     else if (isEnd(entry) && prefix.startsWith(pathsOf(branch, step, visit))) endOpen(fork, entry.at);
   }
 
@@ -98,7 +98,7 @@ export class BranchFolder {
     return { ...run, status: "open" };
   }
 
-  /** Only the entry of a choice names the next step; without a choice, the plan does. */
+  /** Only after a choice does the entry name the next step. Otherwise the plan names it. */
   #isLast({ step, next }: { readonly step: string; readonly next?: string | null }): boolean {
     return next === null || (next === undefined && this.#plan.steps.get(step)?.next === null);
   }
@@ -106,7 +106,7 @@ export class BranchFolder {
 
 interface OpenFork extends Omit<ForkRun, "branches"> {
   readonly rule: ForkRule;
-  /** The common beginning of the paths of its branches. */
+  /** The beginning that the paths of the fork's branches have in common. */
   readonly prefix: string;
   readonly branches: Map<string, BranchRun>;
 }

@@ -2,8 +2,8 @@ import { mainBranch } from "../branch-path.ts";
 import type { CallingStep, JobState } from "./job-state.ts";
 
 /**
- * Names one call of a job, owed or under way. No other call of the job ever has its epoch, so a late outcome is never taken for the outcome of a
- * later call.
+ * Names one call of a job that the job owes or has under way. No other call of the job ever has the same epoch, so a late outcome is never taken for
+ * the outcome of a later call.
  */
 export interface CallName {
   readonly branch: string;
@@ -22,7 +22,7 @@ export function callsOf(state: JobState): readonly CallName[] {
   );
 }
 
-/** The step that waits for this call; undefined when none does any more. */
+/** The step that waits for this call; undefined when no step waits for it any more. */
 export function callingStep(state: JobState, call: CallName): CallingStep | undefined {
   if (state.status !== "RUNNING") return undefined;
   const stand = state.cursors.find(({ branch }) => branch === call.branch)?.stand;
@@ -33,9 +33,9 @@ export function callingStep(state: JobState, call: CallName): CallingStep | unde
 
 /** The changes of a job's calls from one of its states to a later one. */
 export interface CallChanges {
-  /** The calls that are over and that no other call of the same branch replaced. */
+  /** The calls that are over and that no other call of the same branch has replaced. */
   readonly ended: readonly CallName[];
-  /** The calls that are new in their branch, including those that replaced another. */
+  /** The calls that are new in their branch, including those that have replaced another call. */
   readonly made: readonly CallName[];
 }
 
@@ -54,7 +54,7 @@ export function compareCalls(before: JobState | undefined, after: JobState): Cal
   };
 }
 
-/** The idempotency key, the same for every attempt of a visit of a step, so that the called side can recognize a repetition. */
+/** The idempotency key. It is the same for every attempt of a visit of a step, so that the called side can recognize a repetition. */
 export function idempotencyKeyOf({ jobId, branch, step, visit }: CallName & { readonly jobId: string }): string {
   return [jobId, step, visit, ...(branch === mainBranch ? [] : [branch])].join(":");
 }

@@ -7,7 +7,7 @@ import { type CallName, callsOf, idempotencyKeyOf } from "./call.ts";
 import type { ChildOutcome } from "./fact.ts";
 import type { BranchError, JobState, StepError } from "./job-state.ts";
 
-/** The most levels of jobs below one that has no parent. */
+/** The largest number of levels of jobs below a job that has no parent. */
 export const maxDepth = 10;
 
 /** A visit of a step that makes a child job. */
@@ -21,13 +21,13 @@ export interface ChildPlace {
 
 /**
  * The id of the child that a visit of a step makes. It is the same for every attempt and on every node, so that there is only one child. It is a UUID
- * version 7. Its time is just after the start of the visit and after the parent's own time, because lists are sorted by id; a hash takes the place of
+ * version 7. Because lists are sorted by id, its time is later than the start of the visit and the time in the parent's id. A hash takes the place of
  * the random bits.
  */
 export function childIdOf(place: ChildPlace, visitStartedAt: Timestamp): string {
   const time = (Math.max(visitStartedAt, timeIn(place.jobId)) + 1).toString(16).padStart(12, "0");
   const hash = v5(`${place.organizationId}:${idempotencyKeyOf({ ...place, epoch: 0 })}`, childIds).replaceAll("-", "");
-  // The 13th digit of a UUID is its version, and the 17th has its variant.
+  // The 13th digit of a UUID is its version, and the 17th contains its variant.
   const ends = [`7${hash.slice(0, 3)}`, hash.slice(16, 20), `${hash.slice(3, 12)}${hash.slice(20, 23)}`];
   return [time.slice(0, 8), time.slice(8), ...ends].join("-");
 }
@@ -40,7 +40,7 @@ function timeIn(id: string): Timestamp {
 /** The name space for the hash in child ids. */
 const childIds = "6c1f0c6e-3b8f-4b0e-9d7a-6f4f6f2f1d51";
 
-/** Returns the outcome of an ended job, for its parent. */
+/** Returns the outcome of an ended job, as its parent gets it. */
 export function outcomeOf(jobId: string, state: JobState, output: JsonValue): ChildOutcome {
   switch (state.status) {
     case "SUCCEEDED":
@@ -61,7 +61,10 @@ export function outcomeOf(jobId: string, state: JobState, output: JsonValue): Ch
   }
 }
 
-/** The failure of a step whose child job has failed. Its type is the type, or else the code, of the child's error, so that `on` can name it. */
+/**
+ * The failure of a step whose child job has failed. Its type is the type of the child's error, or the error's code if there is no type, so that `on`
+ * can name it.
+ */
 export function childFailed(step: string, cause: BranchError): StepError {
   const { code, type, jobId = "" } = cause;
   const named = type === undefined ? code : `${code} (${type})`;
@@ -70,14 +73,14 @@ export function childFailed(step: string, cause: BranchError): StepError {
   return { code: "ChildFailed", type: type ?? code, message: `The job ${jobId} that ${step} began ${how}`, cause };
 }
 
-/** A child that its parent has left, and the ended call that waited for it. */
+/** A child for which its parent does not wait any more, and the ended call that waited for it. */
 export interface LeftChild extends CallName {
   readonly childId: string;
 }
 
 /**
- * The children that a job has left between one of its states and a later one. The job no longer waits for them, and their calls ended for another
- * reason than the end of the child. `told` has the epochs of the calls that ended with the child.
+ * The children that a job stopped waiting for between one of its states and a later one. Their calls have ended for another reason than the end of
+ * the child. `told` has the epochs of the calls that ended because their child ended.
  */
 export function leftChildren(
   plan: Plan,

@@ -1,7 +1,7 @@
 import type { Cursors } from "./job-state.ts";
 import type { AnyCursor, AnyStand } from "./resume-point.ts";
 
-/** Returns the cursors of a job by their branches, in the order in which the branches began. The caller may change the index. */
+/** Returns a job's cursors by their branches, in the order in which the branches began. The caller owns the returned index and may change it. */
 export function takeIndex(cursors: Cursors<AnyStand>): Map<string, AnyCursor> {
   const known = indexes.get(cursors);
   if (known !== undefined) {
@@ -13,14 +13,14 @@ export function takeIndex(cursors: Cursors<AnyStand>): Map<string, AnyCursor> {
   return index;
 }
 
-/** Keeps the index of this list for the next change, which takes it. */
+/** Keeps the index of this list until the next change takes it. */
 export function keepIndex(cursors: Cursors<AnyStand>, index: Map<string, AnyCursor>): void {
   if (cursors.length > fewCursors) indexes.set(cursors, index);
 }
 
 /**
- * One commit may apply hundreds of facts to one job, and each would otherwise index a thousand cursors again. A change takes the index away, because
- * it changes it. If that change is dropped, the next one makes a new index.
+ * One commit may apply hundreds of facts to one job. Without this cache, each fact would index a thousand cursors again. A change takes the index out
+ * of the cache, because it modifies the index. If that change is dropped, the next one makes a new index.
  */
 const indexes = new WeakMap<Cursors<AnyStand>, Map<string, AnyCursor>>();
 

@@ -34,54 +34,63 @@ export interface JobLimits {
   readonly maxEvents: number;
   /** The bound on one output, in bytes as JSON. */
   readonly maxOutputBytes: number;
-  /** The bound on what one branch carries for later steps, in bytes as JSON. */
+  /** The bound on the values that one branch carries for later steps, in bytes as JSON. */
   readonly maxCarriedBytes: number;
 }
 
-/** A chain of thousands of no-ops goes on in the next commit, so that other jobs get their turn. */
+/**
+ * The number of steps after which a commit ends, so that other jobs get their turn. A chain of thousands of no-ops, for example, continues in the
+ * next commit.
+ */
 const maxStepsPerCommit = 200;
 
 /**
- * The bound on the values that one change writes into the history, in characters and members: room for the input and the output of a step at their
- * limits. A chain of steps over an input of 1 MiB would otherwise write hundreds of megabytes at once, which takes any store too long.
+ * The bound on the values that one change writes into the history, in characters and members. It leaves room for the largest input and the largest
+ * output of a step. Without it, a chain of steps over an input of 1 MiB would write hundreds of megabytes at once, which takes too long on any store.
  */
 const maxStoredSize = 2_000_000;
 
 /**
- * The units of work of expressions after which a commit ends, so that other jobs get their turn: about 10 ms. A single step may take several
- * times as many.
+ * The work of expressions, in units, after which a commit ends, so that other jobs get their turn. It takes about 10 ms. A single step may take
+ * several times as much.
  */
 const maxExpressionWork = 250_000;
 
 const workPerSlot = 10;
 
-/** A byte of an escaped character, which may have six bytes, takes as long as a byte of any other character. */
+/** A byte takes the same time everywhere, also in an escaped character, which may have six bytes. */
 const measuredBytesPerUnit = 16;
 
-/** The number of interruptions from which on a call is tried apart from others: a node that dies interrupts all its calls, and any may be the cause. */
+/**
+ * From this number of interruptions on, a call runs apart from other suspects. A dying node interrupts all its calls, and any of them may be the
+ * cause.
+ */
 const suspectAfterInterruptions = 2;
 
-/** One job while one fact is applied to it. The draft collects the changes and turns them into a `Change`. */
+/** A job while one fact is applied to it. The draft collects the changes and turns them into a `Change`. */
 export class JobDraft {
   readonly plan: Plan;
   readonly limits: JobLimits;
-  /** The time from which future times are planned. */
+  /** The time of the fact. Future times are calculated from it. */
   readonly at: Timestamp;
   readonly job: Job;
   progress: Progress;
-  /** The current branch, which is the one that this change moves, and the values that it carries. */
+  /** The current branch, and the values that it carries. It is the branch that this change moves. */
   branch: string = mainBranch;
   carried: Carried;
   leaseEpoch: number;
-  /** Steps entered by this change, in all branches. */
+  /** The number of steps that this change has entered, in all branches. */
   enteredCount = 0;
-  /** The branches whose forks may have room for one more branch; the latest is last. */
+  /** The branches whose forks may have room for one more branch. The latest is the last one. */
   readonly forksWithRoom: string[] = [];
   /** The payloads of those kept events that a wait may read now. */
   payloads: EventPayloads;
   /** The results of branches that have rows of their own and were read. */
   readonly results: BranchResults;
-  /** The time that is written into the history. Nodes read the database's clock some milliseconds apart, and the times of a job must not decrease. */
+  /**
+   * The time that is written into the history. It never decreases, although the database's clock as read by different nodes may differ by some
+   * milliseconds.
+   */
   readonly #writtenAt: Timestamp;
   #startedAt: Timestamp | null;
   #stepStartedAt: Timestamp | undefined;
@@ -132,7 +141,7 @@ export class JobDraft {
     this.#timeoutAt = timeoutAtOf(state) ?? undefined;
   }
 
-  /** Records an entry; an entry about a step belongs to the current branch. */
+  /** Records an entry. An entry about a step gets the current branch. */
   record(transition: Transition): void {
     this.#sequence += 1;
     const isElsewhere = this.branch !== mainBranch && "step" in transition;
@@ -141,7 +150,7 @@ export class JobDraft {
     if (transition.type === "step.started") this.#stepStartedAt = this.#writtenAt;
   }
 
-  /** The start of the branch's current visit; it is the same for every attempt, also after a resume. */
+  /** The start of the branch's current visit. It is the same for every attempt, also after a resume. */
   get visitStartedAt(): Timestamp {
     return this.#stepStartedAt ?? this.at;
   }
@@ -178,7 +187,7 @@ export class JobDraft {
     return payload;
   }
 
-  /** Lets the job run from now on, within its timeout. A resumed job keeps its start and gets its whole timeout again. */
+  /** Lets the job run from now on. Its timeout begins now. A resumed job keeps its start time and gets its whole timeout again. */
   start(): void {
     const { timeoutMs } = this.plan;
     this.#timeoutAt = timeoutMs === undefined ? undefined : this.at + timeoutMs;
@@ -187,14 +196,14 @@ export class JobDraft {
     this.record({ type: "job.started" });
   }
 
-  /** The error of a branch that carries more than it may; undefined when it does not. */
+  /** The error when the current branch carries more than it may; undefined when it does not. */
   get carriedExcess(): StepError | undefined {
     if (carriesNothing(this.carried)) return undefined;
     this.#carriedBytes ??= new CarriedBytes(this.limits.maxCarriedBytes);
     return this.#carriedBytes.excess(this.carried);
   }
 
-  /** Leaves the current branch at this step. */
+  /** Sets the step at which the current branch is after this change. */
   moveTo(step: CurrentStep): void {
     const startedAt = step.phase === "next" ? undefined : this.#stepStartedAt;
     const current = startedAt === undefined ? step : { ...step, startedAt };
@@ -212,7 +221,7 @@ export class JobDraft {
     this.#startedWith = undefined;
   }
 
-  /** Begins a branch, which is then the current branch. */
+  /** Begins a branch and makes it the current branch. */
   begin(branch: string): void {
     this.#cursors.set(branch, { branch, carried: { visits: {}, properties: {} }, stand: null });
     this.enter(branch);
@@ -232,7 +241,7 @@ export class JobDraft {
     return cursor;
   }
 
-  /** The place of a fork in this branch. */
+  /** The fork at which this branch is. */
   forkIn(branch: string): ForkedStep {
     const stand = this.standOf(branch);
     if (stand?.phase !== "forked") throw new Error(`The branch ${branch} stands at no fork.`);
@@ -250,12 +259,12 @@ export class JobDraft {
     return this.#cursors.values();
   }
 
-  /** Whether the branch can move in this commit, for which all values that it may read must be loaded. */
+  /** Whether the branch can move in this commit. For this, all values that it may read must be loaded. */
   isRead(branch: string): boolean {
     return isRead(branch, (path) => this.#cursors.get(path));
   }
 
-  /** The point at which the current branch stops, with the start of its visit. */
+  /** Adds the start of the current branch's visit to a point at which the branch stops. */
   begunAt(point: ResumePoint): ResumePoint {
     const startedAt = this.#stepStartedAt;
     return point.phase === "next" || startedAt === undefined ? point : { ...point, startedAt };
@@ -266,12 +275,12 @@ export class JobDraft {
     this.#isMoved = true;
     const phase = this.standOf(branch)?.phase;
     this.#cursors.delete(branch);
-    // Without this check, each of a thousand ending branches would look at all others.
+    // Only a fork has branches in it. Without this check, each of a thousand ending branches would look at all others.
     if (phase !== "forked" && phase !== "stopped") return;
     for (const other of [...this.#cursors.keys()]) if (isInside(other, branch)) this.#cursors.delete(other);
   }
 
-  /** Stops the current branch, and everything in it, until the outcome of its fork is known. */
+  /** Stops the current branch and everything in it until it is known how its fork ends. */
   stop(point: ResumePoint): void {
     this.#isMoved = true;
     const { branch } = this;
@@ -287,7 +296,7 @@ export class JobDraft {
     this.#cursors.set(branch, { branch, carried, stand });
   }
 
-  /** The current branch and those around it, innermost first, whose values it may read. */
+  /** The current branch and the branches around it, innermost first. The current branch may read the values of all of them. */
   levels(): readonly Level[] {
     return [...withAround(this.branch)].map((path) => {
       const carried = path === this.branch ? this.carried : this.#cursorAt(path).carried;
@@ -296,7 +305,10 @@ export class JobDraft {
     });
   }
 
-  /** Adds a call under an epoch of its own, for the node that commits this change (it may have to make a child) or for a queue of tasks. */
+  /**
+   * Adds a call with a new epoch. Without `holder`, the node that commits this change makes the call. Otherwise the call is a task in a queue, or
+   * asks the node to make a child job.
+   */
   call(
     step: StepPosition,
     input: JsonValue,
@@ -332,7 +344,7 @@ export class JobDraft {
     this.end({ status: "SUCCEEDED", ...(isCounted && { visits }) });
   }
 
-  /** Sets the state of a job that does not run any more, or that begins again. */
+  /** Sets the state of a job that does not run any more, or that is pending again. */
   end(state: JobState): void {
     this.#end = state;
   }
@@ -341,7 +353,7 @@ export class JobDraft {
     return this.#end !== undefined;
   }
 
-  /** Fails the job in the current branch. All other branches also stay where they are, for a resume. */
+  /** Fails the job because of the current branch. All other branches stay where they are too, so that a resume can continue them. */
   fail(resumeAt: ResumePoint, attempt: number, stepError: StepError): void {
     const error = { ...stepError, step: resumeAt.name, attempt, ...branchField(this.branch) };
     this.record({ type: "job.failed", error });
@@ -349,7 +361,10 @@ export class JobDraft {
     this.end({ status: "FAILED", progress: this.progress, cursors: stopped([...this.#cursors.values()]), error });
   }
 
-  /** A step's input for the history. If it is the same object as an earlier value of this change, it is written as a reference. */
+  /**
+   * The input of a step, as the history stores it. If it is the same object as an earlier value of this change, it is stored as a reference to that
+   * value.
+   */
   storedInput(input: JsonValue): StoredValue {
     this.#startedWith = input;
     if (input === this.job.input) return { same: "jobInput" };
@@ -359,16 +374,19 @@ export class JobDraft {
   storedOutput(output: JsonValue, input: JsonValue): StoredValue {
     this.#lastOutput = output;
     if (output !== input) return this.#stored(output);
-    // An entry must be readable without those of earlier commits.
+    // An entry must be readable without the entries of earlier commits, so the input may be named only if this change has written it.
     return output === this.#startedWith ? { same: "stepInput" } : { value: output };
   }
 
-  /** The value of a list of items for the history. */
+  /** The list of a forEach's items, as the history stores it. */
   storedItems(items: JsonValue): StoredValue {
     return this.#stored(items);
   }
 
-  /** Whether this change has the size of one commit, by the steps that it entered, the values that it writes, or the work of its expressions. */
+  /**
+   * Whether this change has reached the size of one commit: by the number of steps that it entered, by the values that it writes, or by the work of
+   * its expressions.
+   */
   get hasDoneEnough(): boolean {
     return (
       this.enteredCount >= maxStepsPerCommit ||
@@ -377,7 +395,9 @@ export class JobDraft {
     );
   }
 
-  /** Makes a budget for one template, or one choice. The search through the branch's remembered values costs a part of it. */
+  /**
+   * Makes a budget for one template or one choice. Searching the values that the branch remembers takes time, so some of the budget is spent at once.
+   */
   newBudget(): Budget {
     const budget = new Budget();
     budget.spend(Math.min(Object.keys(this.carried.slots ?? {}).length * workPerSlot, maxExpressionWork));
@@ -385,7 +405,10 @@ export class JobDraft {
     return budget;
   }
 
-  /** Counts the work of measuring a template's value, also of one that is too large and is not written. The template's budget does not count it. */
+  /**
+   * Counts the work of measuring a template's value, which the template's budget does not count. A value that is too large and is not written counts
+   * too.
+   */
   measured(bytes: number): void {
     this.#measuredWork += Math.ceil(bytes / measuredBytesPerUnit);
   }
@@ -399,7 +422,7 @@ export class JobDraft {
     return { status: "RUNNING", progress: this.progress, cursors, ...timeout };
   }
 
-  /** The state, and the notice for the parent, which is sent once. */
+  /** Returns the final state, and the notice for the parent, which is sent only once. */
   #ending(): { readonly state: JobState; readonly isFinished: boolean; readonly notice?: ChildNotice } {
     const state = this.#state();
     const isFinished = state.status !== "PENDING" && state.status !== "RUNNING";
@@ -432,7 +455,7 @@ export class JobDraft {
   }
 }
 
-/** A branch and its fork; the main line has no fork. */
+/** A branch and its fork. The main line has no fork. */
 export interface Level {
   readonly carried: Carried;
   readonly fork?: ForkedStep;
@@ -443,5 +466,5 @@ function startOf(stand: AnyStand): Timestamp | undefined {
   return stand !== null && "startedAt" in stand ? stand.startedAt : undefined;
 }
 
-/** Begins a change of the job for the fact. */
+/** Begins a change of a job that is in this state. */
 export type DraftFor = (state: UnfinishedState) => JobDraft;

@@ -2,8 +2,8 @@ import type { Timestamp } from "../time.ts";
 import type { AnyCursor } from "./resume-point.ts";
 
 /**
- * The cursors that a timer moves now. Forks come last, because they begin more branches, which must not delay branches that run already. Otherwise
- * the order is that of the cursors; `resultsToRead` uses it to choose the fork whose results are read.
+ * The cursors that a timer moves now. Forks come last: they begin more branches, and these must not delay branches that are running already.
+ * Otherwise the cursors keep their order. `resultsToRead` depends on this order when it chooses the fork whose results are read.
  */
 export function dueCursors<One extends AnyCursor>(cursors: readonly One[], at: Timestamp): readonly One[] {
   const due = cursors.filter((cursor) => isDue(cursor, at));

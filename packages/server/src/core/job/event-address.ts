@@ -8,7 +8,7 @@ import type { PendingState, RunningState, WaitVisit } from "./job-state.ts";
 import { placeOf } from "./result-rows.ts";
 import type { AnyCursor } from "./resume-point.ts";
 
-/** The one visit of a wait step that an event was addressed to, if any; or the reason why it cannot be addressed so. */
+/** Which visit of a wait step an event was sent for: any visit, or one. If the event cannot be sent for such a visit, the reason. */
 export type EventAddress =
   | { readonly type: "any" }
   | { readonly type: "one"; readonly visit: WaitVisit }
@@ -57,7 +57,7 @@ function wrong(pointer: string, detail: string): EventAddress {
   return { type: "wrong", problem: { pointer, detail } };
 }
 
-/** The reason why the step cannot be in the branch of that path; undefined where it can. */
+/** The reason why the step cannot be in a branch with this path; undefined when it can. */
 function placeProblem({ name, around }: PlanStep, path: string): string | undefined {
   const expected = around.map(({ fork, branch }) => `${fork}:1[${branch ?? "0"}]`).join("/");
   if (path === mainBranch) {
@@ -78,7 +78,10 @@ function placeProblem({ name, around }: PlanStep, path: string): string | undefi
   return `is no branch in which the step ${quoted(name)} is; those are such as ${quoted(expected)}`;
 }
 
-/** The reason why no branch of that path can exist: it names an item that the list of a running fork does not have; undefined where one can. */
+/**
+ * The reason why no branch with this path can exist: the path names an item that the list of a running fork does not have. Undefined when there can
+ * be such a branch.
+ */
 function itemProblem({ cursors }: PendingState | RunningState, path: string): string | undefined {
   for (let rest = path; rest !== mainBranch; rest = parentOf(rest)) {
     const level = levelOf(rest);
@@ -91,7 +94,7 @@ function itemProblem({ cursors }: PendingState | RunningState, path: string): st
   return undefined;
 }
 
-/** The levels of a path, outermost first; undefined where a level is invalid, or not written as the service writes it. */
+/** The levels of a path, outermost first. Undefined when a level is invalid, or is not written as the service writes it. */
 function levelsOf(path: string) {
   const levels = [];
   for (let rest = path; rest !== mainBranch; rest = parentOf(rest)) {
@@ -102,7 +105,7 @@ function levelsOf(path: string) {
   return levels;
 }
 
-/** Whether a branch that is not open has begun before: its fork has begun it, or that visit of the fork is over. */
+/** Whether a branch that is not open now began earlier. This is so when its fork has begun it, or when that visit of the fork is over. */
 function hasBegun(plan: Plan, state: PendingState | RunningState, path: string): boolean {
   const level = levelOf(path);
   const parent = state.cursors.find(({ branch }) => branch === parentOf(path));
@@ -117,7 +120,7 @@ function hasBegun(plan: Plan, state: PendingState | RunningState, path: string):
   return work?.kind === "fork" && placeOf(work.rule, key) < stand.begunCount;
 }
 
-/** Whether the branch is in the step, or resumes in it. */
+/** Whether the branch is in this step, or will be in it after a resume. */
 function isIn(cursor: AnyCursor | undefined, step: string): boolean {
   const stand = cursor?.stand ?? null;
   if (stand === null || stand.phase === "next") return false;

@@ -12,7 +12,7 @@ import { type OpenWait, offerFreedEvents, waitFor, waitOn } from "./open-waits.t
 import { completeWait, runFrom } from "./step-run.ts";
 import { ignored, invalid, rejected } from "./verdicts.ts";
 
-/** Receives an event: refuses it, keeps it, or completes the wait that it is for. */
+/** Receives an event: rejects it, keeps it, or completes the wait for which it came. */
 export function receiveEvent(draftFor: DraftFor, plan: Plan, job: Job, fact: EventReceived): Change {
   const { state } = job;
   if (state.status !== "PENDING" && state.status !== "RUNNING") {
@@ -66,7 +66,7 @@ function isBeforeOpenWait({ firstStep, beforeOpenWaits }: Plan, state: PendingSt
   return beforeOpenWaits.size > 0 && stands.some((stand) => beforeOpenWaits.has(stand?.name ?? firstStep.name));
 }
 
-/** Unmatched events have their own bound, so that a sender with a wrong id cannot block the events that the job waits for. */
+/** Unmatched events have a bound of their own, so that a sender with a wrong id cannot take the room of the events for which the job waits. */
 function noRoomForEvent(progress: Progress, isListed: boolean, { maxEvents }: JobLimits): string | undefined {
   const { eventCount, unmatchedCount = 0 } = progress;
   if (!isListed) {
@@ -80,8 +80,8 @@ function noRoomForEvent(progress: Progress, isListed: boolean, { maxEvents }: Jo
 }
 
 /**
- * The state holds the ids of all events that a wait may still take, and is written with each change. The ids that the version lists are limited in
- * number; other ids are bounded here. An event that the job waits for now is always accepted.
+ * Bounds the number of events whose ids the version does not list. The state holds the ids of all events that a wait may still take, and it is
+ * written with each change. The ids that the version lists are limited in number already. An event for which the job waits now is always accepted.
  */
 function noRoomForUnlistedId({ listedEventIds }: Plan, progress: Progress): string | undefined {
   const { bufferedEvents, addressedEvents = [] } = progress;
@@ -94,8 +94,8 @@ function noRoomForUnlistedId({ listedEventIds }: Plan, progress: Progress): stri
 const maxUnlistedEvents = 1_000;
 
 /**
- * The number under which the event is kept already. A wait that has an event with this id needs no second one, however it was sent. Events sent for
- * other waits are no repetition.
+ * The number under which the event is kept already; null if it is not. A wait that already has an event with this id needs no second one, no matter
+ * for which visit it was sent. An event that was sent for another wait does not count.
  */
 function keptBefore(
   progress: Progress,
@@ -123,7 +123,7 @@ function keepEvent(
   draft.changeEvent({ type: "kept", eventNumber, eventId, payload, address, outcome, sentBy, at });
   const counted = { ...draft.progress, eventCount: eventNumber };
   const isBare = payload === undefined;
-  // Another branch may wait for it too.
+  // Another branch may wait for the same event, so this branch claims it.
   const isClaimed = address === undefined && wait !== undefined && wait.branch !== mainBranch;
   if (!isBare) draft.payloads = new Map([...draft.payloads, [eventNumber, { value: payload }]]);
   draft.progress =

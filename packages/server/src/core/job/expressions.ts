@@ -6,13 +6,15 @@ import type { JobDraft } from "./draft.ts";
 import { configScope } from "./job-scope.ts";
 import type { StepError } from "./job-state.ts";
 
-/** The step that contains an expression, and the part of it, for the message when the expression fails. */
+/** The step that contains an expression, and the part of the step. The message names them when the expression fails. */
 export interface Place {
   readonly step: string;
   readonly what: string;
 }
 
-/** Returns the value of a template, within a budget and the bound on an output, or the reason why it has none. */
+/**
+ * Returns the value of a template, or the reason why it has none. A budget bounds the work, and the value may not be larger than an output may be.
+ */
 export function render(
   draft: JobDraft,
   template: Template,
@@ -27,7 +29,7 @@ export function render(
     return { error: { code: "ExpressionFailed", message: `In ${where} of ${step}, ${message}.` } };
   }
   const { maxOutputBytes } = draft.limits;
-  // Each character and each member has at least one byte, so a value much longer than the bound is never made into text.
+  // Each character and each member takes at least one byte. So a value that is much too large is never converted to text.
   const text = budget.size > maxOutputBytes ? undefined : JSON.stringify(outcome.value);
   const bytes = text === undefined ? budget.size : Buffer.byteLength(text);
   draft.measured(bytes);
@@ -43,7 +45,7 @@ export function render(
 
 const specialKeys = /"(?:__proto__|prototype)":/;
 
-/** Finds a key that values from outside may not have either (`json/json-problem.ts`). */
+/** Finds a key that is not allowed in values from outside either (`json/json-problem.ts`). */
 function specialKeyIn(value: JsonValue, holder: string | undefined): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   for (const [key, part] of Object.entries(value)) {
@@ -54,7 +56,7 @@ function specialKeyIn(value: JsonValue, holder: string | undefined): string | un
   return undefined;
 }
 
-/** Evaluates the expressions of a step's config, and returns the resulting meaning of the config. */
+/** Evaluates the expressions of a step's config, and returns the meaning of the resulting config. */
 function resolve<Value extends object>(
   draft: JobDraft,
   { template, resolve: read }: Resolvable<Value>,
@@ -79,7 +81,7 @@ export function configValue<Value extends object>(
   return "template" in value ? resolve(draft, value, configScope(draft, step, input), step) : { value };
 }
 
-/** Returns the target of the first condition that holds. All conditions share the budget. */
+/** Returns the target of the first condition that is true. All conditions share one budget. */
 export function choose(
   { options, otherwise }: Choice,
   scope: Scope,

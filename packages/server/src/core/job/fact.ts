@@ -22,18 +22,18 @@ export type Fact =
   | ParentLeft;
 
 type WithoutTime<F> = F extends Fact ? Omit<F, "at"> : never;
-/** A fact that no transaction has given a time yet. */
+/** A fact to which no transaction has given a time yet. */
 export type UntimedFact = WithoutTime<Fact>;
 
 /**
- * The name of the call that the fact is about. The fact is dropped if the branch waits for another call, or for none, because it then comes from a
- * node that lost its call.
+ * The name of the call to which the fact belongs. If the branch waits for another call, or for none, the fact comes from a node that lost its call,
+ * and is dropped.
  */
 export interface CallOutcome extends CallName {
   readonly at: Timestamp;
   /**
-   * Set when the outcome does not come from a node. "worker": the worker is told when it is too late, and cannot end a node's call. "job": the
-   * outcome is the end of the child.
+   * Set when the outcome does not come from a node. "worker": a worker reports it. Such an outcome cannot end a call of a node, and a worker that
+   * reports too late is told so. "job": the outcome is the end of the child.
    */
   readonly by?: "worker" | "job";
 }
@@ -56,7 +56,8 @@ export interface Failure {
    * - `permanent`: the call would fail again, so it is not tried again.
    * - `ordinary`: the call is tried again as the step's policy says.
    * - `transient`: the call was not carried out (throttled, unreachable), and is tried again even without a policy.
-   * - `postponed`: the service itself has not begun the call, for lack of room; it is tried again after `retryAfterMs`, without a limit.
+   * - `postponed`: the service itself has not begun the call because there was no room for it. It is tried again after `retryAfterMs`, any number of
+   *   times.
    */
   readonly kind: "permanent" | "ordinary" | "transient" | "postponed";
   /** The wait in milliseconds that the called side asked for before the next attempt. */
@@ -67,16 +68,16 @@ export interface Failure {
 export interface StepInterrupted extends CallOutcome {
   readonly type: "step.interrupted";
   /**
-   * True when the node or worker that made the call is lost. False when the node is alive and does not know the call; the loss then does not count
-   * against it.
+   * True when the node or worker that made the call is lost. False when the node is alive but does not know the call. Then the loss does not make the
+   * call a suspect.
    */
   readonly isNodeDead: boolean;
 }
 
-/** The node has not begun the call, or gives it up, because it is leaving; or it died before it began the call. */
+/** A call that was not completed. The node has not begun it or gives it up because the node stops, or the node died before it began the call. */
 export interface CallHandedBack extends CallOutcome {
   readonly type: "call.handedBack";
-  /** True when the call had begun: the next one then has the next number. */
+  /** True when the call had begun. The next call then has the next attempt number. */
   readonly begun: boolean;
 }
 
@@ -89,10 +90,10 @@ export interface EventReceived {
   readonly step?: string;
   /** The branch of `step` that the event is for; left out for the main line. */
   readonly branch?: string;
-  /** The only visit of `step` that the event is for. Left out, it is for the visit that waits now, or else for the next one. */
+  /** The only visit of `step` that the event is for. When it is left out, the event is for the visit that waits now, or else for the next one. */
   readonly visit?: number;
   readonly sentBy: Actor;
-  /** The number of the unmatched event that is kept with the same id; null where there is none. */
+  /** The number of an unmatched event with the same id that is kept already; null when there is none. */
   readonly keptAs: number | null;
 }
 
@@ -113,15 +114,15 @@ export interface JobResumed {
   readonly by: Actor;
 }
 
-/** The parent's step makes this job again, after a retry or a resume; all attempts share one child. */
+/** The parent's step asks for this job again, after a retry or a resume. All attempts of the step share one child. */
 export interface ParentCalled {
   readonly type: "parent.called";
   readonly at: Timestamp;
-  /** The parent's call that waits for the job now; undefined when the parent waits for none. */
+  /** The parent's call that waits for the job now; undefined when no call of the parent waits for it. */
   readonly epoch: number | undefined;
 }
 
-/** The parent's call ended without the job's outcome: the parent was cancelled, has failed, or gave the call up. */
+/** The parent's call ended before the job did: the parent was cancelled, has failed, or gave the call up. */
 export interface ParentLeft {
   readonly type: "parent.left";
   readonly at: Timestamp;
@@ -135,28 +136,28 @@ export interface CallEffect extends CallName {
   /** The step's config, with the values of its expressions. */
   readonly config: JsonObject;
   readonly input: JsonValue;
-  /** True when its attempts were lost with their nodes more than once. A node may carry out only one such call at a time. */
+  /** True when nodes were lost more than once while they made this call. A node may make only one such call at a time. */
   readonly isSuspect: boolean;
-  /** How a worker gets the call; left out for one that a node makes. */
+  /** How a worker gets the call. Left out when a node makes the call. */
   readonly task?: Task;
-  /** The child job that is to be made; left out for any other call. */
+  /** The child job to make. Left out for any other call. */
   readonly child?: NewChild;
 }
 
 /** A child job that a node is to make. */
 export interface NewChild extends ChildTerms {
   readonly jobId: string;
-  /** The time at which the attempt is given up; null where it has no timeout. */
+  /** The time at which the attempt is given up; null when it has no timeout. */
   readonly timeoutAt: Timestamp | null;
 }
 
 /** A call that waits in a queue until a worker takes it. */
 export interface Task extends TaskTerms {
-  /** The time at which the attempt is given up; null where it has no timeout. */
+  /** The time at which the attempt is given up; null when it has no timeout. */
   readonly timeoutAt: Timestamp | null;
 }
 
-/** A change of the events that are kept for the job, to be written with it. */
+/** A change of the events that are kept for the job. It is written together with the job. */
 export type EventChange =
   | {
       readonly type: "kept";
@@ -188,10 +189,10 @@ export type Verdict =
   | {
       readonly type: "event";
       readonly outcome: EventOutcome;
-      /** The parts of the payload that reach no step; pointers lead into the request body. */
+      /** The parts of the payload that reach no step. Pointers lead into the request body. */
       readonly warnings: readonly Problem[];
     }
-  /** A normal case without a change: the job is finished, the epoch is old, or nothing is due. */
+  /** Nothing changes, in a normal case: the job is finished, the epoch is old, or nothing is due. */
   | { readonly type: "ignored" }
   /** The job's state does not allow what the caller asked for. */
   | {

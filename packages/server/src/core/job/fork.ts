@@ -11,7 +11,10 @@ import { configValue } from "./expressions.ts";
 import type { BranchError, ForkedStep, ResumePoint, StepError, StepPosition } from "./job-state.ts";
 import { lacksResults, resultFinder, withResult } from "./result-rows.ts";
 
-/** The state of a fork: its branches go on, or it has this result, or it has failed. Its own branch is the one that moves now. */
+/**
+ * The state of a fork. It is open as long as its branches continue. Otherwise it has this result, or it has failed. The branch that has the fork is
+ * the current branch.
+ */
 export type ForkOutcome =
   | "open"
   | { readonly fork: ForkedStep; readonly result: JsonValue }
@@ -58,7 +61,7 @@ function itemsOf(draft: JobDraft, { name, work }: ForkPlanStep, input: JsonValue
   return "error" in resolved ? resolved : { value: resolved.value.items };
 }
 
-/** Goes on with a fork that a timer woke: it begins more branches, or makes its result. */
+/** Continues with a fork that a timer woke: begins more branches, or makes its result. */
 export function wakeFork(draft: JobDraft, { wakeAt: _, ...fork }: ForkedStep): ForkOutcome {
   const step = draft.forkStep(fork.name);
   if (isOver(step.work.rule, fork) && lacksResults(fork, draft.results)) return "open";
@@ -66,13 +69,13 @@ export function wakeFork(draft: JobDraft, { wakeAt: _, ...fork }: ForkedStep): F
   return proceed(draft, step);
 }
 
-/** Goes on with a fork after a resume: with its failed or cancelled branches, which are resumed too, and with those that have not begun. */
+/** Continues with a fork after a resume: with its failed or cancelled branches, which are resumed too, and with the branches that have not begun. */
 export function resumeFork(draft: JobDraft, point: ForkedStep): ForkOutcome {
   const step = draft.forkStep(point.name);
   const { rule } = step.work;
   const attempt = point.attempt + 1;
   draft.record({ type: "step.attemptStarted", step: point.name, visit: point.visit, attempt });
-  // Branches that failed without failing the step also go on.
+  // Branches that failed without failing the step continue too, so their failures do not count any more.
   const failedCount = rule.kind === "branches" ? 0 : point.failedCount;
   draft.moveTo({ ...point, attempt, failedCount });
   return proceed(draft, step);
@@ -90,7 +93,7 @@ export function endBranch(draft: JobDraft, output: JsonValue): ForkOutcome {
   return proceed(draft, step);
 }
 
-/** Ends the current branch with a failure at this point. */
+/** Ends the current branch with a failure. `point` is where a resume continues it. */
 export function failBranch(draft: JobDraft, point: ResumePoint, error: StepError): ForkOutcome {
   const path = draft.branch;
   const cause = branchErrorOf(error, point.name, path);
@@ -113,7 +116,10 @@ export function failBranch(draft: JobDraft, point: ResumePoint, error: StepError
   return proceed(draft, step);
 }
 
-/** Ends a fork and cancels what still runs in its branches: outcomes of calls are dropped, and claimed events are available to others again. */
+/**
+ * Ends a fork and cancels the branches that still run. The outcomes of their calls are dropped, and events that they claimed are available to others
+ * again.
+ */
 export function endFork(draft: JobDraft, { name, visit }: StepPosition): void {
   const paths = pathsOf(draft.branch, name, visit);
   for (const path of draft.branchesUnder(paths)) draft.drop(path);
@@ -125,14 +131,14 @@ function dropBranches(draft: JobDraft, path: string): void {
   draft.progress = releaseEvents(draft.progress, isAt(path));
 }
 
-/** Whether a branch is the one of this path, or inside of it. */
+/** Returns a function that says whether a branch has this path or is inside the branch with this path. */
 function isAt(path: string): (branch: string) => boolean {
   return (branch) => branch === path || isInside(branch, path);
 }
 
 /**
- * Begins one more branch of the forks that have room, innermost first, and returns its first step. Branches begin one at a time, so that a body
- * without outside calls ends before the next one begins.
+ * Begins one more branch of the innermost fork that has room, and returns the branch's first step. Branches begin one at a time. So a body without
+ * outside calls ends before the next one begins.
  */
 export function beginNextBranch(draft: JobDraft): string | undefined {
   for (let parent = draft.forksWithRoom.at(-1); parent !== undefined; parent = draft.forksWithRoom.at(-1)) {
@@ -151,7 +157,7 @@ export function beginNextBranch(draft: JobDraft): string | undefined {
   return undefined;
 }
 
-/** Lets the forks that have room begin more branches in the next commit, because this one has done enough. */
+/** Lets the forks that have room begin more branches in the next commit, because this commit has done enough. */
 export function leaveRoomForLater(draft: JobDraft): void {
   for (const parent of draft.forksWithRoom) {
     const fork = draft.standOf(parent);
@@ -172,7 +178,7 @@ function nextBranch(rule: ForkRule, fork: ForkedStep): { readonly key: string; r
   return { key: String(begunCount), step: rule.step };
 }
 
-/** Goes from the current branch to its fork. */
+/** Makes the branch of the current branch's fork the current branch. */
 function leaveBranch(draft: JobDraft): { fork: ForkedStep; step: ForkPlanStep; level: BranchLevel } {
   const level = levelOf(draft.branch);
   if (level === undefined) throw new Error(`${draft.branch} is no branch.`);
@@ -181,7 +187,7 @@ function leaveBranch(draft: JobDraft): { fork: ForkedStep; step: ForkPlanStep; l
   return { fork, step: draft.forkStep(fork.name), level };
 }
 
-/** Decides about the fork in the current branch, after one of its branches has ended. */
+/** Decides how the fork in the current branch continues, after one of its branches has ended. */
 function proceed(draft: JobDraft, { name, work: { rule } }: ForkPlanStep): ForkOutcome {
   const fork = draft.forkIn(draft.branch);
   const { maxOutputBytes } = draft.limits;
@@ -190,7 +196,7 @@ function proceed(draft: JobDraft, { name, work: { rule } }: ForkPlanStep): ForkO
     return { fork, error: { code: "OutputTooLarge", message } };
   }
   const isDone = isOver(rule, fork);
-  // The next commit makes the list, because it reads the results first.
+  // This commit has not read the results. The next commit reads them and makes the list.
   if (isDone && lacksResults(fork, draft.results)) {
     draft.moveTo({ ...fork, wakeAt: draft.at });
     return "open";
@@ -200,7 +206,7 @@ function proceed(draft: JobDraft, { name, work: { rule } }: ForkPlanStep): ForkO
   return "open";
 }
 
-/** Whether the result of a fork is known, so that no further branch counts. */
+/** Whether the result of a fork is decided, so that the branches that are still open do not count. */
 function isOver(rule: ForkRule, fork: ForkedStep): boolean {
   const { branchCount, succeededCount, failedCount } = fork;
   if (rule.kind === "branches" && rule.until === "any") return succeededCount > 0;
@@ -213,7 +219,7 @@ function resultOf(rule: ForkRule, fork: ForkedStep, find: (key: string) => Branc
     const result = find(name);
     return result !== undefined && "output" in result ? [[name, result.output] as const] : [];
   });
-  // A branch may have any name, even `__proto__`.
+  // `Object.fromEntries` is used because a branch may have any name, even `__proto__`.
   if (rule.until === "all") return Object.fromEntries(given);
   const [[branch, output] = ["", null]] = given;
   return { branch, output };
@@ -258,7 +264,7 @@ function itemFailed(
       };
 }
 
-/** The failure may be in a child job, or in a job below it. */
+/** The failure may be in a child job, or in a job below the child. */
 function describe({ jobId, step, code, type, message }: BranchError): string {
   const which = jobId === undefined ? `its step ${quoted(step)}` : `the step ${quoted(step)} of the job ${jobId}`;
   return `${which} failed with ${type === undefined ? code : `${code} (${type})`}. ${message}`;

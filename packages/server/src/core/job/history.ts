@@ -8,7 +8,7 @@ import type { JobError, StepError } from "./job-state.ts";
 /** One transition of a job, exactly as it is stored. `sequence` counts from 1 without gaps. */
 export type HistoryEntry = Entry<StoredValue>;
 
-/** A history entry; `Value` is the form in which it holds the input or the output of a step. */
+/** A history entry. `Value` is the form in which the entry holds the input or the output of a step. */
 export type Entry<Value> = { readonly sequence: number; readonly at: Timestamp } & Transition<Value>;
 
 export type Transition<Value = StoredValue> =
@@ -42,14 +42,14 @@ export type Transition<Value = StoredValue> =
       readonly output: Value;
       /** Numbers of the events that a wait step consumed. */
       readonly consumed?: readonly number[];
-      /** The step that a choice led to, or null where the choice ended the job. Left out where the step has no choice. */
+      /** The step to which a choice led; null when the choice ended the job. Left out when the step has no choice. */
       readonly next?: string | null;
     })
   | (StepRunKey & {
       readonly type: "step.failed";
       readonly attempt: number;
       readonly error: StepError;
-      /** The step that takes over, of those that `onFailure` names. */
+      /** The step of `onFailure` that takes over. */
       readonly next?: string;
     })
   | {
@@ -62,7 +62,7 @@ export type Transition<Value = StoredValue> =
   | { readonly type: "job.failed"; readonly error: JobError }
   | { readonly type: "job.cancelled"; readonly by: Actor }
   | { readonly type: "job.resumed"; readonly by: Actor }
-  /** The parent's step was tried again or resumed while the job was under way, and now waits for it. */
+  /** The parent's step was tried again or resumed while the job was under way. It now waits for the job. */
   | { readonly type: "job.awaited" };
 
 /** Names one run of a step: a visit of it, in one branch. */
@@ -73,14 +73,14 @@ export interface StepRunKey {
   readonly visit: number;
 }
 
-/** The key as text. No path and no name has a line break. */
+/** The key as text. A line break separates its parts, because no path and no name has one. */
 export function runKeyOf({ branch = mainBranch, step, visit }: StepRunKey): string {
   return `${branch}\n${step}\n${visit}`;
 }
 
 /**
- * A value, or a reference to an earlier equal value. Without references, a chain of no-ops over a large input would write that input twice for each
- * step.
+ * A value, or a reference to an earlier value that is equal. Without references, a chain of no-ops over a large input would write that input twice
+ * for each step.
  */
 export type StoredValue =
   | { readonly value: JsonValue }
@@ -92,23 +92,23 @@ export interface StoredApart {
   readonly stored: number;
 }
 
-/** The number of the job's input, which has a column instead. */
+/** The number that stands for the job's input, which is in a column and not in a row of its own. */
 export const jobInputNumber = 0;
 
-/** The place of a value: in the entry itself, in a row of its own, or left out of a bounded read. */
+/** The place of a value: in the entry itself or in a row of its own. In a bounded read, the value may be left out. */
 export type ValuePlace = { readonly value: JsonValue } | StoredApart | { readonly leftOut: true };
 
 const jobInputPlace: ValuePlace = { stored: jobInputNumber };
 
-/** An entry that can be understood without the entries before it. */
+/** An entry that can be understood without earlier entries. */
 export type PlacedEntry = Entry<ValuePlace>;
 
 /** An entry with its value. */
 export type PlainEntry = Entry<ShownValue>;
 
 /**
- * Takes entries in their order and tells where their values are. `stepInput` is the input of the step that started before the first of these entries;
- * it is needed where `namesEarlierInput` is true.
+ * Takes entries in their order and finds where their values are. `stepInput` is the input of the step that started before the first of these entries.
+ * It is needed when `namesEarlierInput` is true.
  */
 export function entryPlacer(
   stepInput: ValuePlace = { leftOut: true },
@@ -152,7 +152,7 @@ export function namesEarlierInput(entries: readonly HistoryEntry[]): boolean {
   return first?.type === "step.succeeded" && "same" in first.output && first.output.same === "stepInput";
 }
 
-/** The value that an entry carries; undefined for one that carries none. */
+/** The value that an entry carries; undefined for an entry without a value. */
 export function valueIn<Value>(entry: Entry<Value>): Value | undefined {
   switch (entry.type) {
     case "step.started":
@@ -194,28 +194,28 @@ export interface StepRun<Value = ShownValue> {
   readonly attempts: number;
   readonly input: Value;
   readonly output?: Value;
-  /** The values were not read, because there are too many; `input` is then null. */
+  /** Set when the values were not read because they are too large together. `input` is then null. */
   readonly valuesLeftOut?: true;
   readonly error?: StepError;
   readonly startedAt: Timestamp;
   readonly finishedAt?: Timestamp;
-  /** The start of the wait, while the step waits for events. */
+  /** The time since which the step waits for events. Set while it waits. */
   readonly waitingSince?: Timestamp;
-  /** The end of the sleep, while the step sleeps. */
+  /** The end of the sleep. Set while the step sleeps. */
   readonly delayEndsAt?: Timestamp;
-  /** The time of the next attempt, while the step waits for it. */
+  /** The time of the next attempt. Set while the step waits for it. */
   readonly retryAt?: Timestamp;
   /** The number of the step's branches, if it has any. */
   readonly branchCount?: number;
 }
 
-/** The most step runs that GetJob shows; these are the newest ones. */
+/** The largest number of step runs that GetJob shows. It shows the newest ones. */
 export const maxShownStepRuns = 1_000;
 
 export const stepRunStatuses = ["running", "success", "failure", "successful_but_incomplete"] as const;
 export type StepRunStatus = (typeof stepRunStatuses)[number];
 
-/** Replaces references by the values that they name. `entries` are the whole history from its start, in order. */
+/** Replaces references by the values to which they refer. `entries` are the whole history from its start, in order. */
 export function* plainEntries(jobInput: JsonValue, entries: Iterable<HistoryEntry>): Generator<Entry<JsonValue>> {
   const placed = entryPlacer();
   for (const entry of entries) yield withValue(placed(entry), (place) => wholeValue(jobInput, place));
@@ -234,7 +234,7 @@ function wholeValue(jobInput: JsonValue, place: ValuePlace): JsonValue {
   throw new Error("A whole history names a value that is not in it.");
 }
 
-/** Folds entries, in their order, into step runs. Entries before the first start belong to a run that is not among them. */
+/** Folds entries, in their order, into step runs. Entries before the first start belong to an earlier run, and are left out. */
 export class StepFolder<Value> {
   readonly runs: MutableRun<Value>[] = [];
   readonly #byKey = new Map<string, MutableRun<Value>>();
@@ -316,7 +316,7 @@ function apply<Value>(run: MutableRun<Value>, entry: Entry<Value>): void {
 
 const branchCancelled = "The branch was cancelled while this step was under way: the step around it had ended.";
 
-/** Ends a wait or a sleep that was given up. It has not failed; its events or its time did not come. */
+/** Ends a step run whose job or branch has ended. A wait or a sleep that was given up has not failed: its events or its time only did not come. */
 function endEarly(run: MutableRun<unknown>, at: Timestamp, message: string): void {
   if (run.finishedAt !== undefined) return;
   if (run.status === "successful_but_incomplete") {

@@ -6,7 +6,7 @@ import type { Timestamp } from "../time.ts";
 import { toTime } from "../time.ts";
 import type { JobDraft, Level } from "./draft.ts";
 
-/** The values that the step of an expression has so far. */
+/** The values that the step with the expression has so far. */
 export interface Made {
   readonly step: string;
   /** The input that the step received; undefined until it has received one. */
@@ -15,11 +15,14 @@ export interface Made {
   readonly output?: JsonValue;
   /** The events that this visit has just consumed, by their ids. */
   readonly events?: ReadonlyMap<string, EventValues>;
-  /** The time that `now` stands for; the default is the time of the commit. */
+  /** The time that `now` stands for. By default this is the time of the commit. */
   readonly now?: Timestamp;
 }
 
-/** Gives expressions the values that the current branch and the branches around it remember, and those of the current step. */
+/**
+ * Makes the scope of an expression. It has the values that the current branch and the branches around it remember, and the values of the current
+ * step.
+ */
 export function scopeOf(draft: JobDraft, made: Made): Scope {
   const { job, at } = draft;
   const { jobId, createdAt, workflowName, versionNumber } = job;
@@ -32,12 +35,12 @@ export function scopeOf(draft: JobDraft, made: Made): Scope {
   };
   const loops = levels.flatMap((level) => loopOf(level) ?? []);
   return {
-    // A getter, so that an expression that does not read the input works without it.
+    // This is a getter, because the job's input may not have been read. An expression that does not need it works all the same.
     get input() {
       return job.input;
     },
     step: (name) => {
-      // Each step is in one branch.
+      // A step belongs to one branch only, so at most one level has visits of it.
       const level = levels.find(({ carried }) => Object.hasOwn(carried.visits, name));
       if (level === undefined) return undefined;
       const values = remembered(level).ofStep(name);
@@ -47,7 +50,7 @@ export function scopeOf(draft: JobDraft, made: Made): Scope {
     result: made.result,
     output: made.output,
     error: firstOf(levels, ({ carried }) => getOwn(carried.slots ?? {}, errorSlot)),
-    // Getters, so that an item is read only where an expression needs it.
+    // These are getters, so that an item is read only when an expression needs it.
     get item() {
       return loops[0]?.item;
     },
@@ -65,7 +68,7 @@ export function configScope(draft: JobDraft, step: string, input: JsonValue): Sc
   return scopeOf(draft, { step, input, now: draft.visitStartedAt });
 }
 
-/** The item of a branch; undefined for a branch with a name. */
+/** The item of a branch; undefined when the branch has a name and no item. */
 export function loopOf({ fork, key }: Level): (ForkValues & { readonly name: string }) | undefined {
   if (fork?.items === undefined || key === undefined) return undefined;
   const { name, items } = fork;
@@ -87,11 +90,11 @@ function firstOf<Value>(levels: readonly Level[], find: (level: Level) => Value 
   return undefined;
 }
 
-/** Finds the values that a branch remembers by step and by event. */
+/** Finds the values that a branch remembers, by step and by event. */
 class Slots {
   readonly #values = new Map<string, JsonValue>();
 
-  /** Rebuilds values from their slots. Where only properties of a value were remembered, the value is an object with these properties. */
+  /** Makes the values from their slots again. When only properties of a value were remembered, the value is an object with these properties. */
   constructor(slots: JsonObject) {
     const parts = new Map<string, [string, JsonValue][]>();
     for (const [slot, value] of Object.entries(slots)) {

@@ -2,7 +2,7 @@ import type { Actor } from "../actor.ts";
 import type { JsonObject, JsonValue } from "../json/json.ts";
 import type { Timestamp } from "../time.ts";
 
-/** One execution of one version with one input, as its row holds it. */
+/** One execution of one version with one input. It has the fields of the job's row. */
 export interface Job {
   readonly organizationId: string;
   readonly jobId: string;
@@ -10,11 +10,11 @@ export interface Job {
   readonly workflowName: string;
   readonly versionId: string;
   readonly versionNumber: number;
-  /** The tag by which the version was chosen, if one was. */
+  /** The tag by which the version was chosen, if it was chosen by a tag. */
   readonly tag: string | null;
   readonly input: JsonObject;
   readonly submittedBy: Actor;
-  /** The step of another job that made this one; null for a job that somebody submitted. */
+  /** The step of another job that made this job; null for a job that somebody submitted. */
   readonly parent: ParentStep | null;
   readonly createdAt: Timestamp;
   readonly startedAt: Timestamp | null;
@@ -22,7 +22,7 @@ export interface Job {
   readonly finishedAt: Timestamp | null;
   /** Number of the last history entry. Entries count from 1 without gaps. */
   readonly sequence: number;
-  /** The number of calls so far. Each call takes its epoch from it, so no two calls of a job have the same one. */
+  /** The number of calls so far. Each call takes it as its epoch, so no two calls of a job have the same epoch. */
   readonly leaseEpoch: number;
   readonly state: JobState;
 }
@@ -36,13 +36,13 @@ export interface ParentStep extends WaitVisit {
   readonly depth: number;
 }
 
-/** Each status carries exactly its fields. */
+/** Each status has exactly the fields that it needs. */
 export type JobState = PendingState | RunningState | SucceededState | FailedState | CancelledState;
 export type JobStatus = JobState["status"];
-/** A state from which a job may go on, perhaps by a resume. */
+/** A state from which a job may continue, perhaps only by a resume. */
 export type UnfinishedState = Exclude<JobState, SucceededState>;
 
-/** Accepted and not begun yet: a node takes the job when it has room. */
+/** The job is accepted but has not begun. A node begins it when the node has room. */
 export interface PendingState {
   readonly status: "PENDING";
   readonly progress: Progress;
@@ -55,13 +55,13 @@ export interface RunningState {
   readonly status: "RUNNING";
   readonly progress: Progress;
   readonly cursors: Cursors<CurrentStep>;
-  /** The time at which the whole job fails, whatever its step does. Left out where the definition has no timeout. */
+  /** The time at which the whole job fails, whatever its steps do. Left out when the definition has no timeout. */
   readonly timeoutAt?: Timestamp;
 }
 
 export interface SucceededState {
   readonly status: "SUCCEEDED";
-  /** Visits by step, for a job with more step runs than one answer shows. */
+  /** The number of visits of each step, for a job with more step runs than one answer shows. */
   readonly visits?: Readonly<Record<string, number>>;
 }
 
@@ -79,7 +79,7 @@ export interface CancelledState {
   readonly cursors: Cursors<ResumePoint | null>;
 }
 
-/** The position of each branch of a job. The main line comes first, and is there as long as the job may go on. */
+/** The position of each branch of a job. The main line comes first. It is there as long as the job may continue. */
 export type Cursors<Stand> = readonly [Cursor<Stand>, ...Cursor<Stand>[]];
 
 export interface Cursor<Stand> {
@@ -92,40 +92,42 @@ export interface Cursor<Stand> {
 /** The values that a branch keeps from its past steps for later ones. */
 export interface Carried {
   readonly visits: Readonly<Record<string, number>>;
-  /** The properties that a later step may still take, each with its value in the latest output that had it. */
+  /** The properties that a later step may still take. Each has its value from the latest output that had it. */
   readonly properties: JsonObject;
-  /** The latest output, kept only where a step after a failure may receive it whole. */
+  /** The latest output. It is kept only when a step that takes over after a failure may receive it whole. */
   readonly lastOutput?: JsonValue;
   /**
-   * Properties of the job's input that a later step must not take from there: a wait step declares them, and in its latest visit no event brought
-   * them. Left out while there are none.
+   * Properties of the job's input that a later step must not take from there. A wait step declares them, but no event brought them in its latest
+   * visit. Left out while there are none.
    */
   readonly absentProperties?: readonly string[];
   /** Values that expressions of later steps may read, by slot (`plan/slots.ts`). Left out while there are none. */
   readonly slots?: JsonObject;
 }
 
-/** The part of a job's past that it must remember as long as it may go on, in whichever branch it happened. */
+/** What a job must remember of its past as long as it may continue, in whichever branch it happened. */
 export interface Progress {
-  /** Visits of steps so far, over all steps and branches. */
+  /** The number of visits so far, over all steps and branches. */
   readonly stepRunCount: number;
-  /** Visits in branches, by step. Those of the main line are in its carried values. Left out while there are none. */
+  /** The number of visits in branches, by step. The visits on the main line are in the main line's carried values. Left out while there are none. */
   readonly branchVisits?: Readonly<Record<string, number>>;
-  /** The count of numbers given to branch results that have rows of their own. Left out while there are none. */
+  /** How many numbers were given to results of branches that have rows of their own. Left out while there are none. */
   readonly resultNumberCount?: number;
-  /** Events kept for any wait and not consumed, with ids that this version lists: event id → event number. */
+  /** The events that are kept for any wait and were not consumed: event id → event number. */
   readonly bufferedEvents: Readonly<Record<string, number>>;
-  /** Events kept for one visit of one step and not consumed. Left out while there are none. */
+  /** The events that are kept for one visit of one step and were not consumed. Left out while there are none. */
   readonly addressedEvents?: readonly AddressedEvent[];
-  /** Numbers of kept events that came without a payload, so that nothing need be read for them. The other kept events may have one. */
+  /** The numbers of kept events that came without a payload. Nothing need be read for them. The other kept events may have a payload. */
   readonly bareEvents?: readonly number[];
-  /** The times at which kept events were sent, by event number, for those ids whose time an expression reads. Left out while there are none. */
+  /**
+   * The times at which kept events were sent, by event number. Only events are here whose time an expression may read. Left out while there are none.
+   */
   readonly sentTimes?: Readonly<Record<string, Timestamp>>;
-  /** The epoch of the parent's call that waits for this job. Left out where no parent does. */
+  /** The epoch of the parent's call that waits for this job. Left out when no call of a parent waits. */
   readonly awaitedBy?: number;
-  /** The number of all events; it also numbers them. */
+  /** The number of all events. A new event gets its number from it. */
   readonly eventCount: number;
-  /** The number of events whose id no step of the version lists. They have a bound of their own. Left out while there are none. */
+  /** The number of unmatched events. They have a bound of their own. Left out while there are none. */
   readonly unmatchedCount?: number;
 }
 
@@ -140,7 +142,10 @@ export interface WaitVisit {
 export interface AddressedEvent extends WaitVisit {
   readonly eventId: string;
   readonly eventNumber: number;
-  /** The event was sent for any wait, and this one had waited longest. It is available to others again if the wait ends without it. */
+  /**
+   * Set when the event was sent for any wait and this visit claimed it, because it had waited longest. If the wait ends without the event, other
+   * waits may take it again.
+   */
   readonly isClaimed?: true;
 }
 
@@ -148,7 +153,7 @@ export interface StepPosition {
   readonly name: string;
   /** The n-th time that the job enters this step, from 1. */
   readonly visit: number;
-  /** The latest attempt in this visit, from 1; counting continues when a job is resumed. */
+  /** The latest attempt in this visit, from 1. The count continues when a job is resumed. */
   readonly attempt: number;
 }
 
@@ -157,11 +162,13 @@ export type ResumePoint =
   | (StepPosition & {
       readonly phase: "in";
       readonly input: JsonValue;
-      /** The start of the visit, which a resume does not change. Left out in states written by an earlier release. */
+      /** The start of the visit, which a resume does not change. States written by an earlier release do not have it. */
       readonly startedAt?: Timestamp;
-      /** The end of the sleep of a step that slept; a resume does not move it. */
+      /** The end of the sleep, if the step slept. A resume does not change it. */
       readonly delayEndsAt?: Timestamp;
-      /** The step's `input` template failed. It is evaluated again, because `input` is not the value that the step receives. */
+      /**
+       * Set when the step's `input` template failed. A resume evaluates the template again, because `input` is not the value that the step receives.
+       */
       readonly isInputMissing?: true;
     })
   | Omit<NextStep, "wakeAt">
@@ -171,15 +178,15 @@ export type CurrentStep = CallingStep | RetryingStep | WaitingStep | DelayedStep
 
 export interface StartedStep extends StepPosition {
   readonly input: JsonValue;
-  /** Failed attempts since the step was entered or the job was resumed; the retry policy counts these. */
+  /** The number of failed attempts since the step was entered or the job was resumed. The retry policy counts these. */
   readonly failedAttempts: number;
-  /** Attempts that were lost with their node. They have a bound of their own, so that a step that crashes its node ends. */
+  /** The number of attempts that were lost with their node. They have a bound of their own, so that a step that crashes its node fails at last. */
   readonly interruptions: number;
-  /** The start of this visit. Left out after a resume, and by earlier releases; then only the history has it. */
+  /** The start of this visit. It is left out after a resume and in states of earlier releases. Then only the history has it. */
   readonly startedAt?: Timestamp;
 }
 
-/** A node carries out the call, under its epoch. */
+/** A node, a worker or a child job carries out the call, under the call's epoch. */
 export interface CallingStep extends StartedStep {
   readonly phase: "calling";
   readonly epoch: number;
@@ -191,12 +198,12 @@ export interface RetryingStep extends StartedStep {
   readonly wakeAt: Timestamp;
 }
 
-/** Waits for events; `wakeAt` is its timeout. */
+/** The step waits for events. `wakeAt` is the time of its timeout. */
 export interface WaitingStep extends StartedStep {
   readonly phase: "waiting";
   readonly since: Timestamp;
   readonly missingEventIds: readonly string[];
-  /** The events that this visit waits for. Left out where no expression gives an id, because the version then names them all. */
+  /** The events for which this visit waits. Left out when no expression gives an id, because the version then names all of them. */
   readonly awaited?: AwaitedEvents;
   readonly wakeAt: Timestamp | null;
 }
@@ -213,49 +220,52 @@ export interface AwaitedEvents {
   readonly requiredCount: number;
 }
 
-/** This commit has reached its bound of steps, and the job goes on with this step in the next one. */
+/** The commit has done enough steps. The job continues with this step in the next commit. */
 export interface NextStep {
   readonly phase: "next";
   readonly name: string;
-  /** The latest output on this job's way; left out before the first one. */
+  /** The latest output before this step; left out when there is none yet. */
   readonly previousOutput?: JsonValue;
   readonly wakeAt: Timestamp;
 }
 
-/** The branches of the step run. In a job that ended early, a resume goes on with the branches that did not succeed. */
+/** The branches of the step run. If the job ended early, a resume continues the branches that did not succeed. */
 export interface ForkedStep extends StepPosition {
   readonly phase: "forked";
   readonly input: JsonValue;
   readonly startedAt?: Timestamp;
-  /** The items of a forEach; left out where the branches have names. */
+  /** The items of a forEach. Left out when the branches have names. */
   readonly items?: readonly JsonValue[];
   readonly branchCount: number;
-  /** The number of branches that have begun: the first ones of the list. */
+  /** The number of branches that have begun. Branches begin in the order of the list. */
   readonly begunCount: number;
   readonly succeededCount: number;
   /** The number of branches that have failed without failing the step. */
   readonly failedCount: number;
-  /** The output of each branch that has succeeded, by its key, where the step's result needs it. */
+  /** The output of each branch that has succeeded, by the branch's key, if the step's result needs the outputs. */
   readonly results: JsonObject;
-  /** The failures that are collected, by the key of the branch. Left out while there are none. */
+  /** The failures of branches, by the branch's key, when failures are collected. Left out while there are none. */
   readonly errors?: Readonly<Record<string, BranchError>>;
-  /** The length of `results` and `errors` together, as JSON. */
+  /** The total length of `results` and `errors` as JSON. */
   readonly resultBytes: number;
-  /** The number of the first branch's result, where results have rows of their own. Left out while there are few results, which stand here. */
+  /**
+   * The number of the first branch's result, when results have rows of their own. Left out while the results are small, because they are then in this
+   * state.
+   */
   readonly firstResultNumber?: number;
-  /** Set when there is room for more branches but the commit had done enough. Left out otherwise. */
+  /** Set when there was room for more branches, but the commit had done enough. Left out otherwise. */
   readonly wakeAt?: Timestamp;
 }
 
 /**
- * The branch, or its fork inside the branch, has failed, and it is not known yet whether the job goes on without it. A job that ends early keeps the
- * point for a resume.
+ * The branch, or a fork inside the branch, has failed, and it is not known yet whether the job continues without the branch. If the job ends early, a
+ * resume continues from this point.
  */
 export interface StoppedStep {
   readonly phase: "stopped";
   readonly name: string;
   readonly point: ResumePoint;
-  /** Set when the job was resumed but the commit had done enough: the branch then goes on at this time. Left out otherwise. */
+  /** The time at which the branch continues. Set when the job was resumed but the commit had done enough. Left out otherwise. */
   readonly wakeAt?: Timestamp;
 }
 
@@ -278,21 +288,21 @@ export type JobErrorCode =
   | "TooManyChildren"
   | "Cancelled";
 
-/** The `type` of the error of a job that ran out of its whole time, which distinguishes it from a step's own `Timeout`. */
+/** The `type` of the error when a job has used up its whole time. The code alone would be that of a step's own `Timeout`. */
 export const jobTimeoutType = "JobTimeout";
 
 export interface StepError {
   readonly code: JobErrorCode;
   readonly message: string;
-  /** The name that the called side gave its error, such as the exception type of a function; or `JobTimeout`. */
+  /** The name that the called side gave its error, such as the exception type of a function, or `JobTimeout`. */
   readonly type?: string;
-  /** The failure in a branch, or in a child job, that failed the step. */
+  /** The failure in a branch, or in a child job, that made the step fail. */
   readonly cause?: BranchError;
 }
 
 /** The failure of a step in a branch, or in a child job. */
 export interface BranchError extends Omit<StepError, "cause"> {
-  /** The child job; left out where the step is in the job itself. */
+  /** The child job. Left out when the step is in this job. */
   readonly jobId?: string;
   readonly step: string;
   /** Left out for the main line. */
@@ -310,12 +320,12 @@ export function isTerminal(status: JobStatus): boolean {
   return status === "SUCCEEDED" || status === "FAILED" || status === "CANCELLED";
 }
 
-/** The time at which a timer must end the job; null for a job without a timeout, or one that does not run. */
+/** The time at which a timer must end the job. Null for a job that has no timeout or does not run. */
 export function timeoutAtOf(state: JobState): Timestamp | null {
   return state.status === "RUNNING" ? (state.timeoutAt ?? null) : null;
 }
 
-/** The time at which a timer must move the job's step; null when only a call's outcome or an event can move it. */
+/** The time at which a timer must move the job. Null when only the outcome of a call or an event can move it. */
 export function wakeAtOf(state: JobState): Timestamp | null {
   if (state.status === "PENDING") return state.wakeAt;
   let earliest: Timestamp | null = null;
@@ -326,7 +336,7 @@ export function wakeAtOf(state: JobState): Timestamp | null {
   return earliest;
 }
 
-/** The events that the job waits for and lacks; null when it waits for none. */
+/** The events that the job waits for and that have not come. Null when it waits for none. */
 export function awaitedEventIds(state: JobState): readonly string[] | null {
   const waits = standsOf(state).filter((stand) => stand.phase === "waiting");
   return waits.length === 0 ? null : [...new Set(waits.flatMap(({ missingEventIds }) => missingEventIds))];
@@ -337,7 +347,7 @@ export function standsOf(state: JobState): readonly CurrentStep[] {
   return state.status === "RUNNING" ? state.cursors.map(({ stand }) => stand) : [];
 }
 
-/** The step in which the main line of the job is, or ended; null before its first step. */
+/** The step in which the main line of the job is, or in which it ended. Null before the first step. */
 export function mainStand(state: UnfinishedState): CurrentStep | ResumePoint | null {
   return state.cursors[0].stand;
 }

@@ -43,8 +43,8 @@ import { beginStep, callStep, completeStep, completeWait, failStep, goOn, type N
 import { ignored, rejected } from "./verdicts.ts";
 
 /**
- * The state machine: it applies one fact to one job. It is pure: the time comes with the fact, and work for the outside leaves as effects. A change
- * without entries is not written; its verdict says why.
+ * The state machine: it applies one fact to one job. It is pure: the time comes with the fact, and calls to the outside are returned as effects. A
+ * change without entries is not written; its verdict says why.
  */
 export function transition(
   plan: Plan,
@@ -97,7 +97,7 @@ type JobIdentity = Pick<
   | "submittedBy"
 >;
 
-/** The step that makes a child job, and the call that waits for the job; the epoch is undefined when no call waits. */
+/** The step that makes a child job, and the epoch of the call that waits for this job. The epoch is undefined when no call waits. */
 export interface Parent extends ParentStep {
   readonly epoch: number | undefined;
 }
@@ -106,11 +106,11 @@ export interface Submission extends JobIdentity {
   readonly at: Timestamp;
   /** False while the node has no room for another call. A job that begins with a call, or with branches, then stays PENDING until a node has room. */
   readonly hasRoomForCall: boolean;
-  /** Left out for a job that no other job makes. */
+  /** Left out when no other job makes this job. */
   readonly madeBy?: Parent;
 }
 
-/** Makes a new job and runs it until it must wait; or returns the problems of its input, with pointers into the input. */
+/** Makes a new job and runs it until it must wait. If its input has problems, returns these, with pointers into the input. */
 export function submitJob(
   plan: Plan,
   submission: Submission,
@@ -146,7 +146,9 @@ export function submitJob(
   return draft.finish();
 }
 
-/** The job's input must fit the first step's input definition, directly or through the step's `input` template. */
+/**
+ * The job's input must fit the input definition of the first step. If that step has an `input` template, the value that the template makes must fit.
+ */
 function problemsOfInput(draft: JobDraft): readonly Problem[] {
   const { firstStep } = draft.plan;
   if (firstStep.inputRule.kind !== "template") return checkValue(firstStep.inputSchema, draft.job.input);
@@ -160,7 +162,10 @@ function problemsOfInput(draft: JobDraft): readonly Problem[] {
   }));
 }
 
-/** Lets each branch go on from where it stopped, the outer ones first. A branch that is gone by then, or has failed with its fork, does not go on. */
+/**
+ * Lets each branch continue from where it stopped, the outer branches first. A branch does not continue when it is gone by then, or when its fork has
+ * failed.
+ */
 function begin(draft: JobDraft, cursors: Cursors<ResumePoint | null>): void {
   draft.start();
   const known = cursors.map((cursor) => draft.cursorOf(cursor.branch));
@@ -178,7 +183,10 @@ function resumeBranch(draft: JobDraft, cursor: AnyCursor): void {
   }
 }
 
-/** Whether a branch must wait for the next commit: this commit has done enough, or the values of the branch or of one around it were not read. */
+/**
+ * Whether a branch must wait for the next commit: because this commit has done enough, or because the values of the branch or of a branch around it
+ * were not read.
+ */
 function isForLater(draft: JobDraft, branch: string): boolean {
   if (branch === mainBranch) return false;
   return draft.hasDoneEnough || !draft.isRead(branch) || draft.standOf(parentOf(branch))?.phase !== "forked";
@@ -218,12 +226,12 @@ function withCall(
   return draft.finish();
 }
 
-/** Makes the change for a late outcome. A node need not know that its outcome came late; a worker is told that its work was not used. */
+/** Makes the change for an outcome that came too late. A node need not know this. A worker is told that its work was not used. */
 function late(job: Job, { by }: CallOutcome): Change {
   return by === "worker" ? rejected(job, lateTask) : ignored(job);
 }
 
-/** The detail of the conflict for a task that the worker does not hold, or no longer holds. */
+/** The message for a worker about a task that it does not hold, or no longer holds. */
 export const lateTask =
   "You do not hold this task any more: its lease or its time has ended, its job or branch has ended, or its outcome was reported already. Stop working on it; the service hands it out again if necessary.";
 
@@ -245,8 +253,8 @@ function retryOrFail(draft: JobDraft, step: StartedStep, fact: StepFailed): Next
 }
 
 /**
- * The bound stops a step that crashes its node from moving from node to node for ever. After the second loss the call is a suspect, and no node
- * carries out two suspects at once. So later losses are not counted against calls that only ran on the same node.
+ * The maximum number of losses. It stops a step that crashes its node from moving from node to node for ever. After the second loss the call is a
+ * suspect, and no node carries out two suspects at once. So calls that only ran on the same node are not blamed for later losses.
  */
 const maxInterruptions = 5;
 
@@ -301,7 +309,7 @@ function wake(draftFor: DraftFor, job: Job, at: Timestamp): Change {
   const draft = draftFor(state);
   const due = dueCursors(state.cursors, at);
   for (const cursor of due) {
-    // Another branch may have ended this one, or its fork.
+    // An earlier branch in this loop may have ended this branch, or its fork.
     if (draft.isOver || draft.cursorOf(cursor.branch) !== cursor || isForLater(draft, cursor.branch)) continue;
     if (cursor.branch !== draft.branch) draft.enter(cursor.branch);
     runFrom(draft, wakeStep(draft, cursor.stand));
@@ -311,8 +319,8 @@ function wake(draftFor: DraftFor, job: Job, at: Timestamp): Change {
 }
 
 /**
- * Ends a job that ran out of its whole time. No step can handle this, so the current step fails with the job. A call under way is given up, and its
- * outcome is dropped.
+ * Ends a job that has used up its whole time. No step can handle this error, so the current step fails and the job with it. A call that is under way
+ * is given up, and its outcome is dropped.
  */
 function timeOut(draft: JobDraft, { cursors: [{ stand }] }: RunningState): void {
   const seconds = (draft.plan.timeoutMs ?? 0) / 1000;
@@ -338,7 +346,7 @@ function wakeStep(draft: JobDraft, step: CurrentStep): Next | undefined {
     case "waiting": {
       const waitStep = draft.waitStep(step.name);
       const completed = completeWait(draft, waitStep, step, step.input, awaitedBy(waitStep, step));
-      // The step stays as it is. Its time is here, and the next commit reads its payloads.
+      // The step stays as it is. It is still due, so the next commit reads its payloads.
       if (completed === "unread") return undefined;
       if (completed !== "waiting") return completed;
       const seconds = (draft.at - step.since) / 1000;
@@ -371,7 +379,9 @@ function cancel(draftFor: DraftFor, job: Job, fact: JobCancelled): Change {
   return draft.finish();
 }
 
-/** Makes the job PENDING again. It goes on from the steps that failed, with new attempts of the same visits (and so the same idempotency keys). */
+/**
+ * Makes the job PENDING again. It continues from the steps that failed, with new attempts of the same visits, which have the same idempotency keys.
+ */
 function resume(draftFor: DraftFor, job: Job, fact: JobResumed): Change {
   const { state } = job;
   if (state.status !== "FAILED" && state.status !== "CANCELLED") {
@@ -384,8 +394,8 @@ function resume(draftFor: DraftFor, job: Job, fact: JobResumed): Change {
 }
 
 /**
- * A child that ended early is resumed; one that is under way goes on, and its end goes to the new call. A child that no step waits for is left as it
- * is, even if it was cancelled, because the step only needs it to exist.
+ * Continues a child for a new call of its parent. A child that failed or was cancelled is resumed. A child that is under way continues, and the new
+ * call gets its outcome. When no call waits for the child, it is left as it is, even if it was cancelled, because the step only needs it to exist.
  */
 function calledByParent(draftFor: DraftFor, job: Job, { at, epoch }: ParentCalled): Change {
   const { state } = job;
@@ -399,7 +409,7 @@ function calledByParent(draftFor: DraftFor, job: Job, { at, epoch }: ParentCalle
   return draft.finish();
 }
 
-/** Cancels a child that its parent has left, without a notice of its end. */
+/** Cancels a child for which its parent does not wait any more. The parent gets no notice of this end. */
 function leftByParent(draftFor: DraftFor, job: Job, { at, epoch }: ParentLeft): Change {
   const { state } = job;
   if ((state.status !== "PENDING" && state.status !== "RUNNING") || state.progress.awaitedBy !== epoch) {

@@ -10,9 +10,9 @@ import type { AnyCursor } from "./resume-point.ts";
 import { countUnread } from "./values/stored-state.ts";
 
 /**
- * The branches whose values the state machine may read while it takes these facts, and the branches around them; their values must be loaded. Most
- * events are only recorded. The end of a job, and the hand-back of a node's call, only move values. In doubt, a branch is included. In `state`,
- * values are not loaded; `at` is the time of the facts.
+ * Returns the branches whose values must be loaded, because the state machine may read them while it applies these facts, and the branches around
+ * them. Most events are only recorded, and need no values. When a job ends, or when a node hands back its call, values are only moved. In doubt, a
+ * branch is included. The values in `state` are not loaded yet. `at` is the time of the facts.
  */
 export function branchesLookedInto(
   plan: Plan,
@@ -74,7 +74,7 @@ function isFor({ step, branch = mainBranch, visit }: EventFact, of: WaitVisit): 
   return step === of.step && branch === (of.branch ?? mainBranch) && (visit === undefined || visit === of.visit);
 }
 
-/** Whether the job may go on after a failure. The end of a branch may end its fork, and then the branch around it. */
+/** Whether the job may continue after a failure. The end of a branch may end its fork, and then also the branch around the fork. */
 function goesOnAfterFailure(plan: Plan, { branch, step }: CallFact): boolean {
   return branch !== mainBranch || plan.steps.get(step)?.onFailure.length !== 0;
 }
@@ -87,8 +87,8 @@ function goesOnAfterSuccess(plan: Plan, { step: name }: CallFact): boolean {
 type CallFact = Omit<CallOutcome, "at">;
 
 /**
- * The branches that a timer or a resume moves, first ones first, up to the number whose values one commit may read. The others get their turn in the
- * next commits.
+ * The branches that a timer or a resume moves, in their order, up to the number of values that one commit may read. The other branches get their turn
+ * in the next commits.
  */
 function dueBranches(state: JobState, at: Timestamp): readonly string[] {
   if (state.status === "SUCCEEDED") return [];
@@ -106,5 +106,8 @@ function dueBranches(state: JobState, at: Timestamp): readonly string[] {
   return [...read];
 }
 
-/** A value may have some megabytes. A thousand branches that are due at once would otherwise load a gigabyte, which no node has room for. */
+/**
+ * The maximum number of values. A value may have some megabytes. Without the bound, a thousand branches that are due at once would load a gigabyte,
+ * for which no node has room.
+ */
 const maxValuesOfDueBranches = 16;

@@ -21,7 +21,10 @@ function openWaits(cursors: Iterable<AnyCursor>): OpenWait[] {
   });
 }
 
-/** Returns the wait that gets an incoming event: one of those that wait for its id, at its address if it has one. */
+/**
+ * Returns the wait that gets an incoming event. It is one of the waits for the event's id. If the event has an address, the wait must be at this
+ * address.
+ */
 export function waitFor(
   plan: Plan,
   state: JobState,
@@ -36,7 +39,10 @@ export function waitFor(
   return firstFor(eventId, waits);
 }
 
-/** Chooses among the waits for one event: first those that lack it, then the one that has waited longest, then the first by its branch. */
+/**
+ * Chooses among the waits for one event. Waits that lack the event come first, then the one that has waited longest, then the first one by the path
+ * of its branch.
+ */
 function firstFor(eventId: string, waits: readonly OpenWait[]): OpenWait | undefined {
   const lacking = waits.filter((wait) => lacks(wait, eventId));
   return (lacking.length > 0 ? lacking : waits).reduce<OpenWait | undefined>(
@@ -54,12 +60,15 @@ function isBefore(one: OpenWait, other: OpenWait): boolean {
   return difference === 0 ? comparePaths(one.branch, other.branch) < 0 : difference < 0;
 }
 
-/** Gives released events to waits of other branches that lack them. If a wait then has enough, the next commit reads its payloads and completes it. */
+/**
+ * Offers released events to waits of other branches that lack them. If a wait then has enough events, the next commit reads their payloads and
+ * completes the wait.
+ */
 export function offerFreedEvents(draft: JobDraft): void {
   const { bufferedEvents } = draft.progress;
   const { state } = draft.job;
   if (draft.isOver || ("progress" in state && bufferedEvents === state.progress.bufferedEvents)) return;
-  // The main line claims no event before it has all of them.
+  // The main line is left out, because it claims no event before it has all that it needs.
   const waits = openWaits(draft.cursors).filter(({ branch }) => branch !== mainBranch);
   const offered = new Set(
     waits.flatMap(({ stand }) => stand.missingEventIds.filter((eventId) => Object.hasOwn(bufferedEvents, eventId))),

@@ -8,8 +8,8 @@ import { configScope } from "./job-scope.ts";
 import type { StepError, StepPosition } from "./job-state.ts";
 
 /**
- * Adds a call to the effects, or returns the reason why it cannot be made. Every attempt of a visit gets the same config, because all have the same
- * idempotency key.
+ * Adds a call to the effects, or returns the reason why it cannot be made. Every attempt of a visit gets the same config, because all attempts have
+ * the same idempotency key.
  */
 export function oweCall(
   draft: JobDraft,
@@ -35,7 +35,7 @@ export function oweCall(
   return undefined;
 }
 
-/** Puts the call into a queue for workers. Its timeout counts from now, and includes the time in the queue. */
+/** Makes the call a task in a queue. Its timeout counts from now, so it includes the time in the queue. */
 function giveTask(
   draft: JobDraft,
   { terms, timeoutMs }: TaskWork,
@@ -50,7 +50,7 @@ function giveTask(
   return undefined;
 }
 
-/** Lets a node make the child job, whose timeout counts from now. */
+/** Lets a node make the child job. The timeout counts from now. */
 function makeChild(
   draft: JobDraft,
   { terms, timeoutMs }: ChildWork,
@@ -76,7 +76,7 @@ function makeChild(
   return undefined;
 }
 
-/** The attempts of the visit so far, as its limits count them. */
+/** How many attempts of the visit have failed or were lost so far. The limits of the visit count these. */
 export interface CallCounts {
   readonly failedAttempts: number;
   readonly interruptions: number;

@@ -6,10 +6,16 @@ import type { JobDraft } from "./draft.ts";
 import type { UntimedFact } from "./fact.ts";
 import type { ForkedStep, Job } from "./job-state.ts";
 
-/** Results stay in the state up to this total length in bytes. The state is written with each change, and must not hold much that is over. */
+/**
+ * Results stay in the state up to this total length in bytes. The state is written with each change, so it must not hold much about branches that are
+ * over.
+ */
 const maxBytesInState = 2_000;
 
-/** Adds a result to the fork. Once there are many, each is written only once, in a row of its own, and read when the list is made. */
+/**
+ * Adds a result to the fork. When the results get too long for the state, each gets a row of its own. It is then written only once, and is read when
+ * the list is made.
+ */
 export function withResult(
   draft: JobDraft,
   rule: ForkRule,
@@ -37,7 +43,7 @@ export function withResult(
   return { ...others, results: {}, resultBytes, firstResultNumber: first };
 }
 
-/** Finds the result of a branch; undefined where it has none, or where it was not read. */
+/** Returns a function that finds the result of a branch. It returns undefined when the branch has none, or when the result was not read. */
 export function resultFinder(
   rule: ForkRule,
   fork: ForkedStep,
@@ -53,7 +59,7 @@ export function resultFinder(
   };
 }
 
-/** Whether the results of a fork's branches must be read before its own result can be made. */
+/** Whether the fork's result cannot be made yet, because the results of its branches were not read. */
 export function lacksResults(fork: ForkedStep, read: BranchResults): boolean {
   return fork.firstResultNumber !== undefined && !read.has(fork.firstResultNumber);
 }
@@ -64,7 +70,7 @@ export interface NumberRange {
   readonly count: number;
 }
 
-/** The results that the job needs for these facts: those of one fork whose branches are all over. */
+/** The numbers of the results that the job needs for these facts. They are the results of one fork whose branches are all over. */
 export function resultsToRead({ state }: Job, facts: readonly UntimedFact[]): NumberRange | undefined {
   if (state.status !== "RUNNING" && state.status !== "PENDING") return undefined;
   if (!facts.some(({ type }) => type === "timer.due")) return undefined;
@@ -82,12 +88,12 @@ function note(fork: ForkedStep, key: string, result: BranchResult): ForkedStep {
   return { ...fork, errors: { ...fork.errors, [key]: result.error } };
 }
 
-/** The position of a branch among those of its fork. */
+/** The position of a branch among the branches of its fork. */
 export function placeOf(rule: ForkRule, key: string): number {
   return rule.kind === "branches" ? rule.branches.findIndex(({ name }) => name === key) : Number(key);
 }
 
-/** The length of the result as JSON, with a comma behind it. */
+/** The length of the result as JSON, including a comma after it. */
 function bytesOf(result: BranchResult): number {
   return Buffer.byteLength(JSON.stringify("output" in result ? result.output : result.error)) + 1;
 }

@@ -1,6 +1,6 @@
 import type { CurrentStep, Cursor, Cursors, ResumePoint } from "./job-state.ts";
 
-/** Returns the point in each branch from which a resume goes on. A branch that has not begun has none. */
+/** Returns for each branch the point from which a resume continues. A branch that has not begun is left out. */
 export function stopped(cursors: readonly AnyCursor[]): Cursors<ResumePoint> {
   const points = cursors.flatMap(({ stand, ...cursor }) =>
     stand === null ? [] : [{ ...cursor, stand: resumePointOf(stand) }],
@@ -34,6 +34,6 @@ export function resumePointOf(step: CurrentStep | ResumePoint): ResumePoint {
   }
 }
 
-/** The position of a branch during a change. A branch that was not resumed yet is where it stopped. */
+/** The position of a branch during a change. A branch that has not been resumed yet is still at the point where it stopped. */
 export type AnyStand = CurrentStep | ResumePoint | null;
 export type AnyCursor = Cursor<AnyStand>;

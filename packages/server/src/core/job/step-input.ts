@@ -8,7 +8,7 @@ import { render } from "./expressions.ts";
 import { loopOf, scopeOf } from "./job-scope.ts";
 import type { StepError } from "./job-state.ts";
 
-/** Returns the input of a step, or the error of the template that makes it. */
+/** Returns the input of a step. When the template that makes it fails, returns the error. */
 export function receivedInput(
   draft: JobDraft,
   step: PlanStep,
@@ -23,10 +23,10 @@ export function renderInput(draft: JobDraft, { name }: PlanStep, template: Templ
 }
 
 /**
- * The input of a step without a mapping. At the start it is the job's input. Later, a closed input definition takes each declared property from the
- * latest output that had it, or else from the job's input; an open one takes the whole latest output. A property that a wait step declares, but that
- * no event brought in its latest visit, counts as absent from both. In a branch, the search continues in the branches around it and in their items.
- * The first step of a branch may receive its whole item, or the input of the fork.
+ * The input of a step without an `input` template. For the first step it is the job's input. Later, a step with a closed input definition takes each
+ * declared property from the latest output that had it, or else from the job's input. A step with an open input definition takes the whole latest
+ * output. When a wait step declares a property, but no event brought it in the latest visit, the property counts as absent from both. In a branch,
+ * the search continues in the branches around it and in their items. The first step of a branch may receive its whole item, or the input of the fork.
  */
 function takenInput(
   draft: JobDraft,
@@ -55,7 +55,7 @@ function branchInput(draft: JobDraft): JsonValue {
   return loop === undefined ? level.fork.input : loop.item;
 }
 
-/** Finds properties of past outputs, first in the current branch and then in those around it. */
+/** Finds properties of past outputs, first in the current branch and then in the branches around it. */
 function propertyFinder(draft: JobDraft): (property: string) => JsonValue | undefined {
   const levels = draft.levels().map((level) => {
     const item = loopOf(level)?.item;
@@ -76,14 +76,17 @@ function propertyFinder(draft: JobDraft): (property: string) => JsonValue | unde
   };
 }
 
-/** Compares the properties' values by reference. A value that is known already is written only once, however many steps take it. */
+/**
+ * Whether a known value has the same properties as `taken`. The values of the properties are compared by reference. When the known value can be used,
+ * it is written only once, however many steps take it.
+ */
 function holdsTheSame(known: JsonValue | undefined, taken: JsonObject): boolean {
   if (!isJsonObject(known)) return false;
   const names = Object.keys(taken);
   return names.length === Object.keys(known).length && names.every((name) => getOwn(known, name) === taken[name]);
 }
 
-/** Null counts as a value: an output with a null property has that property. */
+/** Null counts as a value: if an output has a property that is null, it has the property. */
 export function orElse<Fallback>(value: JsonValue | undefined, fallback: Fallback): JsonValue | Fallback {
   return value === undefined ? fallback : value;
 }

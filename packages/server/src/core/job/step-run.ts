@@ -35,13 +35,13 @@ import { failForAwaitedIds } from "./waits/awaited-ids.ts";
 import { consumedEvents } from "./waits/consumed-events.ts";
 import { waitOutput } from "./waits/wait-output.ts";
 
-/** The next step to enter, and the latest output before it (undefined before the first step). */
+/** The next step to enter, and the latest output before it. The output is undefined before the first step. */
 export interface Next {
   readonly name: string;
   readonly previousOutput: JsonValue | undefined;
 }
 
-/** Enters steps one after the other, also in the branches that have room, until the job must wait for the outside or has ended. */
+/** Enters steps one after the other, also in other branches that may begin, until the job must wait for the outside or has ended. */
 export function runFrom(draft: JobDraft, first: Next | undefined): void {
   let next = first;
   while (next !== undefined || draft.forksWithRoom.length > 0) {
@@ -108,7 +108,7 @@ function enterStep(draft: JobDraft, next: Next): Next | undefined {
     : failStep(draft, position, input, received.error, true);
 }
 
-/** The bound on step runs applies to each branch; a job with branches also has a bound over all of them. */
+/** The bound on step runs applies to each branch. A job with branches also has a bound on the step runs of all branches together. */
 function noRoomForStep({ branch, carried, progress, limits }: JobDraft): string | undefined {
   const { maxStepRuns } = limits;
   if (progress.stepRunCount < maxStepRuns) return undefined;
@@ -136,8 +136,8 @@ function countedRun({ branch, progress }: JobDraft, step: string): Progress {
 }
 
 /**
- * Begins the work of a step, also after a resume, or when its attempt was lost before it began. `knownDelayEnd` is the end of the sleep of a step
- * that has slept already.
+ * Begins the work of a step. This is also called after a resume, and when an attempt was lost before it began. `knownDelayEnd` is the end of the
+ * sleep, if the step has slept already.
  */
 export function beginStep(
   draft: JobDraft,
@@ -166,7 +166,7 @@ export function beginStep(
   }
 }
 
-/** Continues with the fork at which the current branch is. */
+/** Continues with the fork that the current branch has reached. */
 export function goOn(draft: JobDraft, outcome: ForkOutcome): Next | undefined {
   if (outcome === "open") return undefined;
   const { fork } = outcome;
@@ -187,14 +187,14 @@ export function callStep(
   return error === undefined ? undefined : failStep(draft, position, input, error);
 }
 
-/** The result of a step's work, and the events that brought it, if the step is a wait. */
+/** The result of a step's work. For a wait, it has the events that brought it. */
 export interface Result {
   readonly value: JsonValue;
-  /** Numbers of the events that a wait consumed. */
+  /** The numbers of the events that the wait consumed. */
   readonly consumed?: readonly number[];
   /** The consumed events by their ids, as expressions read them. */
   readonly events?: ReadonlyMap<string, EventValues>;
-  /** The schema that the output must fit in place of the step's own. */
+  /** The schema that the output must fit instead of the step's own. */
   readonly outputSchema?: Schema;
 }
 
@@ -252,8 +252,9 @@ function outputOf(
 }
 
 /**
- * Keeps only values that a later step may still read, so that a long job does not rewrite its whole past with every step. If only events can bring a
- * property and they did not bring it, its absence is recorded, where the job's input would otherwise be taken for it.
+ * Keeps only values that a later step may still read, so that a long job does not rewrite its whole past with every step. Some properties can come
+ * only from events. When no event brought such a property, its absence is recorded. Otherwise a later step would take the property from the job's
+ * input.
  */
 function carriedOn(draft: JobDraft, step: PlanStep, output: JsonValue): Carried {
   const { properties: before, absentProperties, ...others } = draft.carried;
@@ -262,7 +263,7 @@ function carriedOn(draft: JobDraft, step: PlanStep, output: JsonValue): Carried 
   const source = isJsonObject(output) ? output : {};
   const carried: [string, JsonValue][] = [];
   const absent: string[] = [];
-  // A template makes its value from more than events, so none of its properties comes from events alone.
+  // A template makes its value from more than the events, so none of its properties can come only from events.
   const fromEvents = isWait(step) && step.outputTemplate === undefined ? step.work.payloadRule?.fromEvents : undefined;
   for (const property of step.livePropertiesAfter) {
     const isFromEvents = fromEvents?.has(property) ?? false;
@@ -274,7 +275,7 @@ function carriedOn(draft: JobDraft, step: PlanStep, output: JsonValue): Carried 
   return absent.length === 0 ? { ...others, properties } : { ...others, properties, absentProperties: absent };
 }
 
-/** Fails a step for good: a step that its `onFailure` names takes over, or the job fails. */
+/** Fails a step for good. A step that its `onFailure` names takes over, or the job fails. */
 export function failStep(
   draft: JobDraft,
   position: StepPosition,
@@ -287,7 +288,7 @@ export function failStep(
   const handler = handlerOf(planStep.onFailure, error);
   draft.record({ type: "step.failed", step, visit, attempt, error, ...(handler !== undefined && { next: handler }) });
   if (handler !== undefined) {
-    // The job never returns to this visit, so events sent for it alone can never count.
+    // The job never returns to this visit, so events that were sent only for it can never count.
     draft.progress = forgetEvents(draft.progress, new Set(), waitVisitOf(draft, position));
     if (isFork(planStep)) endFork(draft, position);
     draft.carried = remember(draft.carried, planStep, { input, outcome: { error } });
@@ -337,7 +338,7 @@ function beginWait(draft: JobDraft, step: WaitPlanStep, position: StepPosition, 
   return undefined;
 }
 
-/** Begins a sleep. If its end has come already, the step does not sleep. */
+/** Begins a sleep. If its end has passed already, the step does not sleep. */
 function beginDelay(
   draft: JobDraft,
   position: StepPosition,
@@ -348,7 +349,7 @@ function beginDelay(
   const { name } = position;
   const resolved = configValue(draft, delay, name, input);
   if ("error" in resolved) return failStep(draft, position, input, resolved.error);
-  // A step that failed after its sleep and is resumed does not sleep again.
+  // When a step failed after its sleep and is resumed, it does not sleep again.
   const delayEndsAt = knownEnd ?? delayEnd(resolved.value, draft.visitStartedAt);
   if (delayEndsAt <= draft.at) return completeStep(draft, position, input, { value: input });
   draft.record({ type: "step.delayed", step: position.name, visit: position.visit, delayEndsAt });
@@ -362,14 +363,14 @@ export function missingEventIds(draft: JobDraft, position: StepPosition, { event
   return eventIds.filter((eventId) => keptFor(draft.progress, eventId, visit) === undefined);
 }
 
-/** The visit of a step by the current branch. */
+/** The visit of a step in the current branch. */
 function waitVisitOf({ branch }: JobDraft, { name, visit }: Pick<StepPosition, "name" | "visit">): WaitVisit {
   return { ...branchField(branch), step: name, visit };
 }
 
 /**
- * Completes the wait if and only if enough of the awaited events are here, and consumes these events, so that the next visit needs new ones. A
- * resumed job whose wait failed because of its events also waits for new ones. "unread": enough events are here, but the next commit must read their
+ * Completes the wait if enough of the awaited events are here. It consumes these events, so that the next visit needs new ones. When a wait failed
+ * because of its events and the job is resumed, it also waits for new ones. "unread": enough events are here, but the next commit must read their
  * payloads, because expressions gave their ids only in this commit.
  */
 export function completeWait(

@@ -1,11 +1,11 @@
 import type { CallName } from "./call.ts";
 
-/** The id of a task in the API: the name of its call, in a text without meaning to a client. */
+/** The id of a task in the API. It is the name of the task's call, as a text without meaning to a client. */
 export function taskIdOf({ jobId, branch, step, visit, epoch }: TaskName): string {
   return Buffer.from(JSON.stringify([jobId, epoch, visit, step, branch])).toString("base64url");
 }
 
-/** Returns the name of a task; undefined for a text that is no task id. */
+/** Returns the name of the task's call; undefined for a text that is not a task id. */
 export function readTaskId(text: string): TaskName | undefined {
   const parts = parsed(Buffer.from(text, "base64url").toString());
   if (!Array.isArray(parts)) return undefined;
@@ -13,7 +13,7 @@ export function readTaskId(text: string): TaskName | undefined {
   if (typeof jobId !== "string" || !uuid.test(jobId)) return undefined;
   if (!isCount(epoch) || !isCount(visit) || !isName(step) || !isName(branch)) return undefined;
   const name = { jobId, epoch, visit, step, branch };
-  // Other texts could decode to the same bytes, but a task must have only one id.
+  // Several texts could decode to the same bytes, but a task must have only one id.
   return taskIdOf(name) === text ? name : undefined;
 }
 
@@ -29,7 +29,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A name in a definition has no control character, and the store cannot even look for some of them. */
+/** A name in a definition has no control character. The store could not even look for some of them. */
 function isName(value: unknown): value is string {
   return typeof value === "string" && value.isWellFormed() && !/\p{Cc}/u.test(value);
 }

@@ -2,7 +2,7 @@ import type { Problem } from "../problem.ts";
 import type { Change, Verdict } from "./fact.ts";
 import type { Job } from "./job-state.ts";
 
-/** The change of a fact that has no effect, which is not written. */
+/** The change when a fact has no effect. It is not written. */
 export function ignored(job: Job): Change {
   return { job, entries: [], events: [], effects: [], results: [], verdict: { type: "ignored" } };
 }

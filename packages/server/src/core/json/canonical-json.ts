@@ -1,6 +1,6 @@
 import type { JsonValue } from "./json.ts";
 
-/** The text that equal values share, whatever the order of their keys, and that different values never share. */
+/** Makes a text that is the same for equal values, whatever the order of their keys, and different for different values. */
 export function canonicalJson(value: JsonValue): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
@@ -9,8 +9,8 @@ export function canonicalJson(value: JsonValue): string {
 }
 
 /**
- * The cost of making that text, in units of some 50 ns; equal values have equal costs. Counting stops once `limit` is passed, so that a huge value
- * costs no more. The keys of an object are always listed and counted completely.
+ * The cost of making the canonical text, in units of about 50 ns. Equal values have equal costs. Counting stops once `limit` is passed, so that a
+ * huge value costs no more. But the keys of each object are always listed and counted completely.
  */
 export function costOfCanonicalJson(value: JsonValue, limit: number): number {
   if (typeof value === "string") return 1 + (value.length >> 3);

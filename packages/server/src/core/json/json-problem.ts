@@ -5,16 +5,16 @@ import { describePosition, positionsOf } from "./text-position.ts";
 export type JsonProblem = Problem & { readonly textOffset: number };
 
 /**
- * Walks JSON text and returns the first thing in it that must not enter, or undefined. Besides errors of syntax:
+ * Walks JSON text and returns the first thing in it that is not allowed; undefined when there is none. Besides errors of syntax, these are not
+ * allowed:
  *
- * - a depth over the bound: `JSON.parse` takes a million nested arrays, `JSON.stringify` dies at some thousands;
- * - numbers that JavaScript would change beyond recognition: whole ones past 2^53 - 1, those that become Infinity, and
- *   those that become 0. A decimal fraction such as 0.1000000000000000055 is taken as the nearest double, as everywhere;
+ * - too deep nesting: `JSON.parse` accepts a million nested arrays, but `JSON.stringify` crashes at some thousands;
+ * - numbers that JavaScript would change beyond recognition: whole ones past 2^53 - 1, those that become Infinity, and those that become 0. A decimal
+ *   fraction such as 0.1000000000000000055 is taken as the nearest double, as everywhere;
  * - NUL, which PostgreSQL cannot store, and half surrogate pairs, which it turns into U+FFFD;
  * - keys that reach for an object's prototype.
  *
- * The text is walked and not the parsed value, because only the text still has the number that was meant and the place
- * of an error.
+ * The text is walked and not the parsed value, because only the text still has the number that was meant and the place of an error.
  */
 export function findJsonProblem(text: string, maxDepth: number): JsonProblem | undefined {
   const walk = new JsonWalk(text, maxDepth);
@@ -27,7 +27,7 @@ export function walkRepeatedKeys(text: string, onRepeatedKey: (problem: JsonProb
   new JsonWalk(text, Number.POSITIVE_INFINITY, onRepeatedKey).document();
 }
 
-/** Whether arrays and objects are nested more than `maxDepth` deep. The answer is exact for JSON and may be wrong for other text. */
+/** Whether arrays and objects are nested more than `maxDepth` deep. The answer is right for JSON. For any other text it may be wrong. */
 export function nestsDeeper(text: string, maxDepth: number): boolean {
   if (!hasMoreBrackets(text, maxDepth)) return false;
   let depth = 0;
@@ -48,7 +48,7 @@ const closeBracket = 0x5d;
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** Nearly every small text has fewer brackets than levels are allowed, and `indexOf` counts them at the speed of memory. */
+/** Nearly every small text has fewer brackets than levels are allowed. `indexOf` counts brackets very quickly. */
 function hasMoreBrackets(text: string, count: number): boolean {
   let found = 0;
   for (const bracket of ["{", "["]) {
@@ -59,7 +59,7 @@ function hasMoreBrackets(text: string, count: number): boolean {
   return false;
 }
 
-/** The position of the quote that closes the string that opens at `start`. */
+/** The position of the quote that closes the string whose opening quote is at `start`. */
 export function endOfString(text: string, start: number): number {
   for (let position = start + 1; position < text.length; position++) {
     const code = text.charCodeAt(position);
@@ -70,8 +70,8 @@ export function endOfString(text: string, start: number): number {
 }
 
 /**
- * A recursive descent over the grammar of RFC 8259, bounded by the maximum depth. Each method returns false once there is something to reject, which
- * ends the walk.
+ * A recursive descent over the grammar of RFC 8259. The maximum depth bounds the recursion. Each method returns false once there is something to
+ * reject, which ends the walk.
  */
 class JsonWalk {
   problem: JsonProblem | undefined;
@@ -160,7 +160,7 @@ class JsonWalk {
     return this.#take("]") || this.#unexpected("a comma or `]`");
   }
 
-  /** Returns the string that the text stands for; undefined when it is rejected. */
+  /** Returns the string that the text at this position stands for; undefined when the string is rejected. */
   #string(): string | undefined {
     const start = this.#position++;
     let hasEscape = false;
@@ -223,7 +223,7 @@ class JsonWalk {
     return true;
   }
 
-  /** Moves the position behind the text that the pattern matches here; false when it matches nothing. */
+  /** Moves the position behind the text that the pattern matches here. Returns false when the pattern does not match. */
   #skip(pattern: RegExp): boolean {
     pattern.lastIndex = this.#position;
     const match = pattern.test(this.#text);
@@ -252,7 +252,7 @@ class JsonWalk {
 
 const repeatedKey = "occurs twice in this object; keep one of the two";
 const byteOrderMark = "\ufeff";
-// Sticky: each matches only where the walk stands. None can backtrack into another way to match, so all are linear.
+// These patterns are sticky, so each matches only at the position of the walk. None of them can backtrack, so all take linear time.
 const whitespace = /[ \t\n\r]*/y;
 const plainCharacters = /[ !#-[\]-\uffff]*/y;
 const escapeSequence = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;

@@ -16,8 +16,8 @@ export function sizeOfJson(value: ShownValue | readonly ShownValue[], limit: num
 }
 
 /**
- * An index counts by its digits, like the name of a member. A loop over the names of an array would make a text of each index, which takes ten times
- * as long.
+ * The size of an array. Each index counts by its digits, as the name of a member does by its characters. A `for … in` loop over the array would make
+ * a text of each index, which takes ten times as long.
  */
 function sizeOfItems(items: readonly ShownValue[], limit: number): number {
   let size = 1;
@@ -34,7 +34,7 @@ function sizeOfItems(items: readonly ShownValue[], limit: number): number {
   return size;
 }
 
-/** The most bytes that one character or member of `sizeOfJson` may have. The longest is a number, with this many characters. */
+/** The largest number of bytes that one character or member of `sizeOfJson` may have. A number is the longest, with this many characters. */
 export const mostBytesPerMember = 24;
 
 /** The bytes that a value has as JSON text. */
@@ -43,7 +43,7 @@ export function bytesOfJson(value: JsonValue): number {
 }
 
 /**
- * The bound on the values in one answer, in characters and members. Two hundred values of a MiB, or the same MiB from hundreds of steps, would block
- * all other requests for seconds, and no string can be longer than half a gigabyte.
+ * The bound on the values in one answer, in characters and members. Without it, two hundred values of a MiB, or one value of a MiB that hundreds of
+ * steps show, would block all other requests for seconds. Also, no string can be longer than half a gigabyte.
  */
 export const maxValuesSize = 16_000_000;

@@ -1,6 +1,8 @@
 import type { JsonValue } from "./json.ts";
 
-/** A JSON value kept as text, for code that passes it on without reading it, so that a large value is neither parsed nor written again. */
+/**
+ * A JSON value that is kept as text. Code that only passes the value on uses it, so that a large value is neither parsed nor made into text again.
+ */
 export class JsonText {
   readonly text: string;
 
@@ -14,5 +16,5 @@ export class JsonText {
   }
 }
 
-/** A value in an answer. */
+/** A value as an answer shows it. */
 export type ShownValue = JsonValue | JsonText;

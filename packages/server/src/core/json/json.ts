@@ -5,15 +5,14 @@ export interface JsonObject {
   [key: string]: JsonValue;
 }
 
-/** `integer` is no JSON type: 1 and 1.0 are the same number. */
+/** `integer` is not a JSON type, because 1 and 1.0 are the same number. */
 export type JsonType = "object" | "array" | "string" | "number" | "boolean" | "null";
 
 /**
- * The only place where JSON text enters. It rejects text that `JSON.parse` accepts but that a later part would fail on or silently change: see
- * `json-problem.ts`. If a key is repeated in an object, the last one wins.
+ * Parses JSON text. This is the only place where JSON text enters the service. It rejects text that `JSON.parse` accepts, but at which a later part
+ * would fail, or which a later part would silently change (see `json-problem.ts`). When an object repeats a key, the last one counts.
  *
- * This runs on every request, so a text that cannot hold anything to reject goes to `JSON.parse` at once; only a suspicious one pays for the exact
- * walk.
+ * This runs for every request. So a text that certainly has nothing to reject goes to `JSON.parse` at once. Only a suspicious text is walked through.
  */
 export function parseJson(
   text: string,
@@ -27,7 +26,7 @@ export function parseJson(
     return { value: JSON.parse(text) };
   } catch (error) {
     const problem = findJsonProblem(text, limits.maxDepth);
-    // The walk knows JSON's whole grammar, so the two disagree only if one of them has a defect.
+    // The walk knows the whole grammar of JSON. So the walk and `JSON.parse` disagree only if one of them has a defect.
     if (problem === undefined) throw error;
     return { problem };
   }
@@ -52,14 +51,14 @@ export function jsonTypeOf(value: JsonValue): JsonType {
   }
 }
 
-/** Deep equality; the order of an object's keys does not matter. */
+/** Whether two values are equal, at any depth. The order of an object's keys does not matter. */
 export function jsonEquals(a: JsonValue, b: JsonValue): boolean {
   if (a === b) return true;
   if (Array.isArray(a)) return Array.isArray(b) && areEqualLists(a, b);
   return isJsonObject(a) && isJsonObject(b) && areEqualObjects(a, b);
 }
 
-/** Whether two texts are the same JSON value: white space, the order of keys and the spelling of a number do not matter. */
+/** Whether two texts are the same JSON value. White space, the order of keys and the way in which a number is written do not matter. */
 export function isSameJson(a: string, b: string, limits: { readonly maxDepth: number }): boolean {
   if (a === b) return true;
   const one = parseJson(a, limits);
@@ -78,9 +77,9 @@ function areEqualObjects(a: JsonObject, b: JsonObject): boolean {
 }
 
 /**
- * False only when nothing but the syntax of the text can be rejected. Without `\u` there is no NUL, and half a surrogate pair can only stand
- * unescaped; without sixteen digits in a row or an exponent, every number is safe. Several simple searches run at the speed of memory: together they
- * take a fourth of the time of JSON.parse, and one combined expression takes half of it.
+ * Whether a text may have something to reject. False when nothing but its syntax can be wrong. Without `\u` there is no NUL, and half of a surrogate
+ * pair can only be there without an escape. Without sixteen digits in a row and without an exponent, every number is safe. Several simple searches
+ * are fast: together they take a fourth of the time of JSON.parse. One combined expression would take half of it.
  */
 function isSuspicious(text: string, maxDepth: number): boolean {
   return (

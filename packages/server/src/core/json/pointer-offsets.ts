@@ -1,17 +1,20 @@
 import { endOfString } from "./json-problem.ts";
 
-/** A position in a JSON text: the value that a pointer leads to, or a place inside that value, if it is a string. */
+/** A position in a JSON text: the value to which a pointer leads or, if that value is a string, a place inside it. */
 export interface JsonTarget {
   readonly pointer: string;
-  /** The offset in UTF-16 units within the decoded string. There `\"` and `\u0041` are one unit each; in the JSON text they are two and six. */
+  /**
+   * The offset within the decoded string, in UTF-16 units. In the decoded string, `\"` and `\u0041` are one unit each. In the JSON text they are two
+   * and six.
+   */
   readonly stringOffset?: number | undefined;
 }
 
 /**
  * Returns where the targets begin in a JSON text, as offsets in UTF-16 units. A property begins at its key, and an item of an array at its value. For
- * a missing target, it is the object or array that lacks it.
+ * a missing target, the result is the offset of the object or array that lacks it.
  *
- * The text is walked once for all targets, and only the parts that hold a target are entered, so that a thousand targets cost hardly more than one.
+ * The text is walked through once for all targets, and only the parts with a target are entered. So a thousand targets cost hardly more than one.
  */
 export function offsetsOf(text: string, targets: readonly JsonTarget[]): number[] {
   const root = new Place();
@@ -27,15 +30,15 @@ export function offsetsOf(text: string, targets: readonly JsonTarget[]): number[
 class Place {
   readonly children = new Map<string, Place>();
   readonly stringOffsets = new Set<number>();
-  /** The offsets in the text, by offset in the string. */
+  /** For each offset in the string, the offset in the text. */
   textOffsets: ReadonlyMap<number, number> = new Map();
-  /** The offset of its key, or of itself if it has none; undefined until it is met. */
+  /** The offset of the value's key, or of the value itself if it has no key. Undefined until the walk reaches it. */
   start: number | undefined;
   valueStart: number | undefined;
-  /** The offset of the value that contains it. If a key is repeated, the last one counts, and the content of the first one counts as missing. */
+  /** The offset of the value around this one. When a key is repeated, the last one counts, and the content of the first one counts as missing. */
   holderStart: number | undefined;
 
-  /** The places from this one to where the pointer leads. */
+  /** The places on the way from this one to the value at the pointer. */
   reach(pointer: string): readonly Place[] {
     const path: Place[] = [this];
     for (const token of pointer.split("/").slice(1)) {
@@ -60,7 +63,7 @@ function offsetOf(path: readonly Place[], stringOffset: number | undefined): num
   return inString ?? holder?.start ?? 0;
 }
 
-/** A walk over text that is known to be JSON. It goes as deep as the pointers, and skips everything else. */
+/** A walk over text that is certainly JSON. It goes only as deep as the pointers, and skips everything else. */
 class Walk {
   readonly #text: string;
   #position = 0;
@@ -74,7 +77,7 @@ class Walk {
     this.#meet(root, this.#position, undefined);
   }
 
-  /** Records the value of a place. The walk stands at its start before the call, and behind it afterwards. */
+  /** Records the value of a place. The position is at the value's start before the call, and behind the value afterwards. */
   #meet(place: Place, start: number, holderStart: number | undefined): void {
     const valueStart = this.#position;
     place.start = start;
@@ -97,7 +100,7 @@ class Walk {
       this.#skipValue();
       const child = place.children.get(JSON.parse(this.#text.slice(keyStart, this.#position)) as string);
       this.#skipSpace();
-      // This goes over the colon.
+      // Skips the colon.
       this.#enter();
       this.#item(child, keyStart, holderStart);
     }
@@ -112,7 +115,7 @@ class Walk {
     this.#position++;
   }
 
-  /** Goes over one value and the comma behind it. */
+  /** Skips or records one value, and skips the comma behind it. */
   #item(place: Place | undefined, start: number, holderStart: number): void {
     if (place === undefined) this.#skipValue();
     else this.#meet(place, start, holderStart);
@@ -124,7 +127,7 @@ class Walk {
     return this.#position < this.#text.length && this.#text[this.#position] !== closing;
   }
 
-  /** Goes over one character and the white space behind it. */
+  /** Skips one character and the white space behind it. */
   #enter(): void {
     this.#position++;
     this.#skipSpace();
@@ -134,7 +137,7 @@ class Walk {
     this.#skip(whiteSpace);
   }
 
-  /** Goes over one value, however deep it is nested. */
+  /** Skips one value, however deep it is nested. */
   #skipValue(): void {
     let depth = 0;
     do {
@@ -157,7 +160,10 @@ class Walk {
   }
 }
 
-/** Each unit of a string is one character of its text, or one escape. An offset behind the end counts as the end. */
+/**
+ * Finds the offsets in the text for offsets in a string. Each unit of the string is one character or one escape in the text. An offset behind the end
+ * of the string counts as the end.
+ */
 function textOffsetsOf(text: string, start: number, end: number, stringOffsets: ReadonlySet<number>) {
   const found = new Map<number, number>();
   let position = start + 1;
@@ -172,9 +178,9 @@ function textOffsetsOf(text: string, start: number, end: number, stringOffsets: 
   return found;
 }
 
-// Sticky, and without two ways to match.
+// The patterns are sticky, and there is only one way in which each can match.
 const whiteSpace = /[ \t\n\r]*/y;
 /** A number or a literal name. */
 const scalar = /[^\s,\]}]+/y;
-/** Numbers, literal names, and what stands between values. */
+/** Numbers, literal names, and the characters between values. */
 const plain = /[^"{}[\]]+/y;

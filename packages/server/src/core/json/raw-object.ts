@@ -2,8 +2,8 @@ import { type ExactPlace, type ProblemList, pointerTo, quoted } from "../problem
 import { type JsonObject, type JsonType, type JsonValue, jsonTypeOf } from "./json.ts";
 
 /**
- * An object of a user's document: its fields, its place, and the list for its problems. Each reader returns undefined when the field is missing or
- * wrong; a wrong field is refused.
+ * An object in a user's document, with its fields, its place and the list for its problems. Each reader returns undefined when the field is missing
+ * or wrong. A wrong field is also refused.
  */
 export class RawObject {
   readonly fields: JsonObject;
@@ -28,12 +28,14 @@ export class RawObject {
     this.#problems.add(pointer, detail);
   }
 
-  /** A hint for the end of a sentence about an unknown name: the name that was perhaps meant. */
+  /** A hint for the end of a sentence about an unknown name. It names the candidate that was perhaps meant. */
   hint(name: string, candidates: Iterable<string>): string {
     return this.#problems.hint(name, candidates);
   }
 
-  /** `role` says what the fields are: "a field of a step". `familiarWords` translates words of other languages. */
+  /**
+   * Refuses unknown fields. `role` says what the fields are, for example "a field of a step". `familiarWords` translates words of other languages.
+   */
   refuseUnknown(known: ReadonlySet<string>, role: string, familiarWords?: FamiliarWords): void {
     for (const field of Object.keys(this.fields)) {
       if (known.has(field)) continue;
@@ -70,7 +72,7 @@ export class RawObject {
     return typeof value === "boolean" ? value : this.#refuseWrong(field, value, "true or false");
   }
 
-  /** A list of different strings. */
+  /** Reads a list of different strings. */
   names(field: string): readonly string[] | undefined {
     const value = this.fields[field];
     const isNames = Array.isArray(value) && value.every((name) => typeof name === "string");
@@ -83,7 +85,7 @@ export class RawObject {
     return Array.isArray(value) ? value : this.#refuseWrong(field, value, wanted);
   }
 
-  /** An object in this one. */
+  /** Reads an object in this object. */
   object(field: string): RawObject | undefined {
     const value = this.fields[field];
     const isObject = value !== undefined && jsonTypeOf(value) === "object";
@@ -107,8 +109,8 @@ export class RawObject {
 export type FamiliarWords = (written: string) => string | undefined;
 
 /**
- * A hint for the end of a sentence about an unknown name: "; `retries` is `retry.maxAttempts` here". `ours` is a name, a path that begins with a
- * name, or a phrase. Undefined when there is no such word, or when it is a name that is not known at this place.
+ * Makes a hint for the end of a sentence about an unknown name, such as "; `retries` is `retry.maxAttempts` here". `ours` is a name, a path that
+ * begins with a name, or a phrase. Undefined when there is no such word, or when the name is not known at this place.
  */
 export function ourWord(
   written: string,
@@ -121,7 +123,7 @@ export function ourWord(
   return `; ${quoted(written)} is ${isPhrase ? ours : `\`${ours}\``} here`;
 }
 
-/** The type of a value in words, without the value: "a number". */
+/** Describes the type of a value without the value itself, for example "a number". */
 export function describeValue(value: JsonValue): string {
   return typeWords[jsonTypeOf(value)];
 }

@@ -1,6 +1,6 @@
 /**
- * Reads and writes records whose keys come from outside. A step or an event may be called `constructor` or `__proto__`, so reading only finds own
- * keys, and writing defines a key instead of assigning it.
+ * Functions for records whose keys come from outside. A step or an event may have the name `constructor` or `__proto__`. So reading finds only own
+ * keys, and writing defines a key and does not assign it.
  */
 export function getOwn<Value>(record: Readonly<Record<string, Value>>, key: string): Value | undefined {
   return Object.hasOwn(record, key) ? record[key] : undefined;

@@ -2,10 +2,10 @@ import type { JsonValue } from "./json.ts";
 import { endOfString, type JsonProblem, walkRepeatedKeys } from "./json-problem.ts";
 
 /**
- * The repeated keys of objects, each at its second place, at most `maxCount` of them. `value` is the parsed text.
+ * Finds the repeated keys of objects, at most `maxCount` of them. Each is reported at its second place. `value` is the parsed text.
  *
- * `JSON.parse` keeps only one of two equal keys. So the walk is made only when the text has more keys than the value; counting them takes a fraction
- * of the time of a walk.
+ * `JSON.parse` keeps only one of two equal keys. So the text is walked through only when it has more keys than the value. Counting the keys takes a
+ * fraction of the time of a walk.
  */
 export function findRepeatedKeys(text: string, value: JsonValue, maxCount: number): readonly JsonProblem[] {
   const repeated: JsonProblem[] = [];
@@ -16,7 +16,7 @@ export function findRepeatedKeys(text: string, value: JsonValue, maxCount: numbe
   return repeated;
 }
 
-/** Each key has a colon behind it, and outside of strings there are no others. */
+/** Counts the keys in a text by the colons outside of strings. Each key has one colon behind it, and there are no others. */
 function keysInText(text: string): number {
   let count = 0;
   for (let position = 0; position < text.length; position++) {

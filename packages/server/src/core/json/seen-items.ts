@@ -1,16 +1,17 @@
 import type { JsonObject, JsonValue } from "./json.ts";
 
-/** Takes units of some 20 ns from what a check may still cost; false when not enough are left. */
+/** Takes units of about 20 ns from what a check may still cost. Returns false when not enough units are left. */
 type Charge = (units: number) => boolean;
 
 /**
- * Finds the equal items of a list. Each item is looked up by a number that is computed from its contents, its hash. A text of each item, as a `Map` would
- * need it, took five to ten times as long for small arrays and objects. A user can choose items that share a hash, so comparing them is charged as well.
+ * Finds the equal items of a list. Each item is looked up by its hash, a number that is computed from its contents. A `Map` would need a text of each
+ * item. That took five to ten times as long for small arrays and objects. A user can choose items that share a hash, so comparing them is charged as
+ * well.
  */
 export class SeenItems {
   readonly #items: readonly JsonValue[];
   readonly #charge: Charge;
-  /** For each slot, one more than the index of an item, or 0. The first slot to look at for an item is given by its hash. */
+  /** For each slot, the index of an item plus one, or 0 for an empty slot. An item's hash gives the slot at which its search begins. */
   readonly #slots: Int32Array;
   readonly #hashes: Int32Array;
 
@@ -22,8 +23,8 @@ export class SeenItems {
   }
 
   /**
-   * Returns the index of the first item that equals this one, which is its own index if none before it does. Items are to be looked up in their order.
-   * Undefined when that costs more than is left.
+   * Returns the index of the first item that equals this one. When no earlier item equals it, this is its own index. Look the items up in their
+   * order. Undefined when this costs more than is left.
    */
   firstEqual(index: number): number | undefined {
     const item = this.#items[index] as JsonValue;
@@ -47,7 +48,7 @@ export class SeenItems {
     return index;
   }
 
-  /** Equal values have equal hashes, whatever the order of their properties; undefined when the value costs too much. */
+  /** Returns the hash of a value; undefined when the value costs too much. Equal values have equal hashes, whatever the order of their properties. */
   #hashOf(value: JsonValue): number | undefined {
     if (typeof value === "number") return hashOfNumber(value);
     if (typeof value === "string") return this.#charge(value.length >> 3) ? hashOfText(value) : undefined;
@@ -111,7 +112,7 @@ export class SeenItems {
 }
 
 function hashOfNumber(value: number): number {
-  // 0 and -0 are equal, and `| 0` makes both 0.
+  // 0 and -0 are equal, and `| 0` turns both into 0.
   if ((value | 0) === value) return mixed(value | 0);
   double[0] = value;
   return mixed(Math.imul(words[0] as number, 31) + (words[1] as number));
@@ -126,7 +127,7 @@ function hashOfText(text: string): number {
   return mixed(hash);
 }
 
-/** Spreads the bits of a number over all 32, since slots are chosen by the last ones (the finalizer of MurmurHash3). */
+/** Spreads the information in a number over all 32 bits, because the last bits choose the slot (the finalizer of MurmurHash3). */
 function mixed(bits: number): number {
   let hash = bits | 0;
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
@@ -134,7 +135,7 @@ function mixed(bits: number): number {
   return hash ^ (hash >>> 16);
 }
 
-// Any different numbers will do.
+// Any numbers will do as long as they differ.
 const textHash = 0x811c9dc5;
 const arrayHash = 0x2545f491;
 const objectHash = 0x5bd1e995;

@@ -1,6 +1,6 @@
 /**
- * A place in a text, as editors count it. `line` and `column` count from 1, `offset` from 0. Column and offset count UTF-16 units, like JavaScript's
- * strings and the Language Server Protocol.
+ * A place in a text, in the form in which editors count it. `line` and `column` count from 1, and `offset` from 0. Column and offset count UTF-16
+ * units, as JavaScript's strings and the Language Server Protocol do.
  */
 export interface TextPosition {
   readonly line: number;
@@ -8,7 +8,7 @@ export interface TextPosition {
   readonly offset: number;
 }
 
-/** The positions of these offsets, in their order. The text is read once, however many there are. */
+/** The positions of these offsets, in the order of `offsets`. The text is read only once, however many offsets there are. */
 export function positionsOf(text: string, offsets: readonly number[]): TextPosition[] {
   const positions = new Map<number, TextPosition>();
   lineBreak.lastIndex = 0;
@@ -30,5 +30,5 @@ export function describePosition({ line, column }: TextPosition): string {
   return `line ${line}, column ${column}`;
 }
 
-/** A carriage return alone also ends a line, as in editors, because JSON takes it as white space. */
+/** A carriage return alone also ends a line, as in editors, because it is white space in JSON. */
 const lineBreak = /\r\n?|\n/g;

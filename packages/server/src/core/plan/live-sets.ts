@@ -1,7 +1,7 @@
 import { BitRows, type RowOf } from "../definition/graph/bit-rows.ts";
 import type { Edge, StepGraph } from "../definition/graph/step-graph.ts";
 
-/** A question about names that must be remembered between steps, with the places where each is read and where it gets another value. */
+/** A question about names that must be remembered between steps. It says where each name is read and where it gets another value. */
 export interface LiveQuestion {
   readonly graph: StepGraph;
   readonly names: readonly string[];
@@ -9,7 +9,7 @@ export interface LiveQuestion {
   readonly readBy: (step: number) => RowOf;
   /** The names that get a new value, or lose their value, at the step where this edge begins. */
   readonly overwrittenOn: (edge: Edge) => RowOf | undefined;
-  /** The places where names get their first value; left out where all may have one from the start. */
+  /** The places where names get their first value. Left out when every name may have a value from the start. */
   readonly given?: Given;
 }
 
@@ -19,8 +19,8 @@ export interface Given {
 }
 
 /**
- * Returns, by the step's index, the names that are live after the step: they may have a value there, and a later step may read them. The answer may
- * have too many names, which costs room in the state of a job, but never too few.
+ * Returns a function that says which names are live after a step, by the step's index. A live name may have a value there, and a later step may read
+ * it. The answer may have too many names, which takes room in the state of a job, but it never has too few.
  */
 export function liveAfter(question: LiveQuestion): (step: number) => ReadonlySet<string> {
   const { graph, names, given } = question;
@@ -30,7 +30,7 @@ export function liveAfter(question: LiveQuestion): (step: number) => ReadonlySet
   const after = new BitRows(graph.stepCount, names.length);
   return (step) => {
     if (live === undefined) return sets.all;
-    // The branches of a fork end with its step.
+    // The branches of a fork are over when its step ends, so the edges into them do not count.
     for (const { to, kind } of graph.outgoing[step] ?? []) {
       if (kind !== "fork") after.addRow(step, { rows: live, row: to });
     }
@@ -39,7 +39,7 @@ export function liveAfter(question: LiveQuestion): (step: number) => ReadonlySet
   };
 }
 
-/** Returns the row of those wanted names that are among `names`. */
+/** Returns a function that makes a row of the wanted names. A wanted name that is not in `names` is left out. */
 export function rowMaker(names: readonly string[]): (wanted: Iterable<string>) => RowOf {
   const numbers = new Map(names.map((name, number) => [name, number]));
   return (wanted) => {
@@ -53,8 +53,8 @@ export function rowMaker(names: readonly string[]): (wanted: Iterable<string>) =
 }
 
 /**
- * The classic analysis of live variables. Returns, by step, the names that are live at its start: those that it reads itself, and those that are live
- * at its successors and not overwritten on the way.
+ * The classic analysis of live variables. Returns, by step, the names that are live at the step's start: the names that the step reads itself, and
+ * those that are live at its successors and are not overwritten on the way.
  */
 function findLive({ graph, names, readBy, overwrittenOn }: LiveQuestion): BitRows | undefined {
   const live = new BitRows(graph.stepCount, names.length);
@@ -69,8 +69,8 @@ function findLive({ graph, names, readBy, overwrittenOn }: LiveQuestion): BitRow
 }
 
 /**
- * Returns, by step, the names that may have a value at its end. In a chain where each step asks whether it ran before, each name would otherwise be
- * remembered from the first step on, before it has a value.
+ * Returns, by step, the names that may have a value at the step's end. This is needed for a chain in which each step asks whether it ran before:
+ * without it, each name would be remembered from the first step on, before it has a value.
  */
 function findPresent({ graph, names }: LiveQuestion, { atStart, by }: Given): BitRows | undefined {
   const present = new BitRows(graph.stepCount, names.length);
@@ -86,8 +86,8 @@ function findPresent({ graph, names }: LiveQuestion, { atStart, by }: Given): Bi
 }
 
 /**
- * Visits the steps in both orders in turn, until no visit changes the rows. The first order should follow the direction of the changes. Undefined
- * when it takes too long, which only a contrived tangle of loops does.
+ * Visits the steps in the two orders alternately until no visit changes the rows. The first order should follow the direction of the changes.
+ * Undefined when it takes too long, which only an artificial tangle of loops does.
  */
 function settle(
   orders: readonly [readonly number[], readonly number[]],
@@ -118,7 +118,7 @@ class SharedSets {
     this.all = new Set(names);
   }
 
-  /** The set of the names in a row; the set of all names once the room is used up, because hundreds of plans are kept. */
+  /** The set of the names in a row. Once the room is used up, it is the set of all names, because hundreds of plans are kept in memory. */
   of(rows: BitRows, row: number): ReadonlySet<string> {
     if (this.#room < 0) return this.all;
     const key = rows.key(row);

@@ -4,7 +4,9 @@ import { payloadRuleOf } from "../definition/payload-rule.ts";
 import { declaredProperties, isClosed, requiredProperties, type Schema } from "../schema/schema.ts";
 import { liveAfter, rowMaker } from "./live-sets.ts";
 
-/** The properties of outputs that must be carried on after each step, because a later step may take them by the rule of its input definition. */
+/**
+ * Returns, by step, the properties of outputs that must be carried on after the step. A later step may take them by the rule of its input definition.
+ */
 export function livePropertiesAfter(
   steps: readonly StepDefinition[],
   graph: StepGraph,
@@ -17,7 +19,7 @@ export function livePropertiesAfter(
   const takenBy = oncePerSchema((schema) => toRow(takenProperties(schema)));
   const overwrittenBy = oncePerSchema((schema) => toRow(requiredProperties(schema)));
   const read = steps.map(({ input, inputSchema }) => (input === undefined ? takenBy(inputSchema) : none));
-  // A property that a wait step takes only from its events replaces any earlier value, whether or not an event brought it.
+  // Some properties a wait step takes only from its events. Such a property replaces any earlier value, whether or not an event brought it.
   const overwritten = steps.map((step) => {
     const fromEvents = step.output === undefined ? payloadRuleOf(step)?.fromEvents : undefined;
     const required = overwrittenBy(step.outputSchema);
@@ -35,7 +37,7 @@ export function livePropertiesAfter(
   });
 }
 
-/** The names of the steps whose failure leads, perhaps through further failures, to a step that receives the whole latest output. */
+/** The names of the steps whose failure leads to a step that receives the whole latest output. It may lead there through further failures. */
 export function stepsWhoseFailureReadsLastOutput(steps: readonly StepDefinition[]): ReadonlySet<string> {
   const readers = new Set(
     steps.filter(({ input, inputSchema }) => input === undefined && !isClosed(inputSchema)).map(({ name }) => name),
@@ -56,7 +58,7 @@ function takenProperties(inputSchema: Schema): ReadonlySet<string> {
   return isClosed(inputSchema) ? declaredProperties(inputSchema) : new Set();
 }
 
-/** Steps share their definitions, so a result that depends only on a schema is computed once and shared. */
+/** Steps share their definitions. So a result that depends only on a schema is computed once and shared. */
 export function oncePerSchema<Value>(compute: (schema: Schema) => Value): (schema: Schema) => Value {
   const values = new Map<Schema, Value>();
   return (schema) => {

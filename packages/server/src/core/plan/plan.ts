@@ -11,7 +11,7 @@ import { declaredProperties, isClosed, type Schema } from "../schema/schema.ts";
 import { livePropertiesAfter, oncePerSchema, stepsWhoseFailureReadsLastOutput } from "./liveness.ts";
 import { type Remembering, rememberingAfter } from "./slots.ts";
 
-/** A compiled definition: everything that the state machine needs while a job runs. Immutable, cached by version. */
+/** A compiled definition: everything that the state machine needs while a job runs. It is immutable, and cached by version. */
 export interface Plan {
   readonly workflowName: string;
   /** The time that a job may run, from its start or from a resume. */
@@ -20,15 +20,15 @@ export interface Plan {
   readonly firstStep: PlanStep;
   /** Every event id that some wait step of this version lists. */
   readonly listedEventIds: ReadonlySet<string>;
-  /** The wait steps that list each event id. */
+  /** For each event id, the wait steps that list it. */
   readonly waitsByEventId: ReadonlyMap<string, readonly WaitPlanStep[]>;
-  /** Whether some wait step takes something out of payloads. */
+  /** Whether a wait step of the version takes properties from payloads, or an expression reads a payload. */
   readonly readsPayloads: boolean;
-  /** The names of the waits whose ids are given by expressions, and of the steps that lead to one; any event may still be for such a wait. */
+  /** The names of the waits whose ids are given by expressions, and of the steps that lead to such a wait. Any event may still be for it. */
   readonly beforeOpenWaits: ReadonlySet<string>;
   /** The events that expressions read. */
   readonly readEventIds: ReadonlySet<string>;
-  /** Whether some step makes child jobs. */
+  /** Whether any step makes child jobs. */
   readonly makesChildren: boolean;
 }
 
@@ -39,19 +39,19 @@ export interface PlanStep {
   readonly inputRule: InputRule;
   readonly inputSchema: Schema;
   readonly outputSchema: Schema;
-  /** The template that makes the output from the raw result; undefined where the raw result is the output. */
+  /** The template that makes the output from the raw result. Undefined when the raw result is the output. */
   readonly outputTemplate: Template | undefined;
   readonly next: Transition;
-  /** The handlers of failures. The first one for the error takes over; without one the job fails. */
+  /** The handlers of failures. After an error, the first handler that matches it takes over. Without one, the job fails. */
   readonly onFailure: readonly FailureHandler[];
   /**
-   * The names of properties that a later step may still take from outputs made up to and including this step, and that the job's state must carry on
-   * from here. A loop may lead back to this step, which then counts as a later one.
+   * The names of the properties that the job's state must carry on from here. A later step may still take them from outputs that were made up to and
+   * including this step. A loop may lead back to this step, which then counts as a later one.
    */
   readonly livePropertiesAfter: ReadonlySet<string>;
-  /** True when this step's failure leads to a step with an open input definition, which receives the whole latest output. */
+  /** True when a failure of this step leads to a step with an open input definition. That step receives the whole latest output. */
   readonly failureReadsLastOutput: boolean;
-  /** The forks around the step, the outermost first; none on the main line. */
+  /** The forks around the step, the outermost one first. Empty on the main line. */
   readonly around: readonly AroundStep[];
   /** The values that expressions of later steps may read; undefined when no expression of the version reads the past. */
   readonly remembering: Remembering | undefined;
@@ -60,7 +60,7 @@ export interface PlanStep {
 export type PlanWork = PassWork | PlannedWait | DelayWork | CallWork | ForkWork;
 
 export interface PlannedWait extends WaitWork {
-  /** Undefined when the step takes nothing out of payloads. */
+  /** Undefined when the step takes no properties from payloads. */
   readonly payloadRule: PayloadRule | undefined;
   /** The events whose payloads expressions of the version read. */
   readonly payloadReaders: ReadonlySet<string>;
@@ -76,13 +76,13 @@ export interface AroundStep {
   readonly branch: string | undefined;
 }
 
-/** The rule that gives a step its input. The first step of a job receives the job's input. */
+/** The rule that says where a step gets its input from. The first step of a job receives the job's input. */
 export type InputRule =
-  /** Each property that the closed input definition declares, from the latest output that had it, else from the job's input. */
+  /** The step receives each property that its closed input definition declares, from the latest output that had it, or else from the job's input. */
   | { readonly kind: "carried"; readonly properties: readonly string[] }
-  /** The latest output whole: the input definition is open. */
+  /** The step receives the whole latest output, because its input definition is open. */
   | { readonly kind: "whole" }
-  /** The value that the step's `input` gives. */
+  /** The step receives the value that its `input` template makes. */
   | { readonly kind: "template"; readonly template: Template };
 
 /** The call that the step makes; undefined when it calls nothing. */
@@ -195,7 +195,7 @@ function payloadReadersOf(references: readonly Reference[]): ReadonlySet<string>
   return new Set(references.flatMap(({ eventId, part }) => (part === "payload" ? (eventId ?? []) : [])));
 }
 
-/** A definition that is a `$ref` to a closed one also counts as closed. */
+/** A definition that is a `$ref` to a closed definition also counts as closed. */
 function inputRuleOf(inputSchema: Schema): InputRule {
   return isClosed(inputSchema)
     ? { kind: "carried", properties: [...declaredProperties(inputSchema)] }

@@ -6,9 +6,9 @@ import { pointerTo } from "../problem.ts";
 import { liveAfter } from "./live-sets.ts";
 
 /*
- * A slot is a place for a value that a branch remembers for expressions, named like a pointer. "/steps/reserve/output" has the output of a step, or
- * only the fact that there is one; "/steps/reserve/output/sku" has a property of it; "/events/approved/payload" has a payload, and "/error" the last
- * caught failure.
+ * A slot is a place for a value that a branch remembers for expressions. Its name has the form of a pointer. "/steps/reserve/output" has the output
+ * of a step, or shows only that there was one. "/steps/reserve/output/sku" has a property of that output. "/events/approved/payload" has a payload,
+ * and "/error" the last failure that was caught.
  */
 
 export const errorSlot = "/error";
@@ -21,21 +21,21 @@ export function eventSlot(eventId: string, part: "payload" | "sentAt"): string {
   return `${pointerTo("/events", eventId)}/${part}`;
 }
 
-/** The property in a slot for a single property; undefined for a slot of a whole value. */
+/** The name of the property, for the slot of a single property. Undefined for the slot of a whole value. */
 export function propertyOf(slot: string): string | undefined {
   const token = slot.split("/")[4];
   return token?.replaceAll("~1", "/").replaceAll("~0", "~");
 }
 
-/** The slot of the whole value: this slot itself, or the one that it is a part of. */
+/** The slot of the whole value. For the slot of a property, this is the slot of the value that has the property. */
 export function baseOf(slot: string): string {
   return slot.split("/", 4).join("/");
 }
 
-/** The remembered part of a value: the whole value, these properties of it, or nothing (undefined). */
+/** Which part of a value is remembered: the whole value, these properties of it, or nothing (undefined). */
 export type KeptPart = "whole" | readonly string[] | undefined;
 
-/** The values that a branch remembers for expressions when it leaves a step. */
+/** Which values a branch remembers for expressions when it leaves a step. */
 export interface Remembering {
   /** The slots that expressions of later steps may still read. */
   readonly slots: ReadonlySet<string>;
@@ -44,8 +44,8 @@ export interface Remembering {
 }
 
 /**
- * Returns, by the step's index, what is remembered at the end of the step; undefined when no expression of the definition reads the past.
- * `references` has, by the step's index, everything that the step's expressions may read.
+ * Returns a function that says, by a step's index, what is remembered at the step's end. Undefined when no expression of the definition reads the
+ * past. `references` has, by the step's index, everything that the step's expressions may read.
  */
 export function rememberingAfter(
   steps: readonly StepDefinition[],
@@ -65,7 +65,7 @@ export function rememberingAfter(
     readBy: toRows(readBy),
     overwrittenOn: ({ kind, from }) =>
       kind === "fork" ? undefined : kind === "failure" ? overwrittenByFailure(from) : overwritten(from),
-    // A step has no values before it ran, but an event may have come at any time.
+    // A step has no values before it ran. But an event may have come at any time.
     given: { atStart: toRows([others])(0), by: overwritten },
   });
   // Equal sets are the same object, so that each result is computed once.
@@ -78,13 +78,13 @@ export function rememberingAfter(
   };
 }
 
-/** The slots of a definition. Each has a number, because there may be twenty thousand. */
+/** The slots of a definition. They have numbers, because there may be twenty thousand of them. */
 interface Slots {
   /** The slots by number. */
   readonly names: readonly string[];
   /** The slots that the expressions of each step read, by the step's index. */
   readonly readBy: readonly (readonly number[])[];
-  /** The slots for the input, the output and the error of each step, by its name. */
+  /** For each step, by its name: the slots for its input, its output and its error. */
   readonly ofSteps: ReadonlyMap<string, readonly number[]>;
   readonly others: readonly number[];
 }
@@ -110,14 +110,14 @@ function slotsIn(references: readonly (readonly Reference[])[]): Slots {
   return { names: [...numbers.keys()], readBy, ofSteps, others };
 }
 
-/** Returns the row of the numbers at an index of `lists`. */
+/** Returns a function that gives, for an index of `lists`, a row with the numbers of that list. */
 function rowsOf(lists: readonly (readonly number[])[], bound: number): (index: number) => RowOf {
   const rows = new BitRows(lists.length, bound);
   for (const [row, numbers] of lists.entries()) for (const number of numbers) rows.add(row, number);
   return (row) => ({ rows, row });
 }
 
-/** The parts are found when a job first leaves such a step, because a large definition has hundreds of sets with a thousand slots each. */
+/** The parts are found only when a job first leaves such a step, because a large definition has hundreds of sets with a thousand slots each. */
 function rememberingOf(slots: ReadonlySet<string>): Remembering {
   let parts: Remembering["parts"] | undefined;
   return {
@@ -144,7 +144,7 @@ function partsOf(slots: ReadonlySet<string>): ReadonlyMap<string, KeptPart> {
 
 function slotOf({ root, step, eventId, part, property }: Reference): string | undefined {
   if (root === "error") return errorSlot;
-  // A step's visits show whether it ran; the time at which an event was sent shows whether it came.
+  // The visits of a step show whether it ran. The time at which an event was sent shows whether the event came.
   if (eventId !== undefined) return withProperty(eventSlot(eventId, part === "payload" ? part : "sentAt"), property);
   if (step === undefined || (part !== "input" && part !== "output" && part !== "error")) return undefined;
   return part === "error" ? stepSlot(step, part) : withProperty(stepSlot(step, part), property);

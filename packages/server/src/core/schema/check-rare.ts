@@ -6,23 +6,25 @@ import { isMultipleOf } from "./decimal.ts";
 import type { Conditional, RareRules, Schema } from "./node.ts";
 import { type TypeSet, typeSets } from "./type-set.ts";
 
-/** The part of the running check that these rules need (`check.ts`). Each `refuse` returns false, so that the caller can return it. */
+/**
+ * The part of the running check that the rare rules need (`check.ts`). Each `refuse…` method returns false, so that the caller can return its result.
+ */
 export interface Walk {
   /** Tells whether the value fits, and reports the problems. */
   check(schema: Schema, value: JsonValue): boolean;
   /** Tells whether the value fits, and reports nothing. */
   isFit(schema: Schema, value: JsonValue): boolean;
-  /** Says what is wrong with a value that does not fit; "" where that may not be shown. */
+  /** Says what is wrong with a value that does not fit. Empty when this may not be shown. */
   whyNot(schema: Schema, value: JsonValue): string;
   /** Whether to look for more problems. */
   mayGoOn(isFit: boolean): boolean;
   /** The names of an object's properties. */
   namesOf(value: JsonObject): readonly string[];
-  /** Takes this many checks from the remaining ones; false when not enough are left. */
+  /** Takes this many checks from the remaining ones. Returns false when not enough are left. */
   charge(checks: number): boolean;
   refuse(detail: string): false;
   refuseAt(token: string | number, detail: string): false;
-  /** To be called with alternatives of which the value fits none. */
+  /** Refuses a value that fits none of these alternatives. */
   refuseAll(keyword: "oneOf", alternatives: readonly Schema[], value: JsonValue, type: TypeSet): false;
 }
 
@@ -58,7 +60,7 @@ function checkOneOf(alternatives: readonly Schema[], value: JsonValue, type: Typ
   return second === -1 || walk.refuse(`fits both \`oneOf/${first}\` and \`oneOf/${second}\`, but must fit exactly one`);
 }
 
-/** A separate walk to try an alternative costs as much as some plain checks. */
+/** Trying an alternative is a separate walk, which costs as much as some plain checks. */
 const checksPerWalk = 3;
 
 function checkNot(excluded: Schema, value: JsonValue, walk: Walk): boolean {
@@ -77,7 +79,7 @@ function checkMultiple(divisor: number, value: number, walk: Walk): boolean {
   return isMultipleOf(value, divisor) || walk.refuse(`must be a multiple of ${divisor}`);
 }
 
-/** Numbers with fractions are divided as they are written, in about a microsecond. */
+/** Numbers with fractions are divided as decimals, which takes about a microsecond. */
 const checksPerDecimal = 80;
 
 function checkUniqueItems(items: readonly JsonValue[], walk: Walk): boolean {

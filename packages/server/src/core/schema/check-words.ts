@@ -5,7 +5,7 @@ import { describeTypes, joinWords, type TypeSet, typeSets } from "./type-set.ts"
 
 /** The sentences about a value that does not fit. */
 export function wrongType(wanted: TypeSet, found: TypeSet): string {
-  // For "must be an integer", the message must also say why the given number is not one.
+  // For "must be an integer", the message also says why the given number is not an integer.
   const isFraction = found === typeSets.fraction && (wanted & typeSets.whole) !== 0;
   const foundType = found === typeSets.whole ? typeSets.number : found;
   const shown = isFraction

@@ -21,8 +21,8 @@ import { codePointCount } from "./text-length.ts";
 import { describeTypes, type TypeSet, typeOf, typeSets } from "./type-set.ts";
 
 /**
- * Finds the problems of a value, up to a bound; the list is empty when the value fits. Messages name types and what is allowed, never the value,
- * because it may be a secret or as large as a megabyte.
+ * Finds the problems of a value, up to a maximum number. The list is empty when the value fits. Messages name types and what is allowed. They never
+ * show the value, because it may be a secret or as large as a megabyte.
  */
 export function checkValue(schema: Schema, value: JsonValue): Problem[] {
   if (schema === lastFit.schema && value === lastFit.value) return [];
@@ -31,15 +31,18 @@ export function checkValue(schema: Schema, value: JsonValue): Problem[] {
   return problems;
 }
 
-/** Values never change, and a job often passes one on unchanged: its input is checked when it is submitted and again when its first step begins. */
+/**
+ * The schema and the value of the last check that found no problem. Values never change, and a job often passes a value on unchanged: its input is
+ * checked when it is submitted and again when its first step begins.
+ */
 let lastFit: { readonly schema: Schema | undefined; readonly value: JsonValue } = { schema: undefined, value: null };
 
-/** Tells whether a value fits, without the reasons; undefined when that takes more than `checkLimit` checks. */
+/** Says whether a value fits, without the reasons. Undefined when that takes more than `checkLimit` checks. */
 export function fitsSchema(schema: Schema, value: JsonValue, checkLimit: number): boolean | undefined {
   return new Check(checkLimit).fits(schema, value);
 }
 
-/** Finds the first problem of a value that does not fit; undefined when `checkLimit` checks do not reach it. */
+/** Finds the first problem of a value that does not fit. Undefined when it is not found within `checkLimit` checks. */
 export function firstProblem(schema: Schema, value: JsonValue, checkLimit: number): Problem | undefined {
   return new Check(checkLimit).firstProblem(schema, value);
 }
@@ -47,30 +50,31 @@ export function firstProblem(schema: Schema, value: JsonValue, checkLimit: numbe
 const maxProblems = 20;
 
 /**
- * Nested alternatives and references can need a number of checks that grows exponentially with the depth of the value. All other schemas need some
- * hundred thousand checks for a value of a megabyte, and up to 1,400,000 for a list of short texts under a pattern. At this bound, after 10 to 30 ms,
- * the check gives up, and the value counts as one that does not fit. `npm run bench -- definitions` looks for the checks that take longest.
+ * The bound on one check. With nested alternatives and references, the number of checks can grow exponentially with the depth of the value. All other
+ * schemas need some hundred thousand checks for a value of a megabyte, and up to 1,400,000 for a list of short texts under a pattern. The bound is
+ * reached after 10 to 30 ms. The check then gives up, and the value counts as one that does not fit. `npm run bench -- definitions` looks for the
+ * checks that take longest.
  */
 const maxChecks = 1_500_000;
 const tooManyChecks = `takes more than ${maxChecks} checks; simplify the definition (its \`anyOf\` and the like) or send less`;
 
-/** One walk of a value along a schema. The path, not pointers, is kept on the way: most values fit and need no pointer. */
+/** One walk through a value along a schema. It keeps the path and makes a pointer only for a problem, because most values fit. */
 class Check implements Walk {
   readonly #problems: Problem[] = [];
   readonly #path: (string | number)[] = [];
   #remaining: number;
-  /** Above zero while alternatives are tried: then it only matters whether the value fits. */
+  /** Above zero while alternatives are tried. Then it only matters whether the value fits, and no problems are collected. */
   #silence = 0;
   /** Above zero within a sensitive schema. */
   #sensitivity = 0;
   /**
-   * The patterns met so far and their matchers. To look a matcher up among those of all definitions takes longer than to match a short text. Compiling
-   * counts where `countsCompiling`; whether a pattern was compiled before must not decide what fits.
+   * The patterns met so far, with their matchers. Looking a matcher up among those of all definitions takes longer than matching a short text. With
+   * `countsCompiling`, compiling a pattern costs checks, even if the pattern was compiled before: this must not decide what fits.
    */
   #matchers: Map<Pattern, Matcher> | undefined;
   readonly #countsCompiling: boolean;
 
-  /** The names of large objects, which alternatives ask for again and again. */
+  /** The names of large objects. They are kept, because alternatives ask for them again and again. */
   #longLists: Map<JsonObject, readonly string[]> | undefined;
 
   constructor(checkLimit: number, countsCompiling = false) {
@@ -152,7 +156,10 @@ class Check implements Walk {
     return this.refuse(this.#sensitivity > 0 ? "is not an allowed value" : describeAllowed(allowed));
   }
 
-  /** The cost is counted before the text is made, because a value may have a megabyte and be checked against many schemas. Nothing is equal to "". */
+  /**
+   * The canonical text of a value. Empty when the value costs more than `maxCost`; no allowed value has an empty text. The cost is counted before the
+   * text is made, because a value may have a megabyte and be checked against many schemas.
+   */
   #canonical(value: JsonValue, maxCost: number): string {
     if (typeof value !== "object") return "";
     const cost = costOfCanonicalJson(value, Math.min(maxCost, this.#remaining));
@@ -184,7 +191,7 @@ class Check implements Walk {
     return isFit;
   }
 
-  /** Matches a text; false when no time is left, in which case the check gives up and this answer does not matter. */
+  /** Whether the pattern matches the text. Also false when no checks are left. Then the check gives up, and this answer does not matter. */
   #matches(pattern: Pattern, text: string): boolean {
     const matcher = this.#remaining < 0 ? undefined : this.#matcherOf(pattern);
     return matcher !== undefined && this.charge(checksPerMatch + matcher.costOf(text.length)) && matcher.matches(text);
@@ -200,7 +207,7 @@ class Check implements Walk {
     return matcher;
   }
 
-  /** A character takes one UTF-16 unit or two, so that most texts need not be counted. */
+  /** A character takes one or two UTF-16 units. So for most texts, the characters need not be counted. */
   #isShorter(text: string, minLength: number): boolean {
     if (text.length < minLength) return true;
     return text.length < 2 * minLength && this.#hasTimeFor(text) && codePointCount(text) < minLength;
@@ -211,7 +218,7 @@ class Check implements Walk {
     return text.length > 2 * maxLength || !this.#hasTimeFor(text) || codePointCount(text) > maxLength;
   }
 
-  /** The time for long texts counts as checks: one for eight characters. */
+  /** Charges for long texts too: one check for every eight characters. */
   #hasTimeFor(text: string): boolean {
     return this.charge(text.length >> 3);
   }
@@ -273,7 +280,7 @@ class Check implements Walk {
     return names;
   }
 
-  /** Each name has its turn with hundreds of matchers, which are seldom in the processor's cache. */
+  /** Each name is matched by up to hundreds of matchers in turn. A matcher is seldom in the processor's cache. */
   #matchesAny(patterns: readonly PatternRule[], name: string): boolean {
     this.#remaining -= patterns.length * checksPerMatcher;
     return patterns.some(({ pattern }) => this.#matches(pattern, name));
@@ -314,7 +321,7 @@ class Check implements Walk {
     if (this.#silence > 0 || this.#remaining < 0) return false;
     const candidates = alternatives.filter((alternative) => (acceptedTypes(alternative) & type) !== 0);
     const [onlyCandidate] = candidates;
-    // For the usual "this object or null" it is clear which alternative was meant, and so what is wrong.
+    // With only one alternative of the value's type, as in the usual "this object or null", it is clear which one was meant and what is wrong.
     if (onlyCandidate !== undefined && candidates.length === 1) {
       this.check(onlyCandidate, value);
       return false;
@@ -332,7 +339,7 @@ class Check implements Walk {
     );
   }
 
-  /** Whether to look for more problems. A check whose bound is reached must not walk through the rest of the value. */
+  /** Whether to look for more problems. Once the bound is reached, the check must not walk through the rest of the value. */
   mayGoOn(isFit: boolean): boolean {
     if (this.#remaining < 0) return false;
     return isFit || (this.#silence === 0 && this.#problems.length < maxProblems);
@@ -354,15 +361,21 @@ class Check implements Walk {
 }
 
 const none: readonly Schema[] = [];
-/** `costOfCanonicalJson` counts in units of some 50 ns, and a check takes some 20 ns. */
+/** `costOfCanonicalJson` counts in units of about 50 ns, and a check takes about 20 ns. */
 const checksPerCost = 2;
 const checksPerMatcher = 14;
-/** What re2js allocates for each match takes 150 to 300 ns, beside what the matcher counts for the characters. */
+/** What re2js allocates for each match takes 150 to 300 ns. The matcher's own cost counts only the characters. */
 const checksPerMatch = 10;
-/** An object of thousands of properties keeps them in a table, which is sorted whenever their names are listed. */
+/**
+ * The number of names up to which listing them is cheap. An object of thousands of properties keeps them in a table, which is sorted each time the
+ * names are listed.
+ */
 const maxQuickNames = 500;
 const checksPerListedName = 4;
-/** A reason is found again for at most twenty problems. */
+/** The reason is searched for again in a separate check, for at most twenty problems. */
 const maxChecksForReason = 1_000;
-/** A unit of work is up to 3.5 µs. Even when one value meets all patterns of a definition, a third of the checks is left (`pattern-book.ts`). */
+/**
+ * A unit of a pattern's work takes up to 3.5 µs. Even when one value meets all patterns of a definition, a third of the checks is left
+ * (`pattern-book.ts`).
+ */
 const checksPerPatternWork = 100;

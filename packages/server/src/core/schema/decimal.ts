@@ -1,6 +1,6 @@
 /**
- * Whether a number is a multiple of another, both taken as decimals: 2.07 is a multiple of 0.01, although dividing the binary fractions gives
- * 206.99999999999997.
+ * Whether a number is a multiple of another one. Both are taken as decimals: 2.07 is a multiple of 0.01, although dividing them as binary fractions
+ * gives 206.99999999999997.
  */
 export function isMultipleOf(value: number, divisor: number): boolean {
   if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor)) return value % divisor === 0;
@@ -13,21 +13,21 @@ export function isMultipleOf(value: number, divisor: number): boolean {
   return (dividend.digits * powerOfTen(shift, by.digits)) % by.digits === 0n;
 }
 
-/** The number is `digits` times ten to the `exponent`; the digits do not end with 0, unless they are 0. */
+/** A number as `digits` times ten to the power of `exponent`. The digits do not end in 0, unless they are 0. */
 interface Decimal {
   readonly digits: bigint;
   readonly exponent: number;
 }
 
-/** Reads the shortest text that stands for the number, which is what JSON writes. */
+/** Reads the shortest text for the number, which is also the text in JSON. */
 function decimalOf(value: number): Decimal {
   const [mantissa = "", power = "0"] = Math.abs(value).toExponential().split("e");
   const [whole = "", fraction = ""] = mantissa.split(".");
-  // The text has no 0 at the end of a fraction, and no more than one digit before it.
+  // A fraction in this text does not end in 0, and there is only one digit before the point.
   return { digits: BigInt(whole + fraction), exponent: Number(power) - fraction.length };
 }
 
-/** Ten to the power of `exponent`, modulo `modulus`: the power itself may have six hundred digits. */
+/** Ten to the power of `exponent`, modulo `modulus`. The power itself is never computed, because it may have six hundred digits. */
 function powerOfTen(exponent: number, modulus: bigint): bigint {
   let result = 1n;
   let base = 10n % modulus;

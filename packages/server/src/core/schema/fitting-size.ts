@@ -5,8 +5,8 @@ import { wholeRange } from "./range.ts";
 import { noTypes, type TypeSet, typeSets } from "./type-set.ts";
 
 /**
- * The size of the values that fit a schema, within the bounds that the schema sets. Every character of a text counts as one byte, although some take
- * more, so usual texts stay within the bounds. Undefined where no value fits.
+ * The size of the values that fit a schema, as far as the schema bounds it. Every character of a text counts as one byte. Some take more, but usual
+ * texts are within the result. Undefined when no value fits.
  */
 export function fittingSizeOf(schema: Schema): SizeRange | undefined {
   return new Measurement().sizeOf([schema], 0);
@@ -15,11 +15,14 @@ export function fittingSizeOf(schema: Schema): SizeRange | undefined {
 /** The bounds on the size of values as JSON, in bytes. */
 export interface SizeRange {
   readonly low: number;
-  /** Infinity where there is no bound. */
+  /** Infinity when there is no upper bound. */
   readonly high: number;
 }
 
-/** The bound ends the walk through a recursive schema. A part takes some 15 µs, and a definition may have hundreds of lists. */
+/**
+ * The bound on the parts that are measured. It ends the walk through a recursive schema. A part takes about 15 µs, and a definition may have hundreds
+ * of lists.
+ */
 const maxParts = 300;
 const maxDepth = 16;
 const unknown: SizeRange = { low: 1, high: Number.POSITIVE_INFINITY };
@@ -27,7 +30,7 @@ const unknown: SizeRange = { low: 1, high: Number.POSITIVE_INFINITY };
 class Measurement {
   #partCount = 0;
 
-  /** The size of the values that fit each of the schemas. */
+  /** The size of the values that fit all of these schemas. */
   sizeOf(schemas: readonly Schema[], depth: number): SizeRange | undefined {
     if (depth > maxDepth || this.#partCount >= maxParts) return unknown;
     return this.#sizeOf(new Known(schemas), depth);

@@ -5,11 +5,11 @@ import type { Pattern } from "./patterns/pattern.ts";
 import { allTypes, noTypes, type TypeSet } from "./type-set.ts";
 
 /**
- * A schema, parsed. A value fits when its type is in `types`, it satisfies the rules for its type, it is among the `allowed`
- * values, it fits all of `allOf`, it fits one of `anyOf`, and it satisfies the rare rules. References are resolved to nodes, so the
- * nodes of a recursive schema form a cycle; but a cycle always goes through a property or an item (`parse.ts` refuses others).
+ * A schema, parsed. A value fits when its type is in `types`, it satisfies the rules for its type, it is among the `allowed` values, it fits all of
+ * `allOf`, it fits one of `anyOf`, and it satisfies the rare rules. References are resolved to nodes, so the nodes of a recursive schema form a
+ * cycle. A cycle always goes through a property or an item, because `parse.ts` refuses any other.
  *
- * Immutable once parsed. Nodes are compared by identity: the same name in `definitions` is the same node.
+ * A schema does not change after it was parsed. Nodes are compared by identity. The same name in `definitions` is always the same node.
  */
 export interface Schema {
   readonly types: TypeSet;
@@ -19,22 +19,22 @@ export interface Schema {
   readonly strings: StringRules | undefined;
   readonly arrays: ArrayRules | undefined;
   readonly objects: ObjectRules | undefined;
-  /** The schemas of `allOf` and the target of `$ref`, which apply besides the other keywords of the schema. */
+  /** The schemas of `allOf`, and the target of `$ref`. They apply in addition to the other keywords of the schema. */
   readonly allOf: readonly Schema[] | undefined;
   readonly anyOf: readonly Schema[] | undefined;
   /** The keywords that few schemas have. */
   readonly rare: RareRules | undefined;
-  /** `x-sensitive`: no message may show anything of a value. */
+  /** The keyword `x-sensitive`: no message may show anything of a value. */
   readonly isSensitive: boolean;
 }
 
 export interface AllowedValues {
   readonly all: readonly JsonValue[];
-  /** Those that can be found by a look-up. */
+  /** The allowed values that can be found by a look-up. */
   readonly scalars: ReadonlySet<JsonValue>;
-  /** Arrays and objects as canonical texts, which are the same for equal values. */
+  /** The allowed arrays and objects, as canonical texts, which are the same for equal values. */
   readonly compounds: ReadonlySet<string>;
-  /** The highest cost of these texts: a value with a higher cost equals none of them. */
+  /** The highest cost of the texts in `compounds`. A value with a higher cost equals none of them. */
   readonly maxCompoundCost: number;
 }
 
@@ -54,7 +54,7 @@ export interface StringRules {
 }
 
 export interface ArrayRules {
-  /** `prefixItems`: what the first items must fit, one by one. */
+  /** `prefixItems`: the schemas that the first items must fit, one schema for each item. */
   readonly prefix: readonly Schema[] | undefined;
   /** The schema of the items after the prefix. */
   readonly items: Schema | undefined;
@@ -63,10 +63,13 @@ export interface ArrayRules {
 }
 
 export interface ObjectRules {
-  /** If the name of a declared property matches a pattern, the property's schema already includes that of the pattern (`object-keywords.ts`). */
+  /**
+   * The schemas of the declared properties. When the name of a property matches a pattern, the property's schema already includes the pattern's
+   * schema (`object-keywords.ts`).
+   */
   readonly properties: ReadonlyMap<string, Schema>;
   readonly required: readonly string[];
-  /** `patternProperties`: the schemas of undeclared properties whose names match. */
+  /** `patternProperties`: the schemas of undeclared properties whose names match a pattern. */
   readonly patterns: readonly PatternRule[] | undefined;
   /** The schema of the other properties: `nothing` when they are forbidden, undefined when they are unrestricted. */
   readonly additional: Schema | undefined;
@@ -77,27 +80,24 @@ export interface PatternRule {
   readonly schema: Schema;
 }
 
-/**
- * The keywords that few schemas have. They stand apart from the others, so that checking a value against a schema without them
- * costs one look for all of them.
- */
+/** The keywords that few schemas have. They are separate from the others. So checking a value against a schema without them costs only one look. */
 export interface RareRules {
-  /** A value must fit exactly one. */
+  /** A value must fit exactly one of these schemas. */
   readonly oneOf: readonly Schema[] | undefined;
-  /** A value must not fit it. */
+  /** A value must not fit this schema. */
   readonly not: Schema | undefined;
   readonly conditional: Conditional | undefined;
   readonly multipleOf: number | undefined;
   readonly uniqueItems: boolean;
   readonly minProperties: number;
   readonly maxProperties: number;
-  /** The schema of each name of a property, as a string. */
+  /** The schema for the names of all properties, as strings. */
   readonly propertyNames: Schema | undefined;
-  /** The properties that must be there when one is, by its name. */
+  /** For each property, by its name: the properties that must be there when it is there. */
   readonly dependentRequired: ReadonlyMap<string, readonly string[]> | undefined;
 }
 
-/** `if`, `then` and `else`: a value that fits `condition` must fit `consequent`, any other one `alternative`. */
+/** `if`, `then` and `else`: a value that fits `condition` must fit `consequent`. Any other value must fit `alternative`. */
 export interface Conditional {
   readonly condition: Schema;
   readonly consequent: Schema;
@@ -150,14 +150,14 @@ export const nothing: Schema = newSchema({ types: noTypes });
 export function conjuncts(schema: Schema): readonly Schema[] {
   if (schema.allOf === undefined) return [schema];
   const found = new Set([schema]);
-  // The loop also visits schemas that it adds to the set. Nested lists may name one schema in a million ways.
+  // The loop also visits schemas that it adds to the set. It is a set, because nested lists may lead to one schema in a million ways.
   for (const { allOf } of found) {
     for (const part of allOf ?? []) found.add(part);
   }
   return [...found];
 }
 
-/** Follows a schema that consists only of a `$ref` to its target. Comparing targets recognizes the same schema at every place. */
+/** Follows a schema that consists only of a `$ref` to its target. When targets are compared, the same schema is recognized wherever it is used. */
 export function dereferenced(schema: Schema): Schema {
   let node = schema;
   for (let target = targetOf(node); target !== undefined; target = targetOf(node)) node = target;
@@ -170,13 +170,13 @@ function targetOf(schema: Schema): Schema | undefined {
   return types === allTypes && rules === undefined && allOf?.length === 1 ? allOf[0] : undefined;
 }
 
-/** A value fits when it fits all. */
+/** A schema for values that fit all of these schemas. */
 export function allOfSchemas(schemas: readonly Schema[]): Schema {
   const [only = anything] = schemas;
   return schemas.length < 2 ? only : newSchema({ allOf: schemas });
 }
 
-/** A value fits when it fits one at least. */
+/** A schema for values that fit at least one of these schemas. */
 export function anyOfSchemas(schemas: readonly Schema[]): Schema {
   const different = [...new Set(schemas)];
   const [only = nothing] = different;

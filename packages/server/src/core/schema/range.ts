@@ -1,4 +1,4 @@
-/** An interval of numbers, lengths or counts. A bound may be infinite; an open one is not itself in the range. */
+/** An interval of numbers, lengths or counts. A bound may be infinite. When a bound is open, the number at the bound is not in the range. */
 export interface Range {
   readonly low: number;
   readonly isLowOpen: boolean;
@@ -10,7 +10,7 @@ export function closedRange(low: number, high: number): Range {
   return { low, isLowOpen: false, high, isHighOpen: false };
 }
 
-/** Infinity is never excluded, because it is not a value. */
+/** A range with open bounds. An infinite bound is not marked as open, because infinity is not a value. */
 export function openRange(low: number, high: number): Range {
   return { low, isLowOpen: Number.isFinite(low), high, isHighOpen: Number.isFinite(high) };
 }
@@ -28,7 +28,7 @@ export function intersect(a: Range, b: Range): Range {
   };
 }
 
-/** A range with the same whole numbers, whose bounds are whole and included. */
+/** A range with the same whole numbers. Its bounds are whole numbers and are included. */
 export function wholeRange({ low, isLowOpen, high, isHighOpen }: Range): Range {
   const lowest = Math.ceil(low);
   const highest = Math.floor(high);
@@ -49,7 +49,7 @@ export function containsRange(outer: Range, inner: Range): boolean {
   return isLowInside && isHighInside;
 }
 
-/** "5 or more", "more than 5 and less than 9". */
+/** Describes a range, for example "5 or more" or "more than 5 and less than 9". */
 export function describeRange({ low, isLowOpen, high, isHighOpen }: Range): string {
   if (low === high) return String(low);
   const parts: string[] = [];

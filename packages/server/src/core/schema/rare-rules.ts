@@ -12,7 +12,7 @@ export const noRareRules: RareRules = {
   dependentRequired: undefined,
 };
 
-/** All schemas that are also applied to the same value, whether the value must fit them or not (as with `not` and `if`). */
+/** All schemas that are also applied to the same value. The value need not fit all of them (as with `not` and `if`). */
 export function schemasBeside({ allOf, anyOf, rare }: Schema): readonly Schema[] {
   const common = [...(allOf ?? []), ...(anyOf ?? [])];
   if (rare === undefined) return common;

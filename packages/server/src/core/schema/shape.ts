@@ -12,8 +12,8 @@ import {
 import { allTypes, noTypes, type TypeSet, typeOf, typeSets } from "./type-set.ts";
 
 /**
- * Keeps only the declared properties of an object, if the schema is closed. Any other value is returned as it is (the same reference), also when
- * there was nothing to drop.
+ * If the schema is closed, keeps only the declared properties of an object. Any other value is returned as it is (the same reference). So is an
+ * object from which nothing has to be dropped.
  */
 export function narrowValue(schema: Schema, value: JsonValue): JsonValue {
   if (!isJsonObject(value)) return value;
@@ -26,17 +26,17 @@ export function narrowValue(schema: Schema, value: JsonValue): JsonValue {
 }
 
 /**
- * Whether an object may have only the declared properties: `additionalProperties: false` in the schema itself, in its `$ref`, or in one of its
- * `allOf`. Alternatives (`anyOf`, `oneOf`, `if`) close nothing, even if each of them is closed. A schema that allows names by patterns is not closed
- * either, because such names cannot be listed.
+ * Whether an object may have only the declared properties. This is so when the schema itself, its `$ref` or one of its `allOf` has
+ * `additionalProperties: false`. Alternatives (`anyOf`, `oneOf`, `if`) do not close a schema, even if each of them is closed. A schema that allows
+ * names by patterns is not closed either, because such names cannot be listed.
  */
 export function isClosed(schema: Schema): boolean {
   return closedRules(schema).length > 0;
 }
 
 /**
- * The properties that a closed schema lets through, or that an open one names. As in JSON Schema 2020-12 each `additionalProperties: false` looks
- * only at the `properties` beside it: with two of them, only properties that both declare get through.
+ * The properties that a closed schema allows, or that an open schema names. As in JSON Schema 2020-12, each `additionalProperties: false` applies
+ * only to the `properties` next to it. When there are two of them, only the properties are allowed that both declare.
  */
 export function declaredProperties(schema: Schema): ReadonlySet<string> {
   const [first, ...others] = closedRules(schema);
@@ -51,13 +51,16 @@ export function declaredProperties(schema: Schema): ReadonlySet<string> {
   return names;
 }
 
-/** The properties that every fitting value certainly has; none when a value other than an object may fit. */
+/** The properties that every fitting value certainly has. Empty when a value other than an object may fit. */
 export function requiredProperties(schema: Schema): ReadonlySet<string> {
   if (acceptedTypes(schema) !== typeSets.object) return new Set();
   return new Set(conjuncts(schema).flatMap(({ objects }) => objects?.required ?? []));
 }
 
-/** The schema of each declared property, with nothing required and nothing forbidden, so that a part of a value can be checked alone. */
+/**
+ * A schema with only the schemas of the declared properties. Nothing is required and nothing is forbidden, so that a part of a value can be checked
+ * by itself.
+ */
 export function propertiesAlone(schema: Schema): Schema {
   const known = propertiesAloneCache.get(schema);
   if (known !== undefined) return known;
@@ -79,10 +82,10 @@ export function propertiesAlone(schema: Schema): Schema {
 
 const propertiesAloneCache = new WeakMap<Schema, Schema>();
 
-/** The types of which a value must have one. */
+/** The types that a fitting value may have. */
 export function acceptedTypes(schema: Schema): TypeSet {
   const { types, allowed, allOf, anyOf, rare } = schema;
-  // Most schemas say it at once, which is faster than a look-up, and keeps tens of thousands of literals out of the cache.
+  // Most schemas give the answer directly. This is faster than a look-up, and keeps tens of thousands of literals out of the cache.
   if (allOf === undefined && anyOf === undefined && rare === undefined) {
     if (allowed === undefined) return types;
     const [only] = allowed.all;
@@ -112,20 +115,20 @@ function typesUnder({ oneOf, not, conditional }: RareRules): TypeSet {
   return types & ((acceptedTypes(condition) & acceptedTypes(consequent)) | acceptedTypes(alternative));
 }
 
-/** The types whose every value fits; none when the schema says more than types. */
+/** The types of which every value fits. Empty when the schema has other rules than types. */
 function typesOnly({ types, ...rules }: Schema): TypeSet {
   const { isSensitive: _, ...others } = rules;
   return Object.values(others).every((rule) => rule === undefined) ? types : noTypes;
 }
 
-/** Alternatives that share alternatives would otherwise be walked again and again, at every level twice as often. */
+/** Alternatives may share alternatives. Without the cache these would be visited again and again, twice as often at each level. */
 const acceptedTypesCache = new WeakMap<Schema, TypeSet>();
 
 function unionOf<Item>(items: readonly Item[], typesOf: (item: Item) => TypeSet): TypeSet {
   return items.reduce((types, item) => types | typesOf(item), noTypes);
 }
 
-/** The rules, through all references, that forbid undeclared properties. */
+/** The rules that forbid undeclared properties, in the schema and in everything to which its references lead. */
 function closedRules(schema: Schema): ObjectRules[] {
   return conjuncts(schema).flatMap(({ objects }) => {
     const isClosing = objects?.additional === nothing && objects.patterns === undefined;

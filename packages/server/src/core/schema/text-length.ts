@@ -1,4 +1,4 @@
-/** Counts the characters of a text as JSON Schema does: two halves of a surrogate pair are one. */
+/** Counts the characters of a text as JSON Schema does: the two halves of a surrogate pair are one character. */
 export function codePointCount(text: string): number {
   let pairs = 0;
   for (let index = 1; index < text.length; index++) {

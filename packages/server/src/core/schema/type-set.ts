@@ -1,8 +1,8 @@
 import type { JsonValue } from "../json/json.ts";
 
 /**
- * A set of types as bits. Numbers are split into whole ones and fractions, so that `integer` is a plain subset of `number` and
- * sets can be cut and compared without special cases.
+ * A set of types as bits. Numbers are divided into whole numbers and fractions. So `integer` is a subset of `number`, and sets can be intersected and
+ * compared without special cases.
  */
 export type TypeSet = number;
 
@@ -53,7 +53,7 @@ export function typeOf(value: JsonValue): TypeSet {
   }
 }
 
-/** For the middle of a sentence: "a string, an array or null". */
+/** Describes types for the middle of a sentence, for example "a string, an array or null". */
 export function describeTypes(types: TypeSet): string {
   if (types === allTypes) return "anything";
   const words = wordings.filter(([set]) => (types & set) === set).map(([, word]) => word);

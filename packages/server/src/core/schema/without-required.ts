@@ -7,7 +7,7 @@ import { noRareRules } from "./rare-rules.ts";
  */
 export function withoutRequired(schema: Schema, names: ReadonlySet<string>): Schema {
   if (names.size === 0) return schema;
-  // A few alternatives of a few alternatives lead to one definition in a million ways.
+  // A few alternatives of a few alternatives may lead to the same definition in a million ways, so each result is kept.
   const made = new Map<Schema, Schema>();
   const without = (part: Schema): Schema => {
     const known = made.get(part);
@@ -28,7 +28,10 @@ export function withoutRequired(schema: Schema, names: ReadonlySet<string>): Sch
   return without(schema);
 }
 
-/** Keeps the rules that count or name properties, but loosens them. The other rules are dropped, because a missing property could satisfy or break them. */
+/**
+ * Keeps the rules that count or name properties, but loosens them. Drops the other rules: when a property is missing, a value may meet or break them
+ * only because of that.
+ */
 function withoutRareRequirements(rules: RareRules, names: ReadonlySet<string>): RareRules {
   const { multipleOf, uniqueItems, minProperties, maxProperties, propertyNames, dependentRequired } = rules;
   return {
@@ -45,8 +48,8 @@ function withoutRareRequirements(rules: RareRules, names: ReadonlySet<string>): 
 }
 
 /**
- * Returns the alternatives for a value with fewer properties. It may fit several schemas of `oneOf` and the other branch of `if`. `not` is dropped,
- * because the value may fit its schema only because properties are missing.
+ * Returns the alternatives for a value with fewer properties. Such a value may fit several schemas of `oneOf`, and the other branch of `if`. `not` is
+ * dropped: the value may fit the schema of `not` only because properties are missing.
  */
 function alternativesOf({ oneOf, conditional }: RareRules, without: (part: Schema) => Schema): Schema[] {
   const alternatives = oneOf === undefined ? [] : [anyOfSchemas(oneOf.map(without))];

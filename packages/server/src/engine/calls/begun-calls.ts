@@ -4,7 +4,7 @@ import { inHalves } from "../in-halves.ts";
 
 /**
  * Notes in the store that a call begins, for calls that had to wait for their turn. After the death of a node, this distinguishes the calls that it
- * had begun from those that it only held. Calls that come while a note is being written share the next one.
+ * had begun from those that it only held. Calls that come while a note is being written share the next note.
  */
 export class BegunCalls {
   readonly #database: Database;
@@ -17,7 +17,7 @@ export class BegunCalls {
     this.#nodeId = nodeId;
   }
 
-  /** Returns false when this node does not hold the call any more; it must not begin the call then. */
+  /** Returns false when this node does not hold the call any more. The node must not begin the call then. */
   async note(call: CallKey): Promise<boolean> {
     const noted = new Promise<boolean>((resolve, reject) => this.#queue.push({ call, resolve, reject }));
     void this.#drain();
@@ -36,7 +36,7 @@ export class BegunCalls {
     this.#isDraining = false;
   }
 
-  /** A row that cannot be written must not keep the other calls from their turn. */
+  /** When the row of one call cannot be written, the other calls still get their turn. */
   async #noteGroup(group: readonly Waiting[]): Promise<void> {
     const failed = new Set<Waiting>();
     const note = (part: readonly Waiting[]) =>

@@ -13,16 +13,19 @@ import { type BranchKey, type OwedCall, OwedCalls } from "./owed-calls.ts";
 
 export interface DispatcherOptions {
   readonly executors: ReadonlyMap<string, Executor>;
-  /** Reports an outcome as a fact; does not return before it is committed. */
+  /** Reports an outcome as a fact. Returns only after the fact is committed. */
   readonly report: (key: JobKey, fact: UntimedFact) => Promise<unknown>;
-  /** Reports, as a fact, that this node gives up a call because it leaves. Throws when the store is out of reach for too long. */
+  /** Reports, as a fact, that this node gives up a call because the node stops. Throws when the store is out of reach for too long. */
   readonly handBack: (key: JobKey, fact: UntimedFact) => Promise<unknown>;
   readonly lease: Lease;
   /** Whether this node still holds the call. */
   readonly isHolder: (call: CallKey) => Promise<boolean>;
   /** Notes that the call begins. Returns false when this node does not hold it any more. */
   readonly noteBegun: (call: CallKey) => Promise<boolean>;
-  /** Makes the child job of a call. Returns the outcome of the call; undefined when the child will report it, or nobody waits for it any more. */
+  /**
+   * Makes the child job of a call. Returns the outcome of the call. Returns undefined when the child will report the outcome itself, or when nobody
+   * waits for the child any more.
+   */
   readonly makeChild: (call: Pick<OwedCall, "job" | "effect">) => Promise<CallResult | undefined>;
   readonly maxCalls: number;
   readonly maxCallsPerOrganization: number;
@@ -34,19 +37,19 @@ export interface DispatcherOptions {
 
 /** This node's lease, under which it holds calls. */
 export interface Lease {
-  /** False when the lease may have run out: another node may hold this node's calls then, so it must begin none. */
+  /** False when the lease may have run out. Another node may hold this node's calls then, so this node must begin none. */
   isLeaseValid(): boolean;
-  /** Changes when the lease had run out before it was renewed. */
+  /** Grows by one whenever the lease is renewed after it had run out. */
   leaseTerm(): number;
 }
 
-/** Carries out effects: makes the calls that this node holds, within bounds; organizations take turns. */
+/** Carries out effects: makes the calls that this node holds. The number of calls at a time is bounded, and organizations take turns. */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #queue: FairQueue<OwedCall>;
   readonly #owed = new OwedCalls();
   readonly #handBacks = new Set<Promise<void>>();
-  /** The suspect that is being carried out. Suspects run one at a time, so that when the node dies, it is known which of them was under way. */
+  /** The suspect that is being carried out. Suspects run one at a time. So when the node dies, it is known which suspect was under way. */
   #suspect: OwedCall | undefined;
   #laterSuspects: OwedCall[] = [];
   #isLeaving = false;
@@ -56,7 +59,10 @@ export class Dispatcher {
     this.#queue = new FairQueue({ maxRunning: options.maxCalls, maxRunningPerOwner: options.maxCallsPerOrganization });
   }
 
-  /** Takes note of a change that was committed in that lease term: owes its calls, and gives up the calls that the change made obsolete. */
+  /**
+   * Receives a committed change and the lease term in which it was committed. Queues the calls that the change asks for, and gives up the calls that
+   * it made obsolete.
+   */
   take({ job, calls, plan }: Omit<ChangedJob, "notices">, leaseTerm: number): void {
     this.#giveUpOvertaken(job);
     for (const { effect, begun: isNoted } of calls) {
@@ -75,15 +81,18 @@ export class Dispatcher {
   }
 
   /**
-   * Whether another call of this organization would find a place in memory. Jobs beyond that wait in the store. An organization none of whose calls
-   * waits always has room, so that the backlog of another one does not hold it up.
+   * Whether there is room in memory for another call of this organization. Jobs for whose calls there is no room wait in the store. An organization
+   * without a waiting call always has room, so that the backlog of another organization does not delay it.
    */
   hasRoom(organizationId: string): boolean {
     if (this.#isLeaving) return false;
     return this.#queue.waitingCount < this.#options.maxQueuedCalls || !this.#queue.isWaiting(organizationId);
   }
 
-  /** Begins to count the calls of one commit. The function that it returns says of each call in turn whether it will begin as soon as it is taken. */
+  /**
+   * Begins to count the calls of one commit. Call the returned function once for each call, in order. It returns whether that call will begin as soon
+   * as the dispatcher gets it.
+   */
   beginsAtOnce(): (organizationId: string) => boolean {
     return this.#isLeaving ? () => false : this.#queue.beginsAtOnce();
   }
@@ -100,7 +109,7 @@ export class Dispatcher {
     return this.#owed.find(call) !== undefined;
   }
 
-  /** Returns whether the call of this branch has begun; undefined when the node owes none. */
+  /** Returns whether the call of this branch has begun; undefined when this node holds no call of the branch. */
   hasBegun(call: BranchKey): boolean | undefined {
     const owed = this.#owed.find(call);
     return owed && owed.finished !== undefined;
@@ -163,7 +172,7 @@ export class Dispatcher {
   async #carryOut(owed: OwedCall): Promise<void> {
     const { job, effect, abort } = owed;
     try {
-      // A commit that makes a child checks by itself that this node holds the call.
+      // For a call that makes a child, the commit itself checks that this node holds the call.
       if (effect.child === undefined && !(await this.#mayBegin(owed))) return;
       if (abort.signal.aborted) return;
       const result = await (effect.child === undefined ? this.#call(owed) : this.#options.makeChild(owed));
@@ -195,7 +204,8 @@ export class Dispatcher {
         if (lease.isLeaseValid() && lease.leaseTerm() === term) return true;
       } catch (error) {
         if (!(error instanceof StoreUnavailableError || error instanceof TransactionAbortedError)) throw error;
-        // A statement that the database gave up would use its whole time again, and other calls wait for their note meanwhile. So the pause is longer.
+        // A statement that the database gave up would take its whole time limit again, and other calls wait for their notes meanwhile. So the pause
+        // is longer.
         const pauseMs = error instanceof StatementGivenUpError ? givenUpPauseMs : leaseCheckMs;
         await delay(pauseMs, undefined, { signal: abort.signal });
       }
@@ -207,7 +217,8 @@ export class Dispatcher {
     const executor = this.#options.executors.get(step.type);
     if (executor?.behaviour !== "call") throw new Error(`No executor calls ${step.type}.`);
     const timeoutMs = Math.min(work.timeoutMs ?? this.#options.defaultTimeoutMs, maxTimerMs);
-    // Neither AbortSignal.timeout nor AbortSignal.any is used: the first keeps its listeners until the time is up (15 minutes by default), the second forever.
+    // Neither AbortSignal.timeout nor AbortSignal.any is used. The first keeps its listeners until the time is up (15 minutes by default), and the
+    // second keeps them forever.
     const ending = new AbortController();
     let isLate = false;
     const timer = setTimeout(() => {
@@ -257,7 +268,7 @@ export class Dispatcher {
         begun: owed.finished !== undefined,
       });
     } catch (error) {
-      // Another node finds the call when this one has stopped or counts as dead.
+      // Another node takes over the call once this node has stopped or counts as dead.
       this.#options.onDefect(error);
     }
   }
@@ -265,7 +276,7 @@ export class Dispatcher {
 
 const leaseCheckMs = 100;
 const givenUpPauseMs = 5_000;
-/** The longest delay of a timer, about 24 days. With a longer one the platform's timers fire at once. */
+/** The longest delay that the platform's timers accept, about 24 days. With a longer delay they fire at once. */
 const maxTimerMs = 2 ** 31 - 1;
 
 function requestOf({ job, step, effect }: OwedCall, timeoutMs: number): CallRequest {

@@ -5,7 +5,7 @@ import type { PlanStep } from "../../core/plan/plan.ts";
 
 /** The calls that a node holds, queued or begun. */
 export class OwedCalls {
-  /** The calls by job and branch, because each commit asks for those of one job. */
+  /** The calls by job and branch, because each commit asks for all calls of one job. */
   readonly #byJob = new Map<string, Map<string, OwedCall>>();
 
   ofJob(jobId: string): Iterable<OwedCall> {
@@ -30,7 +30,7 @@ export class OwedCalls {
     this.#byJob.set(jobId, ofJob.set(branch, call));
   }
 
-  /** Deletes this call only, and keeps a newer one that has taken its place. */
+  /** Deletes this call only. When a newer call has taken its place, the newer call stays. */
   delete(call: OwedCall): void {
     if (!this.has(call)) return;
     const { jobId, branch } = keyOf(call);
@@ -47,14 +47,17 @@ export interface BranchKey {
 }
 
 export interface OwedCall {
-  /** The job without its values. A job with a thousand calls under way would otherwise be in memory a thousand times, each time as another commit read it. */
+  /**
+   * The job without its values. Each commit reads the job anew, so a job with a thousand calls under way would otherwise be in memory a thousand
+   * times.
+   */
   readonly job: Omit<Job, "state" | "input">;
   readonly step: PlanStep;
   readonly work: CallWork;
   readonly effect: CallEffect;
   /** The lease term in which the commit that owes the call was made. */
   readonly leaseTerm: number;
-  /** Whether the store already knows that the call begins. */
+  /** Whether the store already has a note that the call begins. */
   readonly isNoted: boolean;
   readonly abort: AbortController;
   /** Resolves when the call has ended; undefined until it begins. */

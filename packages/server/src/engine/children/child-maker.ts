@@ -31,7 +31,7 @@ export interface ChildMakerOptions {
 /** Makes the jobs that steps of other jobs ask for. */
 export class ChildMaker {
   readonly #options: ChildMakerOptions;
-  /** The ids of workflows by organization and name. A name may have been given to another workflow since; the old id then names no workflow any more. */
+  /** The ids of workflows by organization and name. The name may belong to another workflow by now. The old id then finds no workflow any more. */
   readonly #workflowIds = new Map<string, string>();
 
   constructor(options: ChildMakerOptions) {
@@ -39,8 +39,8 @@ export class ChildMaker {
   }
 
   /**
-   * Makes the child of a call, or continues the child that an earlier attempt has made. Returns the outcome of the call; undefined when the child
-   * will report it, or when the call is over or is held by another node.
+   * Makes the child of a call, or continues the child that an earlier attempt has made. Returns the outcome of the call. Returns undefined when the
+   * child will report the outcome itself, when the call is over, or when another node holds it.
    */
   async make(call: Pick<OwedCall, "job" | "effect">): Promise<CallResult | undefined> {
     const { child } = call.effect;
@@ -83,7 +83,7 @@ export class ChildMaker {
   async #findId(organizationId: string, name: string): Promise<string> {
     const search = { organizationId, name, workflowIds: null, afterName: null, limit: 1 };
     const [found] = await listWorkflows(this.#options.database, search);
-    // The child of an earlier attempt goes on even without its workflow. Only the commit knows whether there is such a child.
+    // A child of an earlier attempt continues even when its workflow is deleted. Only the commit knows whether there is such a child.
     if (found === undefined) return NIL;
     if (this.#workflowIds.size >= maxKnownIds) this.#workflowIds.clear();
     this.#workflowIds.set(`${organizationId} ${name}`, found.workflowId);
@@ -134,7 +134,7 @@ function parentStepOf({ jobId, parent }: OwedCall["job"], { branch, step, visit 
   return { jobId, rootJobId: parent?.rootJobId ?? jobId, depth: (parent?.depth ?? 0) + 1, ...place };
 }
 
-/** Says whether a retry may help: an input that does not fit the schema never will, but a tag may have been set by then. */
+/** Says whether a retry may help. An input that does not fit the schema will never fit. A missing tag may be set before the retry. */
 function kindOf(code: ServiceErrorCode): "permanent" | "ordinary" | "transient" {
   if (code === "ValidationError") return "permanent";
   return code === "RateLimitError" || code === "UnavailableError" ? "transient" : "ordinary";
@@ -149,7 +149,7 @@ function rejectionOf({ workflow, version }: NewChild, { code, message, problems 
   return `No job of ${quoted(workflow)} could be begun. ${message}${listed.join("")}`;
 }
 
-/** Words a problem. The step's input is not the body of a request, so the pointer is relative to the input itself. */
+/** Makes the text of a problem. The step's input is not the body of a request, so the pointer is relative to the input itself. */
 function sentenceOf({ pointer, detail }: Problem): string {
   const place = pointer.replace(/^\/inputJson/, "");
   return `${place === "" ? "" : `${place} `}${detail}${detail.endsWith(".") ? "" : "."}`;

@@ -9,7 +9,7 @@ import type { NewTask, TaskOffers } from "../tasks/task-offers.ts";
 export interface CallingJob {
   readonly before: Job | undefined;
   readonly job: Job;
-  /** The calls that the changes of this batch asked for. A later change may have taken back what an earlier one did. */
+  /** The calls that the changes of this batch asked for. A later change of the batch may have withdrawn a call that an earlier change asked for. */
   readonly effects: readonly CallEffect[];
   /** The calls that the job owes after the whole batch. */
   calls: readonly NewCall[];
@@ -17,19 +17,24 @@ export interface CallingJob {
 
 export interface NewCall {
   readonly effect: CallEffect;
-  /** True when the call is stored as begun with the change, or when a worker holds the task. Otherwise its begin has to be noted before it begins. */
+  /**
+   * True when the change itself stores the call as begun, or when a worker holds the task. Otherwise a note must be stored before the call begins.
+   */
   readonly begun: boolean;
 }
 
 export interface CallTerms {
   readonly now: Timestamp;
-  /** Says of each call of this batch in turn whether it will begin as soon as the batch is committed. */
+  /** Call this function once for each call of the batch, in order. It returns whether that call will begin as soon as the batch is committed. */
   readonly beginsAtOnce: (organizationId: string) => boolean;
-  /** Offers the tasks of this batch to workers. When it is left out, the tasks wait until somebody looks for them. */
+  /** Offers the tasks of this batch to workers. Without it, the tasks wait until a worker asks for them. */
   readonly offers?: TaskOffers | undefined;
 }
 
-/** Finds out which calls the jobs owe once the batch is committed, and offers the tasks among them to workers that wait here. Returns the changes to write. */
+/**
+ * Finds the calls that the jobs owe once the batch is committed, and offers the tasks among them to workers that wait on this node. Returns the
+ * changes to write.
+ */
 export function settleCalls(changed: readonly CallingJob[], terms: CallTerms): readonly ChangedCalls[] {
   const tasks: NewTask[] = [];
   const calls = changed.flatMap((calling) => {
@@ -45,7 +50,7 @@ export function settleCalls(changed: readonly CallingJob[], terms: CallTerms): r
   return calls.map((job) => ({ ...job, made: job.made.map(offered) }));
 }
 
-/** Notes the tasks that workers hold from the beginning, so that nobody looks for a worker for them. */
+/** Marks the tasks that the commit gave to a worker as begun, so that nobody looks for a worker for them. */
 export function noteHandedTasks(
   changed: readonly CallingJob[],
   handed: readonly HandedTask[],
@@ -69,14 +74,14 @@ function newCalls({ job, effects }: CallingJob, { beginsAtOnce }: CallTerms): re
 }
 
 /**
- * Whether the call may begin with the commit. A suspect begins when no other suspect runs, which only its node knows; a task begins when a worker
- * takes it.
+ * Whether the call may begin with the commit. A suspect may not: it begins only when no other suspect runs, which only its node knows. A task may
+ * not: it begins when a worker takes it.
  */
 function mayBeginAtOnce({ isSuspect, task }: CallEffect): boolean {
   return !isSuspect && task === undefined;
 }
 
-/** Lists how the job's calls change; the list is empty when they stay as they were, and so for a job that makes no calls. */
+/** Lists how the job's calls change. The list is empty when the calls stay as they were or the job makes none. */
 function changedCalls({ before, job, calls }: CallingJob): ChangedCalls[] {
   const { made, ended } = compareCalls(before?.state, job.state);
   if (made.length === 0 && ended.length === 0) return [];

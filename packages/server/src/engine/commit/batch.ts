@@ -45,14 +45,11 @@ export interface BatchContext extends ReplayContext, CallTerms {
   readonly plans: Plans;
   readonly limits: JobLimits;
   readonly nodeId: string;
-  /**
-   * The bound for one batch on the bytes of the states, the inputs, the stored values and the payloads that it loads. It applies to each of the four
-   * separately.
-   */
+  /** The bound on the bytes that one batch loads. It applies separately to the states, the inputs, the stored values and the payloads. */
   readonly maxBytes: number;
   /** The largest number of jobs below one root. */
   readonly maxDescendantsPerJob: number;
-  /** If it is left out, every value is read again. */
+  /** Without it, the store is asked for every value again. */
   readonly recentValues?: RecentValues | undefined;
   readonly turn: BatchTurn;
   readonly hasRoomForCall: (organizationId: string) => boolean;
@@ -84,7 +81,7 @@ export async function applyBatch(
 interface LoadedJobs {
   readonly children: NewChildren;
   readonly open: Map<string, OpenJob>;
-  /** The commands whose organization is deleted: no job begins there any more. */
+  /** The commands whose organization is deleted, so that no job may begin there. */
   readonly gone: ReadonlySet<Command>;
   /** The commands whose job or organization is locked by another transaction. */
   readonly held: ReadonlySet<Command>;
@@ -148,7 +145,7 @@ async function loadJobs(
   const parked = new Map<string, Parked>();
   const { maxBytes, turn } = context;
   const noteBytes = (organizationId: string, bytes: number) => turn.noteBytes(organizationId, bytes);
-  // A state that is read is written again.
+  // The bytes count twice, because a state that is read is also written again.
   for (const { organizationId, bytes } of largeStates) noteBytes(organizationId, 2 * bytes);
   const bounds = { maxBytes, reasonCount: facts.length, noteBytes };
   for (const { job, values } of await openValues(transaction, locked, neededOf, bounds, context.recentValues)) {
@@ -185,7 +182,10 @@ async function loadPayloads(
   }
 }
 
-/** Loads results of branches. It reads nothing for jobs without branches, and for others only when the list of a fork is to be made. */
+/**
+ * Loads the results of branches. Only a job with branches needs them, and only when all branches of a fork have ended and the list of their results
+ * is made.
+ */
 async function loadResults(
   transaction: Transaction,
   factsByJob: ReadonlyMap<string, readonly FactCommand[]>,
@@ -238,7 +238,7 @@ function applyChild(jobs: LoadedJobs, command: ChildCommand, context: BatchConte
     opened === undefined ? applySubmit(jobs, command, context) : goOnWithChild(jobs, opened, command, context);
   if (outcome.type !== "done") return outcome;
   if (opened === undefined) children.addMade(command);
-  // A child that had succeeded before makes no notice any more, so the node reports its output.
+  // A child that had succeeded before sends no new notice. In that case the node itself reports the child's output.
   if (origin.isAwaited && outcome.entries.length > 0) children.handOver(command);
   return outcome;
 }
@@ -252,8 +252,8 @@ function goOnWithChild(jobs: LoadedJobs, opened: OpenJob, command: ChildCommand,
 }
 
 /**
- * Runs the state machine for one command. A defect on one job must not cost the other jobs of the batch their commit. Nothing is changed before the
- * state machine has answered.
+ * Runs the state machine for one command. A defect on one job must not keep the other jobs of the batch from being committed. Nothing is changed
+ * until the state machine has answered.
  */
 function decided<Decision>(decide: () => Decision): Decision | { readonly type: "failed"; readonly error: unknown } {
   try {
@@ -325,7 +325,7 @@ function applyFact(jobs: LoadedJobs, command: FactCommand, context: BatchContext
   return applied(jobs, opened, change, command, context);
 }
 
-/** The pause for a job that has the maximum number of events. It frees no room by itself, so an early retry is useless. */
+/** The pause for a job that has the maximum number of events. The job frees no room by itself, so an early retry is useless. */
 const fullJobRetrySeconds = 3_600;
 
 function timed(jobs: LoadedJobs, opened: OpenJob, command: FactCommand, at: Timestamp): Fact {
@@ -350,7 +350,7 @@ function applied(jobs: LoadedJobs, opened: OpenJob, change: Change, command: Com
     opened.payloads.set(event.eventNumber, { value: event.payload });
   }
   opened.effects.push(...change.effects);
-  // A resume later in the same batch takes back the notice that the job has ended.
+  // A resume later in the same batch withdraws the notice that the job has ended.
   if (change.entries.length > 0) opened.notice = change.notice;
   if (command.type === "fact" && "by" in command.fact && command.fact.by === "job") opened.told.add(command.fact.epoch);
   if (command.audit !== undefined && change.entries.length > 0) {
@@ -360,7 +360,7 @@ function applied(jobs: LoadedJobs, opened: OpenJob, change: Change, command: Com
   return { type: "done", answer: command.answer(opened.job, change.verdict), job: opened.job, entries: change.entries };
 }
 
-/** Writes the changes of a batch. None of the statements waits for the answer of another, so they go to the store together. */
+/** Writes the changes of a batch. No statement needs the answer of another, so all of them are sent to the store together. */
 async function writeJobs(transaction: Transaction, jobs: LoadedJobs, context: BatchContext): Promise<void> {
   const changed = changedJobs(jobs);
   const events = [...jobs.open.values()].filter((opened) => opened.events.length > 0);
@@ -406,7 +406,7 @@ async function writeJobs(transaction: Transaction, jobs: LoadedJobs, context: Ba
   noteHandedTasks(changed, handed, context);
 }
 
-/** Most jobs add fewer bytes to the store in one commit. For these, only the time to decide their commands counts. */
+/** A commit that adds fewer bytes for a job is small, as most are. For a small commit, only the time to decide its commands counts. */
 const smallBytes = 10_000;
 
 function changedJobs(jobs: LoadedJobs): OpenJob[] {

@@ -14,10 +14,10 @@ import type { VersionChoice } from "../../store/workflows/versions.ts";
 export type Command = SubmitCommand | FactCommand;
 
 interface CommandFields extends JobKey {
-  /** Makes the small answer for the caller, who gets it again when the idempotency key is repeated. */
+  /** Makes the small answer for the caller. When the idempotency key is repeated, the caller gets this answer again. */
   readonly answer: (job: Job, verdict: Verdict) => JsonObject;
   readonly idempotency?: { readonly key: string; readonly requestHash: Buffer };
-  /** The entry is written with the change, and only if there is one: a repetition that changes nothing leaves no row. */
+  /** The audit entry. It is written only together with a change, so a repetition that changes nothing leaves no row. */
   readonly audit?: UntimedAuditEntry;
   /** The payload's length in bytes, for the bound on a batch. */
   readonly bytes: number;
@@ -29,7 +29,7 @@ export interface SubmitCommand extends CommandFields {
   readonly choice: VersionChoice;
   readonly input: JsonObject;
   readonly submittedBy: Actor;
-  /** The call that makes this job; left out for a job that no other job makes. A child that exists already goes on. */
+  /** The call that makes this job; left out when no other job makes it. If the child exists already, it continues. */
   readonly origin?: ChildOrigin;
 }
 
@@ -47,7 +47,7 @@ export interface FactCommand extends CommandFields {
   readonly fact: UntimedFact;
 }
 
-/** An audit entry that no transaction has given a time yet. */
+/** An audit entry that has no time yet. The transaction gives it one. */
 export type UntimedAuditEntry = Omit<AuditEntry, "organizationId" | "entryId" | "recordedAt">;
 
 /** The outcome of one command. */

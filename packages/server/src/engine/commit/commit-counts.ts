@@ -36,8 +36,9 @@ export class CommitCounts {
   }
 
   /**
-   * Counts and returns the bytes that the commit adds to the store for a job, by lengths that are known anyway. Call it after the history and the state are made, because
-   * making them stores large values separately. Updated rows of jobs add nothing, because they replace the old rows.
+   * Counts and returns the bytes that the commit adds to the store for a job. It uses only lengths that are known anyway. Call it after the history
+   * and the state are made, because making them moves large values into rows of their own. Updated rows of jobs add nothing, because they replace the
+   * old rows.
    */
   countStoredBytes({ job, values, payloadBytes }: CountedJob, history: string, at: Timestamp): number {
     let count = history.length + payloadBytes;
@@ -53,13 +54,13 @@ export class CommitCounts {
   }
 }
 
-/** Estimates how many bytes a command adds to the store with the row of a new job, or with the rows of events that are kept. */
+/** Estimates how many bytes a command adds to the store: the row of a new job, or the rows of the events that the job keeps. */
 export function payloadBytesOf(command: Command, events: readonly EventChange[]): number {
   if (command.type === "submit") return command.bytes + newJobBytes;
   const keptCount = events.filter(({ type }) => type === "kept").length;
   return keptCount === 0 ? 0 : command.bytes + keptCount * newEventBytes;
 }
 
-/** Estimates, in bytes, for a new job's row without its input but with its state, and for an event's row without its payload. */
+/** Estimates in bytes: the row of a new job with its state but without its input, and the row of an event without its payload. */
 const newJobBytes = 1_000;
 const newEventBytes = 200;

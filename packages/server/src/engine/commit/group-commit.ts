@@ -35,14 +35,16 @@ export interface GroupCommitOptions {
   readonly maxQueuedFacts: number;
   readonly maxQueuedFactsPerOrganization: number;
   readonly commitTimeoutMs: number;
-  /** If it is left out, every value is read again. */
+  /** Without it, the store is asked for every value again. */
   readonly recentValues?: RecentValues;
   readonly idempotencyHours: number;
   readonly hasRoomForCall: (organizationId: string) => boolean;
   readonly storeFullError: (organizationId: string) => ServiceError | undefined;
-  /** Begins to count the calls of one batch. The function that it returns says of each call in turn whether it will begin at once. */
+  /**
+   * Begins to count the calls of one batch. Call the returned function once for each call, in order. It returns whether that call will begin at once.
+   */
   readonly beginsAtOnce: () => (organizationId: string) => boolean;
-  /** Begins to offer the tasks of one batch to workers that wait on this node. When it is left out, tasks wait until somebody looks for them. */
+  /** Begins to offer the tasks of one batch to workers that wait on this node. Without it, tasks wait until a worker asks for them. */
   readonly offers?: () => TaskOffers;
   /** This node's lease term, under which it holds the calls that a commit hands to it. */
   readonly leaseTerm: () => number;
@@ -56,8 +58,8 @@ export interface CommitStats {
   readonly commandCount: number;
   readonly durationMs: number;
   /**
-   * The lease term in which the commit began. It may take long to learn whether the commit landed, for example during an outage of the store; other
-   * nodes may have taken over its calls by then.
+   * The lease term in which the commit began. During an outage of the store, for example, it may take long to learn whether the commit landed, and
+   * other nodes may have taken over its calls by then.
    */
   readonly leaseTerm: number;
 }
@@ -71,9 +73,9 @@ export type Done = Extract<Outcome, { type: "done" | "replayed" }>;
 export type Sender = "caller" | "engine";
 
 /**
- * The only way in for durable changes of jobs. Commands queue up, and the whole queue, up to a bound, becomes one transaction. When no batch is under
- * way, the queue is drained at the end of the same turn of the event loop, so a single caller waits for one commit. Under load the batches grow by
- * themselves. No command ever waits for a timer.
+ * The only way in for durable changes of jobs. Commands queue up. The whole queue, up to a bound, becomes one transaction. When no batch is under
+ * way, the queue becomes a batch at the end of the same turn of the event loop, so a single caller waits for one commit only. Under load the batches
+ * grow by themselves. No command ever waits for a timer.
  */
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
@@ -88,7 +90,7 @@ export class GroupCommit {
   /** Returns once the change is committed. Throws `ServiceError` when the command was rejected, or when the store is out of reach. */
   async commit(command: Command, sender: Sender = "caller"): Promise<Done> {
     const { organizationId } = command;
-    // A command that makes a child can be rejected and tried again later, unlike the engine's other facts, so the bound applies to it too.
+    // The bound also applies to a command that makes a child. Unlike the engine's other facts, it can be rejected and tried again later.
     if (sender === "caller" || command.type === "submit") this.#requireRoom(organizationId);
     const deadline = sender === "caller" ? performance.now() + this.#options.commitTimeoutMs : Number.POSITIVE_INFINITY;
     this.#count(organizationId, 1);
@@ -146,7 +148,7 @@ interface Waiting extends Queued {
   readonly reject: (error: unknown) => void;
 }
 
-/** The queue of commands for organizations that can change in one transaction. */
+/** The queue of commands for organizations that can be changed in one transaction. */
 class Group {
   readonly #options: GroupCommitOptions;
   readonly #turns = new Turns();
@@ -183,7 +185,8 @@ class Group {
     while (this.#queue.length > 0) {
       this.#underWay = this.#takeBatch();
       await this.#commitWhole(this.#underWay);
-      // The embedded store answers within the same turn of the event loop. This pause lets requests in, or every batch would hold one command.
+      // The embedded store answers within the same turn of the event loop. Without this pause no new requests could come in, and every batch would
+      // hold one command.
       await new Promise((resolve) => setImmediate(resolve));
     }
     clearInterval(watchdog);
@@ -206,7 +209,7 @@ class Group {
     return next.batch;
   }
 
-  /** Commits a batch. A batch that fails is split until the command that causes the failure is alone, or until the parts are small enough. */
+  /** Commits a batch. A batch that fails is split until the failing command is alone, or until the parts are small enough. */
   async #commitWhole(batch: readonly Waiting[]): Promise<void> {
     if (batch.length === 0) return;
     try {
@@ -220,13 +223,13 @@ class Group {
       }
       const size = error instanceof StatementGivenUpError ? partOfSlow(batch.length) : Math.ceil(batch.length / 2);
       for (let start = 0; start < batch.length; start += size) {
-        // Callers that waited too long have been answered by now.
+        // Meanwhile, callers whose deadline is over have been answered.
         await this.#commitWhole(this.#dismissLate(batch.slice(start, start + size), asError(error)));
       }
     }
   }
 
-  /** Tries a command again after a pause. Another node holds a row for a few milliseconds, but a forgotten session may hold it for hours. */
+  /** Tries a command again after a pause. Another node locks a row for a few milliseconds, but a forgotten database session may lock it for hours. */
   #tryLater(waiting: Waiting, isWaitedFor: boolean): void {
     const now = performance.now();
     const held = heldAgain(waiting.held, Math.min(waiting.deadline, now + this.#options.commitTimeoutMs), isWaitedFor);
@@ -239,7 +242,9 @@ class Group {
     else waiting.reject(heldByOthers(cause));
   }
 
-  /** Returns a command that failed alone. A fact of the engine parks its job, because it would come back at once and fail again. */
+  /**
+   * Answers a command that failed alone. When a fact of the engine fails, its job is parked, because the fact would come back at once and fail again.
+   */
   #fail(waiting: Waiting, error: unknown): void {
     const { command, sender, reject } = waiting;
     const { parking } = this.#options.plans;
@@ -313,7 +318,8 @@ class Group {
         attempt = { batch, applied, commitId, startedAt, leaseTerm, offers };
         return attempt;
       };
-      // This transaction cannot skip an idempotency key that another node is claiming at the same time, so it waits for it, but only for a short time.
+      // An idempotency key that another node is claiming at the same time cannot be skipped. So this transaction waits for it, but only for a short
+      // time.
       return await database.transaction(work, { lockTimeoutMs: shortLockTimeoutMs, isKeyed: true });
     } catch (error) {
       if (attempt !== undefined && error instanceof StoreUnavailableError && error.fate === "unknown") {
@@ -327,7 +333,7 @@ class Group {
   async #hasLanded({ applied, commitId }: Attempt): Promise<boolean> {
     const [changed] = applied.changed;
     const first = changed?.entries[0];
-    // Without a changed job only counters and replays were written, and writing those again does no harm.
+    // When no job was changed, only counters and replays were written. Writing those again does no harm.
     if (changed === undefined || first === undefined) return false;
     return await hasCommit(this.#options.database, changed.job, first.sequence, commitId);
   }
@@ -387,12 +393,14 @@ function countsOf(batch: readonly Waiting[]): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** Splits a batch whose statement was slow. A statement uses its whole time limit before it is given up, so the failing row must be found in three rounds. */
+/**
+ * Returns the size of the parts into which a batch with a slow statement is split. Each slow statement uses its whole time limit before it is given
+ * up, so the failing row must be found in three rounds.
+ */
 function partOfSlow(count: number): number {
   return count > 20 ? Math.ceil(Math.sqrt(count)) : 1;
 }
 
-/** Whether a command is the outcome of a call. */
 function isOutcome(command: Command): boolean {
   return command.type === "fact" && (command.fact.type === "step.succeeded" || command.fact.type === "step.failed");
 }

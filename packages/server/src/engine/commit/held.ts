@@ -6,11 +6,11 @@ export interface Held {
   /** A reading of the monotonic timer after which the command is not tried again. */
   readonly deadline: number;
   readonly pauseMs: number;
-  /** True when the batch has to wait for the row and cannot skip it, so the command goes alone. */
+  /** True when the batch cannot skip the row and has to wait for it. The command is then in a batch of its own. */
   readonly isWaitedFor: boolean;
 }
 
-/** Makes the state for one more time that the row was held. The pause grows each time; the deadline stays the first one. */
+/** Makes the state after the row was locked once more. The pause grows each time. The deadline is the one that was set the first time. */
 export function heldAgain(before: Held | undefined, deadline: number, isWaitedFor: boolean): Held {
   const firstPauseMs = isWaitedFor ? shortLockTimeoutMs : passedOverPauseMs;
   return {

@@ -72,12 +72,11 @@ export class NewChildren {
     return parent === undefined || callingStep(parent.state, command.origin.call) !== undefined;
   }
 
-  /** Whether the tree has room for one more job. */
   hasRoom(command: ChildCommand, maxDescendants: number): boolean {
     return (this.#counts.get(rootNameOf(command)) ?? 0) < maxDescendants;
   }
 
-  /** Counts a child that was made now and did not exist before. */
+  /** Counts a child that was just made. A child that existed before is not counted again. */
   addMade(command: ChildCommand): void {
     const { organizationId, jobId, origin } = command;
     this.#made.push({ organizationId, jobId, parent: origin.parent });

@@ -6,7 +6,7 @@ import type { Turns } from "./turns.ts";
 /** A command that waits in the queue of a group. */
 export interface Queued {
   readonly command: Command;
-  /** Undefined until another transaction was found to hold a row that the command needs. */
+  /** Undefined until the command was held up by a row that another transaction has locked. */
   readonly held?: Held;
 }
 
@@ -23,17 +23,17 @@ export interface NextBatch<One> {
   readonly batch: readonly One[];
   /** The rest of the queue, in its order. */
   readonly left: readonly One[];
-  /** Commands of organizations that rest, with the milliseconds until they may come back. */
+  /** Commands of organizations that rest, each with the milliseconds until it may come back. */
   readonly resting: readonly (readonly [One, number])[];
-  /** Whether the batch has only commands of costly organizations, while others wait. */
+  /** Whether the batch has only commands of costly organizations while commands of other organizations wait. */
   readonly isCostly: boolean;
 }
 
 /**
  * Takes commands in the order of arrival, up to the bounds, and from each organization as many as it has room for. A second command with the same
- * idempotency key waits for the next batch. A command for a job that failed alone goes alone from then on, so that other commands are not split off
- * again because of it. Organizations whose commands were costly lately and the others have batches in turn, so that a cheap command waits for a
- * costly one only if that has begun already.
+ * idempotency key waits for the next batch. Once a command for a job has failed alone, later commands for this job are in batches of their own, so
+ * that other commands need not be split off again. Organizations whose commands were costly lately take turns with the other organizations. So a
+ * cheap command waits for a costly one only if the costly one has begun already.
  */
 export function takeNextBatch<One extends Queued>(queue: readonly One[], options: NextBatchOptions): NextBatch<One> {
   const { turns, parking, maxBatchSize, maxBatchBytes } = options;
@@ -77,7 +77,7 @@ export function takeNextBatch<One extends Queued>(queue: readonly One[], options
   return { batch, left, resting, isCostly: takesCostly === true };
 }
 
-/** Whether both costly organizations and others have commands in the queue that may be decided now. */
+/** Whether the queue has commands of costly organizations and of others, and both may be decided now. */
 function hasBoth(queue: readonly Queued[], turns: Turns): boolean {
   if (!turns.hasCostly()) return false;
   const found = new Set<boolean>();

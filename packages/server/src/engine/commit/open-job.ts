@@ -20,14 +20,14 @@ export interface OpenJob extends CountedJob, CallingJob {
   readonly effects: CallEffect[];
   readonly entries: HistoryEntry[];
   readonly events: EventChange[];
-  /** The payloads of those of its kept events that a wait may read in this batch. */
+  /** The payloads of the job's kept events. Only those are here that a wait may read in this batch. */
   readonly payloads: Map<number, EventPayload>;
   payloadBytes: number;
-  /** The results of its branches, for a list that is to be made of them in this batch. */
+  /** The results of the job's branches that this batch needs for the list of a fork. */
   results: BranchResults;
   /** The notice for its parent; undefined when the job has not ended. */
   notice: ChildNotice | undefined;
-  /** The epochs of the calls that children ended. */
+  /** The epochs of calls that were ended by the notice of a child. */
   readonly told: Set<number>;
   notices: readonly JobNotice[];
 }
@@ -36,10 +36,10 @@ export interface OpenJob extends CountedJob, CallingJob {
 export interface ChangedJob {
   readonly job: Job;
   readonly plan: Plan;
-  /** The calls that the job owes since this change. Other calls of the job may be under way already. */
+  /** The calls that the job owes because of this change. Other calls of the job may be under way already. */
   readonly calls: readonly NewCall[];
   readonly entries: readonly HistoryEntry[];
-  /** The notices that the job owes to other jobs since this change. */
+  /** The notices that the job owes to other jobs because of this change. */
   readonly notices: readonly JobNotice[];
 }
 
@@ -62,7 +62,9 @@ export function newlyOpened(job: Job, plan: Plan, values: ValueBook, before?: Jo
   };
 }
 
-/** Makes the notices: the job's parent learns that it has ended, and its children learn that it does not wait for them any more. */
+/**
+ * Makes the notices of a change. The job's parent learns that the job has ended, and its children learn that the job does not wait for them any more.
+ */
 export function noticesOf({ before, job, plan, notice, told }: OpenJob): JobNotice[] {
   const { organizationId, jobId, parent } = job;
   const notices: JobNotice[] = [];
@@ -77,7 +79,7 @@ export function noticesOf({ before, job, plan, notice, told }: OpenJob): JobNoti
   return notices;
 }
 
-/** Makes the job's row. The history is stored first, because the state names large values by the entries that brought them. */
+/** Makes the job's row. Store the history first, because the state refers to a large value by the history entry that has it. */
 export function written({ before, job, values }: OpenJob) {
   const state = values.state(job.state, job.sequence);
   const after: WrittenJob = {

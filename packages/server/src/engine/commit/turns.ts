@@ -3,16 +3,19 @@
  * schema may take 50 ms, during which nobody else is answered.
  */
 export class Turns {
-  /** Readings of the monotonic timer until which organizations rest, by organization. They stay for a while after the rest, as marks of costly organizations. */
+  /**
+   * For each organization, the reading of the monotonic timer until which it rests. An entry stays for a while after the rest, because it marks the
+   * organization as costly.
+   */
   readonly #restUntil = new Map<string, number>();
-  /** The number of commands that the next batch may take, for organizations whose time ran out in a batch. */
+  /** The number of commands that the next batch may take. Only organizations whose time ran out in a batch have an entry. */
   readonly #rooms = new Map<string, number>();
   /** The two organizations that had commands in a batch most recently, the latest first. */
   #latest: readonly Seen[] = [];
   readonly #now: () => number;
   readonly #cpuMs: () => number;
 
-  /** Both functions read milliseconds: the monotonic timer, and the processor time that this thread has used. */
+  /** Both functions return milliseconds. `now` reads the monotonic timer, and `cpuMs` the processor time that this thread has used. */
   constructor(now: () => number = () => performance.now(), cpuMs: () => number = threadCpuMs) {
     this.#now = now;
     this.#cpuMs = cpuMs;
@@ -38,14 +41,14 @@ export class Turns {
   }
 
   /**
-   * The number of commands of an organization that the next batch may take. A batch loads everything it takes, and loading is wasted for a command
-   * that then has no turn. So an organization whose time ran out gets as much room as it used, and twice as much each time when that sufficed.
+   * The number of commands of an organization that the next batch may take. A batch loads the data of all its commands, and this work is wasted for a
+   * command that then gets no turn. So an organization whose time ran out gets as much room as it used. Whenever that room suffices, it doubles.
    */
   roomOf(organizationId: string): number {
     return this.#rooms.get(organizationId) ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Begins one batch, in which each organization has a turn. `commandCounts` has the number of its commands, by organization. */
+  /** Begins one batch, in which each organization has a turn. `commandCounts` has the number of commands of each organization. */
   begin(commandCounts: ReadonlyMap<string, number>): BatchTurn {
     this.#note(commandCounts);
     const turnMs = commandCounts.size > 1 ? sharedTurnMs : aloneTurnMs;
@@ -66,7 +69,7 @@ export class Turns {
     return {
       take: (organizationId, decide) => {
         let spentBefore = spentMs.get(organizationId) ?? 0;
-        // On a busy machine the thread may only have waited for a processor, so its processor time is the better measure.
+        // On a busy machine, the thread may only have waited for a processor. So the processor time is the better measure.
         if (spentBefore > turnMs) spentBefore = Math.min(spentBefore, this.#cpuMs() - begunCpuMs);
         const count = counts.get(organizationId) ?? 0;
         if (spentBefore > turnMs) {
@@ -129,23 +132,23 @@ export interface BatchTurn {
   /** Runs `decide`. Returns undefined, without calling it, once the organization has used its time in this batch. */
   take<Decision>(organizationId: string, decide: () => Decision): Decision | undefined;
   /**
-   * Notes that the batch reads or writes so many bytes for an organization. This takes much longer than deciding, so after many bytes the organization
-   * rests, and has less room in the next batch, unless it is alone.
+   * Notes that the batch reads or writes this many bytes for an organization. That takes much longer than deciding. So after many bytes the
+   * organization rests and has less room in the next batch, unless no other organization has commands.
    */
   noteBytes(organizationId: string, bytes: number): void;
-  /** Notes that other work for an organization's commands took this long, with the same effect. */
+  /** Notes that other work for an organization's commands took this long. The effect is the same as that of `noteBytes`. */
   noteMs(organizationId: string, ms: number): void;
 }
 
 /**
- * The longest time that all commands of one organization may take in one batch, in milliseconds; the rest goes into the next batch. Loading and
- * writing take about as long again, and other organizations in the batch wait for all of it.
+ * The longest time that all commands of one organization may take in one batch, in milliseconds. The other commands go into the next batch. Loading
+ * and writing take about as long again, and other organizations in the batch wait for all of it.
  */
 const aloneTurnMs = 20;
 const sharedTurnMs = 2;
 /** The room of an organization is not limited any more once it has used more than this. */
 const maxRoom = 500;
-/** The organization of a command that takes longer than this rests afterwards, for a multiple of that time. */
+/** When a command takes longer than this, its organization rests afterwards for a multiple of that time. */
 const costlyMs = 5;
 const restFactor = 5;
 /**
@@ -154,8 +157,9 @@ const restFactor = 5;
  */
 const msPerByte = 0.04 / 1_000;
 /**
- * The time that an organization's part of a batch may cost while others have commands. It has less room in the next batch when it costs more, and rests
- * for a multiple of the excess, because a single command may cost more. Small commands hardly ever lead to a rest, because the room keeps them below.
+ * The time that an organization's part of a batch may cost while other organizations have commands. When it costs more, the organization has less
+ * room in the next batch and rests for a multiple of the excess. The rest is needed because a single command may cost more. Small commands hardly
+ * ever lead to a rest, because the smaller room keeps their cost below this time.
  */
 const shareMs = 5;
 const shareFactor = 3;

@@ -1,6 +1,6 @@
 import type { JsonValue } from "../../core/json/json.ts";
 
-/** Whether a text of a definition is known at registration. A text with an expression is judged when its step is called. */
+/** Whether a text of a definition is constant. A text with an expression has no value at registration, so it is checked when its step is called. */
 export function isConstant(value: JsonValue): boolean {
   return typeof value !== "string" || !value.includes("${");
 }

@@ -30,8 +30,8 @@ export interface ExecutorDescription {
 
 export interface CallExecutor extends CallKind {
   /**
-   * Makes one attempt. Returns the output or the failure as a value; an exception is a defect and counts as an ordinary failure. `signal` is aborted
-   * at the attempt's timeout, on cancellation, and when the node leaves.
+   * Makes one attempt. Returns the output or the failure as a value. An exception is a defect and counts as an ordinary failure. `signal` is aborted
+   * at the attempt's timeout, on cancellation, and when the node stops.
    */
   readonly call: (request: CallRequest, signal: AbortSignal) => Promise<CallResult>;
   /** Closes connections when the node stops. */

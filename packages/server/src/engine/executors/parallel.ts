@@ -41,7 +41,7 @@ export function parallel({ maxNameLength }: { maxNameLength: number }): Executor
   };
 }
 
-/** Refuses two branches that begin at the same step, because each branch has its own steps. */
+/** Refuses two branches that begin at the same step, because no step may belong to two branches. */
 function checkConfig(config: JsonObject): Problem[] {
   const seen = new Map<string, string>();
   return startsIn(config).flatMap(({ name, step }) => {

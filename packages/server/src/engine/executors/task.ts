@@ -47,5 +47,5 @@ function taskTerms(config: JsonObject): TaskTerms {
   };
 }
 
-/** The default lease of a worker: long enough for a short task of a worker that sends no heartbeats. */
+/** The default lease of a worker. It is long enough for short tasks, even when the worker sends no heartbeats. */
 const defaultHeartbeatSeconds = 60;

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../core/json/j
 import { type Problem, pointerTo } from "../../core/problem.ts";
 import type { Executor } from "./executor.ts";
 
-/** `/service/waitForEventIds`: waits until all of `eventIds`, any of them, or a given number of them have arrived. */
+/** `/service/waitForEventIds`: waits for the events in `eventIds`: for all of them, for any of them, or for a given number of them. */
 export function waitForEvents(limits: { maxEventIdsPerStep: number; maxNameLength: number }): Executor {
   return {
     type: "/service/waitForEventIds",
@@ -68,7 +68,7 @@ function checkConfig(config: JsonObject): Problem[] {
     if (seen.has(eventId)) problems.push({ pointer, detail: `repeats "${eventId}": name each event id once` });
     seen.add(eventId);
   }
-  // The number of ids that an expression will give is not known before the job runs.
+  // When an expression gives the ids, their number is not known before the job runs.
   const isCounted = Array.isArray(config.eventIds);
   if (isCounted && typeof config.match === "number" && config.match > eventIds.length) {
     problems.push({

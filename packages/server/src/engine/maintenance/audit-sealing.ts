@@ -53,7 +53,7 @@ async function sealAll(options: AuditSealingOptions, organizationId: string): Pr
 
 /**
  * Makes the next seal, and returns how many entries it covers; 0 when there is nothing to cover, or when another node was first. The newest seal is
- * read before the entries: if another node seals entries after this read, its seal has the number that this one would take, and this one is not
+ * read before the entries: if another node seals entries after this read, its seal gets the number that this seal would have, and this seal is not
  * written.
  */
 async function sealBatch({ database, now, key }: AuditSealingOptions, organizationId: string): Promise<number> {

@@ -15,7 +15,7 @@ export interface JobNoticesOptions {
   readonly lateMs: number;
   /** The bound on the notices that are read at once, in bytes. */
   readonly maxBytes: number;
-  /** The time after which a round ends once it has told a job; the next round looks for notices that came meanwhile. */
+  /** The time after which a round ends, once it has told at least one job. The next round looks for notices that came meanwhile. */
   readonly maxRoundMs: number;
   /** Tells a job a fact. Throws `ServiceError` when the job does not accept it. */
   readonly report: (key: JobKey, fact: UntimedFact) => Promise<unknown>;
@@ -28,16 +28,16 @@ const maxNoticesAtOnce = 500;
 const maxToldAtOnce = 250;
 const maxOrganizationsInTurn = 100;
 const shareInTurn = 20;
-/** The time for which a job that this node cannot go on with is left to other nodes. */
+/** When this node cannot continue a job, it leaves the job to other nodes for this time. */
 const restMs = 5_000;
 
 /**
- * Delivers the notices between jobs: to a parent that its child has ended, to a child that its parent does not wait for it any more. The poll finds
- * every notice; the hint from the node that wrote it only makes the poll come at once. A notice that is delivered twice changes nothing the second
- * time, because it names the call that it is about.
+ * Delivers the notices between jobs. A parent learns that its child has ended, and a child learns that its parent does not wait for it any more. The
+ * poll finds every notice; the hint from the node that wrote it only makes the poll come at once. A notice that is delivered twice changes nothing
+ * the second time, because it names its call.
  *
- * When one round cannot take all notices, it takes some of each organization in addition to the oldest ones, and tells the jobs of each organization
- * separately. So an organization that cancels a tree of a hundred thousand jobs does not delay the notices of the others.
+ * When there are too many notices for one round, the round takes some of each organization in addition to the oldest ones, and tells the jobs of each
+ * organization separately. So an organization that cancels a tree of a hundred thousand jobs does not delay the notices of the others.
  */
 export function jobNoticesDuty(options: JobNoticesOptions): Duty {
   const { database, everyMs, maxRoundMs } = options;
@@ -49,7 +49,8 @@ export function jobNoticesDuty(options: JobNoticesOptions): Duty {
     name: "job-notices",
     everyMs,
     async runOnce() {
-      // The order matters: the notices of an organization that is not busy are deleted before they are looked for again.
+      // The order matters: busy organizations are determined first, then delivered notices are deleted, then notices are looked for. Otherwise the
+      // search could find delivered notices of an organization that has just stopped being busy.
       const busy = telling.busy();
       await delivery.forget(database);
       const search = { ...options, leftOutJobIds: delivery.restingJobIds(), limit: maxNoticesAtOnce };
@@ -89,7 +90,7 @@ class Delivery {
     try {
       await this.#options.report(notice, factOf(notice, this.#options.random));
     } catch (error) {
-      // A child that was never made, or a parent that does not exist any more, needs no notice.
+      // When the child was never made, or the parent does not exist any more, nobody needs the notice.
       if (!(error instanceof ServiceError && error.code === "NotFoundError")) {
         if (error instanceof ServiceError) this.#restingUntil.set(notice.jobId, performance.now() + restMs);
         else this.#failures.push(error);
@@ -106,7 +107,7 @@ class Delivery {
     if (delivered.length > 0) await deleteNotices(database, delivered);
   }
 
-  /** Throws the first error after all jobs had their turn, so that a job that cannot be told does not stop the others. */
+  /** Throws the first error. Call it after all jobs had their turn, so that one failing job does not stop the others. */
   throwFailure(): void {
     const [failure] = this.#failures.splice(0);
     if (failure !== undefined) throw failure;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** The number of jobs that one commit writes in a few milliseconds. Requests of others go into the commits in between. */
+/** The number of jobs that are told at once, whose commit takes a few milliseconds. Requests of others go into the commits in between. */
 const maxToldAtOnce = 30;
 
 export interface Told {
@@ -10,8 +10,8 @@ export interface Told {
 }
 
 /**
- * Tells jobs what a duty found, separately for each organization: when the jobs of one organization take long, the others are still told, and the
- * duty continues with them without waiting for the slow one.
+ * Tells jobs what a duty found, separately for each organization. When the jobs of one organization take long, the jobs of the others are still told,
+ * and the duty goes on without waiting for the slow organization.
  */
 export class JobTelling<Found extends { readonly organizationId: string }> {
   readonly #busy = new Set<string>();
@@ -25,16 +25,16 @@ export class JobTelling<Found extends { readonly organizationId: string }> {
   }
 
   /**
-   * The organizations whose jobs an earlier round is still telling. The next jobs of such an organization are looked for afterwards, because both
-   * rounds would tell the same jobs.
+   * The organizations whose jobs an earlier round is still telling. More jobs of these organizations should be looked for only later, because two
+   * rounds would otherwise tell the same jobs.
    */
   busy(): ReadonlySet<string> {
     return new Set(this.#busy);
   }
 
   /**
-   * Tells the jobs of organizations that are not busy, in their order, until `endMs` (a reading of `performance.now()`). `tell` answers whether it
-   * changed its job. Jobs that cannot be changed do not end the round, because they would be first in the next round again.
+   * Tells the jobs of organizations that are not busy, in their order, until `endMs` (a reading of `performance.now()`). `tell` returns whether it
+   * changed its job. The round does not end before it has changed a job: jobs that cannot be changed would be first again in the next round.
    */
   async tell(
     found: readonly Found[],
@@ -82,7 +82,7 @@ export class JobTelling<Found extends { readonly organizationId: string }> {
   }
 }
 
-/** Waits for work to end, or until `endMs` (a reading of `performance.now()`). */
+/** Returns when the work has ended, or at `endMs` (a reading of `performance.now()`). */
 async function untilOver(work: Promise<unknown>, endMs: number): Promise<void> {
   if (endMs === Number.POSITIVE_INFINITY) return void (await work);
   const end = new AbortController();

@@ -22,12 +22,15 @@ export interface LostTasksOptions {
   readonly random: () => number;
 }
 
-/** The number of tasks that one round takes, so that requests of others come in between. A round with this many is followed by another at once. */
+/**
+ * The number of tasks that one round takes, so that requests of others come in between. After a round with this many tasks, the next round follows at
+ * once.
+ */
 const maxTasksAtOnce = 100;
 
 /**
- * Ends the leases of workers that sent no heartbeat in time, so that other workers get their tasks, and ends attempts whose whole time is up. When a
- * node dies after it took a task over, another node continues, as for any call of a dead node.
+ * Ends the leases of workers that sent no heartbeat in time, so that other workers get their tasks. Also ends attempts whose whole time is up. When
+ * this node dies after it took a task over, another node continues, as for any call of a dead node.
  */
 export function lostTasksDuty(options: LostTasksOptions): Duty {
   const { database, everyMs, plans, report, random } = options;
@@ -49,7 +52,7 @@ export function lostTasksDuty(options: LostTasksOptions): Duty {
   };
 }
 
-/** The tasks whose jobs this node can go on with; the others are left to other nodes. */
+/** Returns the tasks whose jobs this node can continue. The other tasks are left to other nodes. */
 async function readableOf(plans: Plans, database: Database, tasks: readonly FoundTask[]): Promise<FoundTask[]> {
   if (tasks.length === 0) return [];
   const readable = await plans.findReadable(database, tasks);
@@ -65,7 +68,7 @@ async function takeOver(options: LostTasksOptions, tasks: readonly FoundTask[]):
       lockTimeoutMs: shortLockTimeoutMs,
     });
   for (const group of Map.groupBy(tasks, ({ organizationId }) => database.groupOf(organizationId)).values()) {
-    // A commit reads and writes the whole state of each job, so the tasks of one job are told in one commit if possible.
+    // A commit reads and writes the whole state of each job. So the tasks of one job are ended in one commit if possible.
     const byJob = [...Map.groupBy(group, ({ jobId }) => jobId).values()].flat();
     for (const part of partsOf(byJob, everyPairJoined)) {
       const taken = await inHalves(part, own, (task, error) => plans.parking.parkJob(task, error));

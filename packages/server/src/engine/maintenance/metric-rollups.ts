@@ -28,20 +28,21 @@ import type { Duty } from "./duty.ts";
 
 const everyMs = 2_000;
 const maxOrganizationsAtOnce = 100;
-/** The bound on the changes in one transaction. A change has a few sums, but a change from a slice of history may have thousands. */
+/** The bound on the changes in one transaction. Most changes have a few sums, but a change from a slice of history may have thousands. */
 const maxChangesAtOnce = 50;
-/** The bound on the rows that are counted at once. They take about 10 ms of the embedded store, which does nothing else meanwhile. */
+/** The bound on the rows that are counted at once. On the embedded store they take about 10 ms, during which it does nothing else. */
 const maxRowsAtOnce = 250;
 /**
- * The pause before changes from the backlog are folded. Slices that are counted one after the other are folded together, because jobs of one hour
- * change the same sums.
+ * The time for which slices of the backlog are counted before their changes are folded together. Folding them together is cheap, because the jobs of
+ * one hour change the same sums.
  */
 const backlogMs = 150;
 
 /**
- * Folds the metric changes of commits into the rollups. Each change is a row of its own, so a change is folded however late it was committed; no time
- * or number has to mark the end of the changes. The transaction that adds a change to the rollups also deletes its row, so it counts once, whichever
- * node folds and however often that is tried. Readers add both in one statement, so they always see every change.
+ * Folds the metric changes of commits into the rollups. Each change is a row of its own, so no time or number has to mark how far the changes are
+ * folded, and a change that was committed late is folded too. The transaction that adds a change to the rollups also deletes its row, so each change
+ * counts once, whichever node folds and however often it tries. Readers add the rollups and the rows in one statement, so they always see every
+ * change.
  */
 export function metricRollupsDuty(database: Database): Duty {
   return {
@@ -61,7 +62,7 @@ export function metricRollupsDuty(database: Database): Duty {
         [backlog] = await listBacklogs(database, 1);
       }
       if (!hasBacklog && uncounted.length < maxRowsAtOnce) return undefined;
-      // The pause is as long as the work: history that waited for years need not slow down the store.
+      // The pause is as long as the work was. Counting history that has waited for years is not urgent and need not slow down the store.
       return { againInMs: performance.now() - begun };
     },
   };
@@ -73,14 +74,15 @@ async function foldAll(database: Database): Promise<void> {
   do {
     found = await findChangedOrganizations(database, last, maxOrganizationsAtOnce);
     for (const organizationId of found) {
-      // Changes that are added meanwhile wait for the next run: an organization that commits without a pause would otherwise keep this run going forever.
+      // Fewer changes than the maximum end the loop, and later changes wait for the next run. Otherwise an organization that commits without a pause
+      // would keep this run going forever.
       while ((await database.transaction((transaction) => fold(transaction, organizationId))) === maxChangesAtOnce);
     }
     last = found.at(-1) ?? null;
   } while (found.length === maxOrganizationsAtOnce);
 }
 
-/** Folds changes, and returns how many. */
+/** Folds changes, and returns their number. */
 async function fold(transaction: Transaction, organizationId: string): Promise<number> {
   const changes = await takeMetricChanges(transaction, organizationId, maxChangesAtOnce);
   await addToRollups(transaction, organizationId, rollUp(changes));
@@ -95,7 +97,7 @@ async function countUncounted(
   const rows = await readUncounted(database, organizationId, positions);
   const changes = await changesOfRows(database, organizationId, rows);
   await unlessTaken(database, async (transaction) => {
-    // Rows whose job is gone add nothing, and are not read again.
+    // Rows whose job is gone add nothing. They are marked too, so that they are not read again.
     const marked = await markCounted(transaction, organizationId, positions);
     if (marked !== positions.length) throw new TakenByAnotherNode();
     await insertMetricChanges(transaction, randomUUID(), [{ organizationId, changes }]);
@@ -103,8 +105,8 @@ async function countUncounted(
 }
 
 /**
- * Counts one slice of a backlog. The transaction that adds the counts also stores the progress, so that a restart continues there, and of two nodes
- * only one adds them.
+ * Counts one slice of a backlog. The transaction that adds the counts also stores the progress. So counting continues there after a restart, and when
+ * two nodes count the same slice, only one adds the counts.
  */
 async function countBacklog(database: Database, backlog: Backlog): Promise<void> {
   const { organizationId } = backlog;
@@ -145,7 +147,7 @@ async function changesOfRows(database: Database, organizationId: string, rows: r
   return sum.changes;
 }
 
-/** The runs of steps that succeed in this row and began in an earlier one. */
+/** The runs of steps that succeed in this row of history and began in an earlier row. */
 function runsFromBefore({ jobId, firstSequence, entries }: UncountedRow): RunOfRow[] {
   const begun = new Set(entries.flatMap((entry) => (entry.type === "step.started" ? runKeyOf(runOf(entry)) : [])));
   return entries.flatMap((entry) =>

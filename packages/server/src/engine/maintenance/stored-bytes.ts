@@ -14,8 +14,8 @@ const maxOrganizationsAtOnce = 200;
 const bytesPerMb = 1_000_000;
 
 /**
- * Knows which organizations have reached their maximum of stored bytes. A submit only looks this up in memory; a duty reads the sums of the
- * organizations that submitted recently. So an organization can exceed its maximum by what it submits in a few seconds.
+ * Knows which organizations have reached their maximum of stored bytes. A submit only looks this up in memory. A duty reads the sums of the
+ * organizations that submitted recently. So an organization can exceed its maximum by what it submits within a few seconds.
  */
 export class StoredBytes {
   readonly #options: StoredBytesOptions;

@@ -46,7 +46,7 @@ export function takeoverDuty(options: TakeoverOptions): Duty {
       const limit = Math.min(maxCallsAtOnce, roomCount());
       const leftOut = plans.parking.leftOut();
       const orphans = limit === 0 ? [] : await findOrphanedCalls(database, livingNodeIds, leftOut, limit);
-      // A job with which this node cannot go on is left to a node that can.
+      // When this node cannot continue a job, it leaves the job's call to a node that can.
       const readable = await plans.findReadable(database, orphans);
       const ours = orphans.filter(({ versionId }) => readable.has(versionId));
       for (const [deadNodeId, calls] of Map.groupBy(ours, (orphan) => orphan.nodeId)) {
@@ -61,9 +61,9 @@ export function takeoverDuty(options: TakeoverOptions): Duty {
 }
 
 /**
- * Takes back calls that this node holds by their rows but does not know: neither a defect nor a lost answer may leave a job standing while its node
- * lives. Each round looks at the next calls that the node holds, in the order of their jobs, and returns where it stopped, so that many calls that
- * are under way hide no other.
+ * Takes back calls that the store says this node holds, but that its dispatcher does not know. Otherwise, after a defect or a lost answer, a job
+ * would make no progress as long as its node lives. Each round looks at the next calls that the node holds, in the order of their jobs, and returns
+ * where it stopped. So many calls under way do not hide a forgotten call.
  */
 async function takeBackForgotten(
   options: TakeoverOptions,
@@ -96,7 +96,7 @@ async function takeOver(
     });
   const groups = Map.groupBy(calls, (call) => database.groupOf(call.organizationId));
   for (const group of groups.values()) {
-    // Each part is one statement: after a failure among several statements it would be unknown which of them landed.
+    // Each part is one statement. With several statements, it would be unknown after a failure which of them landed.
     for (const part of partsOf(group, everyPairJoined)) {
       const isNodeDead = holderId !== nodeId;
       if (isNodeDead) untold.add(part);
@@ -112,8 +112,8 @@ async function takeOver(
 }
 
 /**
- * The calls that this node has taken from a dead node and has not yet told their jobs about. When the takeover's answer is lost or the report fails,
- * a later round finds the call among this node's own calls, where it would look like a call that a living node forgot.
+ * The calls that this node has taken from a dead node without having told their jobs yet. When the takeover's answer is lost or the report fails, a
+ * later round finds the call among this node's own calls. Without this list the call would then look like one that a living node forgot.
  */
 class UntoldDeaths {
   readonly #calls = new Set<string>();
@@ -146,10 +146,16 @@ function textOf({ jobId, epoch }: CallKey): string {
   return `${jobId} ${epoch}`;
 }
 
-/** The bound on the untold deaths in memory; the oldest make room. Calls whose jobs went on elsewhere, or were cancelled, are never told. */
+/**
+ * The bound on the deaths in memory. At the bound, the oldest are dropped. Without it, calls would stay here forever when their jobs continued
+ * elsewhere or were cancelled.
+ */
 const maxUntoldDeaths = 10_000;
 
-/** The fact for a taken call. A call that waited for its turn was not interrupted: it did not cause the death of its node, and any node may take it. */
+/**
+ * Makes the fact for a call that was taken over. A call that still waited for its turn was not interrupted: it cannot have caused the death of its
+ * node, and any node may make it.
+ */
 function factOf(call: TakenCall, isNodeDead: boolean): UntimedFact {
   return call.hadBegun
     ? { type: "step.interrupted", ...callNameOf(call), isNodeDead }

@@ -19,16 +19,18 @@ export interface TimersOptions {
   readonly database: Database;
   readonly clock: Pick<DatabaseClock, "now">;
   readonly everyMs: number;
-  /** The time after which a round leaves the rest to the next one. */
+  /** When a round has taken this long, it leaves the rest to the next round. */
   readonly maxRoundMs: number;
   readonly parking: Parking;
   /** Tells a job that its timer is due, and returns whether that changed it. */
   readonly wake: (key: JobKey) => Promise<boolean>;
-  /** The number of calls for which this node has room. Jobs beyond that are left to a node with room. */
+  /** The number of calls for which this node has room. A job for whose call there is no room is left to another node. */
   readonly roomCount: () => number;
-  /** The organizations with calls that wait here. Every other organization may always add a call, so that a backlog delays nobody else. */
+  /** The organizations with calls that wait on this node. Every other organization may always add a call, so that a backlog delays nobody else. */
   readonly crowdedOrganizations: () => readonly string[];
-  /** Begins to count the calls of one round. The function that it returns says of each call in turn whether it will begin at once. */
+  /**
+   * Begins to count the calls of one round. Call the returned function once for each call, in order. It returns whether that call will begin at once.
+   */
   readonly beginsAtOnce: () => (organizationId: string) => boolean;
 }
 
@@ -37,13 +39,12 @@ const maxVersionsAtOnce = 500;
 const minShare = 20;
 
 /**
- * Wakes what is due: pending jobs, next attempts, timeouts of waits and of whole jobs. The poll finds every timer; the hint from the node that set a
- * timer only makes the poll come at the right time. Two nodes may find the same job: the second one finds nothing due once it has the lock of the
- * row.
+ * Wakes what is due: pending jobs, next attempts, timeouts of waits and of whole jobs. The poll finds every timer. The hint from the node that set a
+ * timer only makes the poll come at the right time. When two nodes find the same job, the second node finds nothing due once it has locked the row.
  *
- * While fewer jobs are due than one round takes, the search finds all of them. Otherwise, and after a round that was cut short, the round also takes
- * jobs by turns, from where the last one stopped, and tells the jobs of each organization separately. So neither the many or slow jobs of one
- * organization nor parked jobs keep another organization from its turn.
+ * When fewer jobs are due than one round can take, the search finds all of them. Otherwise, and after a round that was cut short, the versions also
+ * take turns: each round continues with the version at which the last round stopped. The jobs of each organization are told separately. So neither
+ * the many or slow jobs of one organization nor parked jobs keep another organization from its turn.
  */
 export function timersDuty(options: TimersOptions): Duty {
   const { database, clock, everyMs, maxRoundMs, parking, wake } = options;
@@ -72,7 +73,7 @@ export function timersDuty(options: TimersOptions): Duty {
       const told = await telling.tell(free, wake, performance.now() + maxRoundMs);
       wasCutShort = told.isCutShort || busy.size > 0;
       if (wasCutShort) return { againInMs: 0 };
-      // Jobs that cannot be taken are no reason to run again at once.
+      // When no job could be changed and the turns are through, running again at once would change nothing.
       const isMore = isBacklog || timedOut.length === maxDueJobs;
       if (isMore && (told.isAnyChanged || after !== undefined)) return { againInMs: 0 };
       const next = await findNextWake(database, now);
@@ -81,7 +82,7 @@ export function timersDuty(options: TimersOptions): Duty {
   };
 }
 
-/** The search of one round, fixed from its beginning to its end. */
+/** The conditions of one round's search, which stay the same until the round ends. */
 interface Round {
   readonly now: Timestamp;
   readonly leftOut: LeftOutJobs;

@@ -2,8 +2,8 @@ import type { Database } from "../../store/home/database.ts";
 import type { Duty } from "./duty.ts";
 
 /**
- * Vacuums the embedded store, which has no background workers that remove dead rows and count the living ones for the planner. A vacuum blocks the
- * process while it runs, so it takes one table at a time.
+ * Vacuums the embedded store. That store has no background workers that remove dead rows and count the living ones for the query planner. A vacuum
+ * blocks the process while it runs, so each run takes one table only.
  */
 export function vacuumDuty(database: Database): Duty {
   const tables = [
@@ -33,7 +33,7 @@ export function vacuumDuty(database: Database): Duty {
       const table = tables[next % tables.length];
       next += 1;
       if (table !== undefined) await database.vacuum(table);
-      // Each commit and each call leaves a dead row in this table within seconds, and hardly any living one.
+      // In this table, each commit and each call leaves a dead row within seconds, and there are hardly any living rows.
       await database.vacuum("metric_change");
       await database.vacuum("job_call");
       await database.vacuum("job_notice");

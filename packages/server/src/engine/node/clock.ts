@@ -1,8 +1,8 @@
 import type { Timestamp } from "../../core/time.ts";
 
 /**
- * The one clock: the database's. Each heartbeat reads it; between two this node counts on by its monotonic timer, so that a step
- * of the machine's own clock moves no timer and no id.
+ * The clock for all times and ids is the database's. Each heartbeat reads it. Between two heartbeats, this node counts on with its monotonic timer,
+ * so a step of the machine's own clock moves no timer and no id.
  */
 export class DatabaseClock {
   #offset: number;
@@ -29,8 +29,8 @@ export class DatabaseClock {
   }
 
   /**
-   * How much time may have passed: the monotonic timer stands still while a machine sleeps, and only the machine's own clock shows the sleep. A
-   * step forward of that clock looks like a sleep; a step back hides nothing that the timer counted.
+   * The longest time that may have passed. The monotonic timer stands still while a machine sleeps, and only the machine's own clock shows the sleep.
+   * A step of that clock forward looks like a sleep. A step back hides nothing, because the monotonic timer still counts.
    */
   elapsedMs(since: Moment): number {
     return Math.max(this.#monotonicMs() - since.monotonicMs, this.#machineMs() - since.machineMs);

@@ -7,7 +7,7 @@ export interface FailureDetectorOptions {
   readonly heartbeatMs: number;
 }
 
-/** The longest time that a node may spend without a look or a heartbeat of its own and still judge the others. */
+/** A node that made no look or had no heartbeat of its own for longer than this may not judge the other nodes. */
 export function longestGapMs({
   leaseMs,
   heartbeatMs,
@@ -21,9 +21,9 @@ export interface Heartbeat {
 }
 
 /**
- * Tells which nodes are dead, as leases do in Kubernetes: a node is dead when this one has seen its heartbeat unchanged for a whole lease of its own
- * monotonic timer, while the store answered. The age of a heartbeat is no evidence: during an outage of the store no node can beat, and all of them
- * would look dead when it is back.
+ * Finds dead nodes by the rule that Kubernetes uses for leases. A node is dead when this node has seen its heartbeat unchanged for a whole lease,
+ * measured by this node's own monotonic timer, while the store answered. The age of a heartbeat is no evidence: during an outage of the store no node
+ * can renew its heartbeat, and all nodes would look dead when the store is back.
  */
 export class FailureDetector {
   readonly #options: FailureDetectorOptions;
@@ -46,7 +46,10 @@ export class FailureDetector {
     return { nodes, deadNodeIds: this.#judge(nodes, askedAt) };
   }
 
-  /** Begins to watch all nodes anew. It is called after the store did not answer, because the other nodes may have been unable to beat. */
+  /**
+   * Begins to watch all nodes anew. Call it when the store did not answer, because then the other nodes may have been unable to renew their
+   * heartbeats.
+   */
   restart(): void {
     this.#seen.clear();
   }
@@ -55,7 +58,7 @@ export class FailureDetector {
     const { clock, leaseMs } = this.#options;
     const lastLook = this.#lastLook;
     this.#lastLook = clock.moment();
-    // This node did not watch meanwhile, because its process was stopped or the machine slept, and the same may be true of the others.
+    // This node did not watch for a while, because its process was stopped or the machine slept. The same may be true of the other nodes.
     if (lastLook !== undefined && clock.elapsedMs(lastLook) > longestGapMs(this.#options)) this.restart();
     const listed = new Set(nodes.map(({ nodeId }) => nodeId));
     for (const nodeId of this.#seen.keys()) if (!listed.has(nodeId)) this.#seen.delete(nodeId);

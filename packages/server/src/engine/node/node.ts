@@ -3,7 +3,7 @@ import { beat, listNodes, type NodeRow, removeNode } from "../../store/jobs/node
 import type { DatabaseClock, Moment } from "./clock.ts";
 import { FailureDetector, longestGapMs } from "./failure-detector.ts";
 
-/** The least time without an answer that counts as an outage of the store. A heartbeat may be late on a busy node. */
+/** The store counts as out of reach only after at least this time without an answer, because a heartbeat may be late on a busy node. */
 const leastReachMs = 2_500;
 
 export interface NodeOptions {
@@ -13,7 +13,7 @@ export interface NodeOptions {
   readonly name: string;
   readonly leaseMs: number;
   readonly heartbeatMs: number;
-  /** True on a store that only one process can open: no other node can be alive. */
+  /** True on a store that only one process can open, where no other node can be alive. */
   readonly isAlone: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface Neighbourhood {
   readonly deadNodes: readonly NodeRow[];
 }
 
-/** This process as one of the service's nodes: one heartbeat row, however many jobs it owns. */
+/** This process as one of the service's nodes. It has one heartbeat row, however many jobs the node owns. */
 export class Node {
   readonly #options: NodeOptions;
   readonly #detector: FailureDetector;
@@ -46,7 +46,7 @@ export class Node {
     });
     clock.adjust(databaseNow, before.monotonicMs, clock.moment().monotonicMs);
     if (clock.elapsedMs(this.#lastBeat) >= leaseMs) this.#leaseTerm += 1;
-    // The time is read before the statement, because the statement may have waited, and the lease must never seem longer than it is.
+    // The lease is counted from the time before the statement. The statement may have waited, and the lease must never seem longer than it is.
     this.#lastBeat = before;
     await this.lookAround();
     if (database.isFull()) await database.lookForRoom();
@@ -55,7 +55,7 @@ export class Node {
   /** Looks for the other nodes. Call it at least twice in a lease, because a node that nobody watches is not found dead. */
   async lookAround(): Promise<Neighbourhood> {
     const { database, clock, nodeId, leaseMs, isAlone } = this.#options;
-    // When this node cannot beat although the store answers, perhaps no node can.
+    // When this node could not renew its own heartbeat although the store answers, perhaps no other node could either.
     if (clock.elapsedMs(this.#lastBeat) > longestGapMs(this.#options)) this.#detector.restart();
     const { nodes, deadNodeIds } = await this.#detector.look(() => listNodes(database, leaseMs));
     const others = nodes.filter((node) => node.nodeId !== nodeId);
@@ -70,14 +70,14 @@ export class Node {
     return this.#options.clock.elapsedMs(this.#lastBeat) < this.#options.leaseMs;
   }
 
-  /** Changes when the lease had run out before it was renewed: jobs of an earlier term may have another owner by now. */
+  /** Grows by one whenever the lease is renewed after it had run out. Jobs of an earlier term may have another owner by now. */
   leaseTerm(): number {
     return this.#leaseTerm;
   }
 
   /**
-   * Whether the store has answered recently and accepts writes. It becomes false sooner than the lease ends, because a load balancer should know
-   * within seconds.
+   * Whether the store has answered recently and accepts writes. It becomes false before the lease ends, because a load balancer should know within
+   * seconds.
    */
   isStoreInReach(): boolean {
     const { clock, heartbeatMs, database } = this.#options;

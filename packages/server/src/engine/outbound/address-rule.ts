@@ -1,9 +1,9 @@
 import { BlockList, isIPv4, isIPv6 } from "node:net";
 
 /**
- * The rule about the addresses that the service may call for anybody except its operator: all public addresses, and those that the operator lists.
- * The rule is applied to the address that a connection really has (`guarded-connector.ts`). The earlier check of a URL only serves an early and
- * clear message.
+ * The rule that says which addresses the service may call for anybody except its operator: all public addresses, and the addresses that the operator
+ * lists. What counts is the address of the open connection (`guarded-connector.ts`). The check of a URL comes earlier and only serves to give a clear
+ * message early.
  */
 export class AddressRule {
   readonly #allowed = new BlockList();
@@ -61,7 +61,9 @@ export function addressOf(hostname: string): string | undefined {
   return isIPv6(inBrackets) ? inBrackets : undefined;
 }
 
-/** Whether a port may be called. The ports below 1024 belong to other protocols, such as mail, whose server could take a prepared body for commands. */
+/**
+ * Whether a port may be called. The ports below 1024 belong to other protocols, such as mail. Their servers could read a prepared body as commands.
+ */
 function isCallablePort(port: string): boolean {
   return port === "" || port === "80" || port === "443" || Number(port) >= 1024;
 }
@@ -71,8 +73,8 @@ function withoutRootDot(hostname: string): string {
 }
 
 /**
- * Finds the IPv4 address that an IPv6 address stands for: mapped (::ffff:0:0/96), or through NAT64 (64:ff9b::/96), with which a machine without IPv4
- * reaches public servers. The other embeddings (6to4, Teredo, IPv4-compatible) are out of use, and are refused below as a whole.
+ * Finds the IPv4 address that an IPv6 address contains: as a mapped address (::ffff:0:0/96), or for NAT64 (64:ff9b::/96), with which a machine
+ * without IPv4 reaches public servers. The other embeddings (6to4, Teredo, IPv4-compatible) are out of use, and are refused below as a whole.
  */
 function embeddedIpv4(address: string): string | undefined {
   const hostname = URL.parse(`http://[${address}]`)?.hostname ?? "";
@@ -86,7 +88,7 @@ function embeddedIpv4(address: string): string | undefined {
   return bytes.join(".");
 }
 
-/** The only network from which global IPv6 addresses are given out. Addresses outside it are local, reserved, or embed another address. */
+/** The only network from which global IPv6 addresses are given out. Addresses outside it are local or reserved, or contain another address. */
 const global = new BlockList();
 global.addSubnet("2000::", 3, "ipv6");
 

@@ -3,10 +3,10 @@ import type { AddressRule } from "./address-rule.ts";
 import { guardedConnector, type ResolveHost } from "./guarded-connector.ts";
 
 /**
- * The connections of each organization, kept open for its next call. Organizations never share a connection: what one organization sent over it must
- * not be able to affect the answer that another one gets. The calls under way (`maxCalls`) bound the number of connections.
+ * The connections of each organization. They stay open for its next call. Organizations never share a connection, so that nothing that one
+ * organization sends can affect the answers to another one. The calls under way (`maxCalls`) bound the number of connections.
  *
- * The library is loaded with the first call: it takes about 25 MB, which a service that makes no calls does not pay.
+ * The library takes about 25 MB. It is loaded with the first call, so a service that makes no calls does not pay for it.
  */
 export class Agents {
   readonly #rule: AddressRule;
@@ -43,7 +43,7 @@ export class Agents {
       connect: guardedConnector(undici.buildConnector, this.#rule, this.#resolve),
       allowH2: false,
       maxHeaderSize: maxHeaderBytes,
-      // The call's own signal bounds the whole exchange.
+      // No timeout is needed here, because the call's own signal bounds the whole exchange.
       headersTimeout: 0,
       bodyTimeout: 0,
       keepAliveMaxTimeout: maxIdleMs,
@@ -54,7 +54,7 @@ export class Agents {
     for (const [organizationId, agent] of this.#agents) {
       if (this.#agents.size <= maxAgents) return;
       this.#agents.delete(organizationId);
-      // The agent closes after the calls that are under way on it have ended.
+      // `close` lets the calls that are under way on this agent end first.
       void agent.close();
     }
   }

@@ -25,7 +25,7 @@ export function guardedConnector(
   });
   return (options, callback) => {
     const { hostname } = options;
-    // An address as the host is not looked up, so the check in the look-up does not see it.
+    // When the host is an address, no name is resolved, so the check in `guardedLookup` does not see it.
     const literal = addressOf(hostname);
     if (literal !== undefined && !rule.allowsAddress(literal)) {
       callback(new NotConnectedError(new RefusedAddressError()), null);
@@ -36,7 +36,7 @@ export function guardedConnector(
         callback(new NotConnectedError(error), null);
         return;
       }
-      // This second check looks at the address of the open connection.
+      // Checks again with the address of the open connection.
       if (!rule.allowsHost(hostname) && !rule.allowsAddress(socket.remoteAddress ?? "")) {
         socket.destroy();
         callback(new NotConnectedError(new RefusedAddressError()), null);
@@ -71,7 +71,10 @@ export class UnresolvedNameError extends Error {
 }
 
 const connectTimeoutMs = 10_000;
-/** The time for one of several addresses before the next one is tried. The platform's default is shorter than a connection around the world may take. */
+/**
+ * When a name has several addresses, the time for one address before the next one is tried. The platform's default is shorter than a connection
+ * around the world may take.
+ */
 const attemptTimeoutMs = 2_000;
 
 /** Returns all addresses of a name that the rule allows. With `autoSelectFamily` the platform asks for all of them, and tries one after the other. */
@@ -93,8 +96,8 @@ function guardedLookup(rule: AddressRule, resolve: ResolveHost): LookupFunction 
 
 /**
  * Resolves names. For names that the operator lists it uses the system's resolver, with /etc/hosts and search domains. For other names it asks the
- * name servers directly: the system's resolver holds a thread of the process while it waits, so slow names of strangers would delay everybody's. The
- * name servers are the system's unless others are given.
+ * name servers directly. The system's resolver would hold a thread of the process while it waits, so slow names from one organization would delay
+ * everybody's look-ups. Unless `nameServers` is given, these are the system's name servers.
  */
 export function hostResolver(rule: AddressRule, nameServers?: readonly string[]): ResolveHost {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });

@@ -19,7 +19,7 @@ export interface DefinitionToCheck {
   readonly nameOfWorkflow?: string | undefined;
 }
 
-/** Makes the check of new definitions under these settings. The check runs in the calling thread. */
+/** Returns the function that checks new definitions under these settings. The check runs in the calling thread. */
 export function definitionCheck(config: Config): (toCheck: DefinitionToCheck) => DefinitionFindings {
   const executors = executorCatalog(config);
   const limits = definitionLimits(config);

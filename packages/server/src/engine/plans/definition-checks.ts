@@ -18,8 +18,8 @@ export interface DefinitionCheckOptions {
  * Checks new definitions in a separate thread, because the largest take 0.2 s of computing (`npm run bench -- definitions`). The checks run one by
  * one, and organizations take turns.
  *
- * Only deterministic bounds decide about a definition, so every node decides the same. The deadline covers cases that those bounds miss: then nothing
- * is decided, the thread is ended, and the caller gets 503. The next check begins with a new thread.
+ * Only deterministic bounds decide whether a definition is rejected, so all nodes decide alike. The deadline is for cases that these bounds miss.
+ * When it passes, nothing is decided, the thread is ended, and the caller gets 503. The next check begins with a new thread.
  */
 export class DefinitionChecks {
   readonly #options: DefinitionCheckOptions;
@@ -85,7 +85,7 @@ export class DefinitionChecks {
 
   #startWorker(): Worker {
     const { config, onFailure, maxMemoryMb = usualMemoryMb } = this.#options;
-    // The thread opens nothing and calls nobody, so it gets no secret and no environment.
+    // The check needs no file and no connection, so the thread gets no secret and no environment.
     const { databaseUrl: _, secretKey: __, otherSecretKeys: ___, ...settings } = config;
     const worker = new Worker(new URL(`./definition-check-worker${extname(import.meta.url)}`, import.meta.url), {
       workerData: toWorkerData(settings),
@@ -93,7 +93,7 @@ export class DefinitionChecks {
       env: {},
       execArgv: [],
     });
-    // The thread must not keep a service from ending that has nothing else to do.
+    // A service with nothing else to do must be able to end although the thread exists.
     worker.unref();
     worker.on("message", (findings: DefinitionFindings) => {
       // A thread that was given up may still send its answer, which is ignored.
@@ -109,7 +109,7 @@ export class DefinitionChecks {
     return worker;
   }
 
-  /** The thread is ended at once, because nobody waits for its result any more. */
+  /** Ends the thread at once, because nobody waits for its result any more. */
   #giveUp(error: ServiceError): void {
     void this.#worker?.terminate();
     this.#worker = undefined;
@@ -137,7 +137,10 @@ interface Check {
 
 /** The default deadline. The largest definitions take 0.2 s of computing and a new thread takes 0.3 s, so this leaves time on a busy machine. */
 const usualDeadlineMs = 10_000;
-/** The bound on waiting checks of one organization. Each holds a definition in memory; people and deployments register one definition after the other. */
+/**
+ * The bound on waiting checks of one organization. Each waiting check holds a definition in memory. A low bound is enough, because people and
+ * deployments register one definition after the other.
+ */
 const maxPerOrganization = 10;
 const maxWaiting = 100;
 /** The default memory limit, about five times what the largest definitions take. */

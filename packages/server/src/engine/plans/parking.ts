@@ -29,9 +29,9 @@ export interface Parked {
 }
 
 /**
- * Parks what this node cannot go on with: versions that it cannot compile, and jobs on which a fact of the engine failed alone. Searches leave them
- * out, so that they delay nobody else; each is tried again after a pause that doubles. Only this node's memory holds them: other nodes may run a
- * program that can go on with them, so they are not told.
+ * Parks what this node cannot continue: versions that it cannot compile, and jobs on which a fact of the engine failed alone. Searches leave the
+ * parked versions and jobs out, so that they delay nobody else. Each is tried again after a pause, which doubles every time. They are parked only in
+ * this node's memory, because other nodes may run another release that can continue them.
  */
 export class Parking {
   readonly #versions: ParkingLot;
@@ -50,12 +50,12 @@ export class Parking {
     this.#jobs.park(jobId, { organizationId, jobId }, error);
   }
 
-  /** Undefined once it is time to try the version again. */
+  /** Undefined when the version is not parked, or when it is time to try it again. */
   findVersion(versionId: string): Parked | undefined {
     return this.#versions.find(versionId);
   }
 
-  /** Undefined once it is time to try the job again. */
+  /** Undefined when the job is not parked, or when it is time to try it again. */
   findJob(jobId: string): Parked | undefined {
     return this.#jobs.find(jobId);
   }
@@ -98,7 +98,7 @@ export function versionUnreadable({ reason, retryInMs }: Parked): ServiceError {
   return new ServiceError("UnavailableError", detail, { retryAfterSeconds: secondsOf(retryInMs) });
 }
 
-/** The error for a caller whose request fails on a job with which this node cannot go on. */
+/** The error for a caller whose request fails on a job that this node cannot continue. */
 export function jobParked({ retryInMs }: Parked, cause: unknown): ServiceError {
   const detail =
     "The node that answers has an error and cannot continue this job, so it has parked the job. Nothing was changed. Send the request again: another node may be able to. The operator finds the error in the log of the node.";
@@ -117,7 +117,7 @@ interface Place {
   readonly until: number;
 }
 
-/** The parked things of one kind, beginning with the one parked longest ago. */
+/** The parked things of one kind, in the order in which they were last parked. */
 class ParkingLot {
   readonly #places = new Map<string, Place>();
   readonly #now: () => number;
@@ -137,7 +137,7 @@ class ParkingLot {
   park(id: string, thing: ParkedThing, error: unknown): void {
     const now = this.#now();
     const before = this.#places.get(id);
-    // Several facts of one batch may fail for the same reason, and count as one failure.
+    // Several facts of one batch may fail for the same reason. They count as one failure.
     if (before !== undefined && now < before.until) return;
     const pauseMs = before === undefined ? firstPauseMs : Math.min(before.pauseMs * 2, maxPauseMs);
     const reason = error instanceof UnreadableVersionError ? error.message : undefined;
@@ -160,7 +160,7 @@ class ParkingLot {
   }
 
   has(id: string): boolean {
-    // Every command asks this, and mostly nothing is parked: checking the size is cheaper than looking up an id.
+    // Every command asks this, and mostly nothing is parked. Checking the size is cheaper than looking up an id.
     return this.#places.size > 0 && this.#places.has(id);
   }
 
@@ -195,5 +195,8 @@ class ParkingLot {
 const firstPauseMs = 1_000;
 const maxPauseMs = 60_000;
 const forgetAfterMs = 600_000;
-/** The bound holds for versions and for jobs each. Searches send their ids to the store each time; what is beyond the bound is tried more often. */
+/**
+ * The bound on parked versions, and also on parked jobs. Each search sends their ids to the store. Beyond the bound, the oldest are forgotten, so
+ * they are tried more often.
+ */
 const maxParked = 1_000;

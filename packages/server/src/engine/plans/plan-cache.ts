@@ -9,8 +9,8 @@ export interface CachedPlan {
 }
 
 /**
- * Keeps the most recently used plans, up to a total number of bytes. One organization may use half of it, so that an organization with many large
- * definitions displaces only its own plans. A single plan is kept whatever its size.
+ * Keeps the most recently used plans, up to a total number of bytes. One organization may use half of this total, so that an organization with many
+ * large definitions displaces only its own plans. A single plan is kept whatever its size.
  */
 export class PlanCache {
   readonly #maxBytes: number;
@@ -37,7 +37,7 @@ export class PlanCache {
     if (before !== undefined) this.#drop(before);
     this.#plans.set(versionId, added);
     this.#count(added, added.bytes);
-    // The organization's own plans go first, until it is within its half again.
+    // First drops plans of the same organization, until it uses at most half of the total again.
     for (const one of this.#plans.values()) {
       if (this.bytesOf(organizationId) <= this.#maxBytes / 2) break;
       if (one !== added && one.organizationId === organizationId) this.#drop(one);

@@ -66,7 +66,7 @@ export class Plans {
         const failure = this.parking.findVersion(versionId);
         if (failure !== undefined) parked.set(versionId, failure);
       }
-      // The batch holds all of these plans until it is done, whatever the cache drops meanwhile, so their total is bounded.
+      // The batch holds all of these plans until it ends, even when the cache drops them meanwhile. So their total is bounded.
       if (plans.size > 1 && bytes > this.#maxBytes) throw new TooMuchAtOnceError(plans.size, bytes, "plans");
       // A batch may need hundreds of plans, for example after a start. The pause lets other work run in between.
       if ((loaded?.definition.length ?? 0) > longDefinition) await nextTurn();
@@ -74,7 +74,7 @@ export class Plans {
     return { plans, parked };
   }
 
-  /** Returns the ids of the versions that this node can compile, for any number of versions. */
+  /** Returns the ids of the versions that this node can compile. It loads one version at a time, so `versions` may be of any length. */
   async findReadable(db: Queryable, versions: readonly VersionKey[]): Promise<ReadonlySet<string>> {
     const readable = new Set<string>();
     for (const version of new Map(versions.map((version) => [version.versionId, version])).values()) {
@@ -122,8 +122,9 @@ async function* definitionsOf(
 const textsAtOnce = 50;
 
 /**
- * Estimates how much of the heap a plan takes. The factors were measured on definitions that are extreme in one respect: up to 15 bytes per character
- * of text (19 when all of it is expressions), and 75 bytes per name. Compiled patterns are kept separately (`core/schema/patterns/matcher.ts`).
+ * Estimates how much of the heap a plan takes. The factors are above the measured ones. The measured definitions are extreme in one respect each, and
+ * took up to 15 bytes per character of text (19 when all of it is expressions), and 75 bytes per name. Compiled patterns are kept separately
+ * (`core/schema/patterns/matcher.ts`).
  */
 function bytesOf(text: string, { steps }: Definition): number {
   return bytesPerPlan + text.length * 20 + nameCountOf(steps, maxCountedNames) * 80;

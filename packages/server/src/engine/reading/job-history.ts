@@ -19,7 +19,7 @@ import type { Queryable } from "../../store/home/database.ts";
 import { type HistoryCommit, readCommitsAfter, readCommitsBefore } from "../../store/jobs/job-history.ts";
 import type { JobKey } from "../../store/jobs/jobs.ts";
 
-/** A fold of a history into the branches of a step. */
+/** The branches of a fork, folded from the history. */
 export interface BranchFold {
   readonly folder: BranchFolder;
   /** The sequence of the last entry in the fold. */
@@ -29,11 +29,11 @@ export interface BranchFold {
 /** A part of a list that is read in order. */
 export interface Portion<Row> {
   readonly rows: readonly Row[];
-  /** The sequence of an entry after which there are more rows, although `rows` has fewer than were asked for. */
+  /** The sequence of the entry after which the list continues. Set when `rows` has fewer rows than were asked for although there are more. */
   readonly moreAfter?: number;
 }
 
-/** Reads the entries after `after`: at most `limit`, and fewer where their values are large together. */
+/** Reads the entries after `after`: at most `limit`, and fewer when their values are too large together. */
 export async function readEntries(
   db: Queryable,
   key: JobKey,
@@ -70,7 +70,10 @@ function isMeant({ status, branch }: RunSearch, run: StepRun<ValuePlace>): boole
   return isThere && (status === undefined || run.status === status);
 }
 
-/** The bound on the entries of one search. A job may hold tens of thousands, so a search for a rare status answers a part of the result in between. */
+/**
+ * The bound on the entries of one search. A job may have tens of thousands of entries. So a search for a rare status ends after this many and returns
+ * what it has found so far.
+ */
 const maxScannedEntries = 20_000;
 
 /** Reads step runs in the order of their start. */
@@ -92,7 +95,9 @@ export async function foldBranches(db: Queryable, key: JobKey, fold: BranchFold)
   }
 }
 
-/** Collects the runs of a page. Entries of several branches are mixed in the history, so reading continues until all runs of the page are over. */
+/**
+ * Collects the runs of a page. The entries of several branches are mixed in the history, so reading continues until all runs of the page are over.
+ */
 class RunPage {
   readonly #search: RunSearch;
   readonly #folder = new StepFolder<ValuePlace>();
@@ -106,7 +111,7 @@ class RunPage {
     this.#search = search;
   }
 
-  /** Takes an entry. Returns false when no later entry concerns the page. */
+  /** Adds an entry. Returns false once no later entry can concern the page. */
   takes(entry: PlacedEntry): boolean {
     this.#scannedCount += 1;
     if (entry.type === "step.forked" || ("branch" in entry && entry.branch !== undefined)) this.#hasBranches = true;
@@ -154,7 +159,7 @@ function cutAfter<Row>(rows: readonly Row[], last: { readonly sequence: number }
 }
 
 export interface NewestRuns {
-  /** The entries that were read, in their order: the whole history, or at least the entries of `runs`. */
+  /** The entries that were read, in their order. They are the whole history, or at least all entries of `runs`. */
   readonly entries: readonly PlacedEntry[];
   readonly runs: readonly StepRun<ValuePlace>[];
   /** The number of runs of a step before those in `runs`, by the step's name. */
@@ -189,8 +194,8 @@ type UnplacedEntry = Parameters<ReturnType<typeof entryPlacer>>[0];
 type Visit = Pick<StepRun, "name" | "visit" | "branch">;
 
 /**
- * Counts the visits before those that are shown. On the main line visits are numbered through, so the first visit shown gives the count. In branches
- * they are counted from `before`, which has the visits of all branches.
+ * Counts, for each step, the visits before those that are shown. On the main line a step's visits are numbered without a gap, so the number of the
+ * first visit shown gives the count. In branches the count is taken from `before`, which has the visits of all branches.
  */
 function countEarlier(shown: readonly Visit[], before: readonly Visit[], earlier: readonly Visit[]) {
   const counts = new Map(before.map(({ name, visit }) => [name, visit]));
@@ -247,7 +252,9 @@ async function* slicesAfter(
   }
 }
 
-/** Finds the input of the step that the job was in before this entry. Earlier releases referred to it across commits. */
+/**
+ * Finds the input of the step in which the job was before this entry. Under earlier releases, an entry could refer to the input of an earlier commit.
+ */
 async function inputBefore(db: Queryable, key: JobKey, before: number): Promise<ValuePlace | undefined> {
   for await (const { entries } of commitsBefore(db, key, before)) {
     const started = entries.map(entryPlacer()).findLast((entry) => entry.type === "step.started");

@@ -38,7 +38,7 @@ import type { WholeJob } from "./whole-job.ts";
 export interface JobReaderOptions {
   readonly database: Pick<Database, "requests" | "reader">;
   readonly recent: RecentJobs;
-  /** True when no other process can write, so that the state this node saw last is the state in the store. */
+  /** True when no other process can write. The state that this node saw last is then the state in the store. */
   readonly isAlone: boolean;
 }
 
@@ -62,7 +62,7 @@ export class JobReader {
     return known === undefined ? await this.#standings.read(key) : standingOf(known.job);
   }
 
-  /** Reads how far the job has come, and the whole job if one query gives both. Undefined when the job does not exist. */
+  /** Reads how far the job has come. When one query gives the whole job too, returns it as well. Undefined when the job does not exist. */
   async look(key: JobKey): Promise<Look | undefined> {
     const found = this.#recall(key) === undefined ? await this.#smallJobs.read(key) : undefined;
     const whole = found && wholeSmallJob(found);
@@ -71,7 +71,7 @@ export class JobReader {
     return standing && { standing };
   }
 
-  /** Reads the whole job. `known` is its standing if it was just read. Without values, the runs say that their values are left out. */
+  /** Reads the whole job. `known` is its standing if the caller has just read it. Without values, the runs say that their values are left out. */
   async read(
     key: JobKey,
     { known, withValues = true }: { readonly known?: JobStanding; readonly withValues?: boolean } = {},
@@ -119,7 +119,7 @@ export class JobReader {
       reader,
       key,
       found.rows.flatMap(({ input, output }) => [input, output]),
-      // The first run of a page is shown with both of its values, however large; otherwise no page could get past it.
+      // The first run of a page is shown with both of its values, however large they are. Otherwise no page could get past this run.
       { freeCount: 2 },
     );
     return cutAtUnread(found, (run) => {
@@ -145,7 +145,7 @@ export class JobReader {
     return this.#options.isAlone || snapshot?.job.sequence === standing?.sequence ? snapshot : undefined;
   }
 
-  /** Histories and large jobs are read in a lane of their own, in which organizations take turns. */
+  /** Histories and large jobs are read in a separate lane, in which organizations take turns. */
   #readerFor({ organizationId }: JobKey): Reader {
     return this.#options.database.reader(organizationId);
   }
@@ -229,7 +229,7 @@ function isWhole(entry: HistoryEntry): boolean {
   return stored === undefined || !("stored" in stored) || stored.stored === jobInputNumber;
 }
 
-/** Cuts the rows before the first one whose values were not read. That row begins the next portion. */
+/** Cuts the rows off before the first one whose values were not read. The next portion begins with that row. */
 function cutAtUnread<Row extends { readonly sequence: number }, Shown>(
   { rows, ...more }: Portion<Row>,
   show: (row: Row) => Shown | undefined,

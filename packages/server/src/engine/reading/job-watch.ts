@@ -4,7 +4,7 @@ import { type JobKey, readStandings } from "../../store/jobs/jobs.ts";
 import type { Duty } from "../maintenance/duty.ts";
 import type { WaitingPlaces } from "./waiting-places.ts";
 
-/** Tells requests that wait for a job that it changed: at once for changes of this node, by polling for changes of other nodes. */
+/** Tells the requests that wait for a job when it changes. Changes of this node are told at once. Changes of other nodes are found by polling. */
 export class JobWatch {
   readonly #db: Queryable;
   readonly #places: WaitingPlaces;
@@ -56,7 +56,7 @@ export class JobWatch {
     };
   }
 
-  /** Wakes all waiting requests: they read their job once more and answer. */
+  /** Wakes all waiting requests. Each of them reads its job once more and answers. */
   close(): void {
     this.#isClosed = true;
     for (const watched of [...this.#watched.values()]) ring(watched);
@@ -74,7 +74,10 @@ interface Watched {
   sequence: number | undefined;
 }
 
-/** The name includes the organization: a request with the wrong organization for a job must not affect the requests of its owner. */
+/**
+ * The name includes the organization, so that a request that combines a job with the wrong organization cannot affect the requests of the job's
+ * owner.
+ */
 function nameOf({ organizationId, jobId }: JobKey): string {
   return `${organizationId} ${jobId}`;
 }

@@ -9,7 +9,10 @@ export interface JobSnapshot {
 }
 
 const maxJobs = 6_000;
-/** The bounds on the size of one job, above which it is read from the store, and of all jobs together. The unit is roughly characters and members. */
+/**
+ * The bound on the size of one job, above which it is read from the store, and the bound on the size of all jobs together. The unit is roughly
+ * characters and members.
+ */
 const maxSize = 8_000;
 const maxTotalSize = 12_000_000;
 const droppedAtOnce = 50;
@@ -26,18 +29,18 @@ export class RecentJobs {
     return this.#snapshots.get(jobId);
   }
 
-  /** Takes note of a committed change; `entries` are the entries of this commit. */
+  /** Notes a committed change. `entries` are the history entries of this commit. */
   follow(job: Job, entries: readonly HistoryEntry[]): void {
     const isNew = entries[0]?.sequence === 1;
     const known = this.#snapshots.get(job.jobId);
     const before = isNew ? [] : known?.entries;
     const sizeBefore = isNew ? sizeOfJson(job.input, maxSize) : (known?.size ?? 0);
     this.#drop(job.jobId);
-    // A history without its beginning, or with a gap that another node filled, is not complete and is not kept.
+    // Only a complete history is kept. It must have its beginning, and no gap that another node filled.
     if (before === undefined || before.length + entries.length !== job.sequence) return;
     const size = sizeBefore + entries.reduce((sum, entry) => sum + sizeOfEntry(entry), 0);
     if (size > maxSize) return;
-    // The input never changes, and not every commit reads it.
+    // The input is taken from the known snapshot. It never changes, and not every commit reads it.
     const input = known === undefined || isNew ? job.input : known.job.input;
     this.#snapshots.set(job.jobId, { job: { ...job, input }, entries: [...before, ...entries], size });
     this.#totalSize += size;
@@ -45,8 +48,8 @@ export class RecentJobs {
   }
 
   /**
-   * Drops the jobs that changed longest ago, which come first because a Map keeps the order of insertion. Several are dropped at once, because
-   * finding the first key takes a Map past all the deleted ones at its beginning.
+   * Drops the jobs that changed longest ago, which come first because a Map keeps the order of insertion. Several jobs are dropped at once: to find
+   * its first key, a Map has to pass all deleted keys at its beginning.
    */
   #dropOldest(): void {
     for (const oldest of this.#snapshots.keys().take(droppedAtOnce)) this.#drop(oldest);
@@ -58,7 +61,7 @@ export class RecentJobs {
   }
 }
 
-/** The size that an entry counts as without the value that some entries carry. */
+/** The size of an entry, not counting the value that some entries carry. */
 const plainEntrySize = 100;
 
 function sizeOfEntry(entry: HistoryEntry): number {

@@ -1,7 +1,7 @@
 import { isStoreAway } from "../../store/home/database.ts";
 import type { JobKey } from "../../store/jobs/jobs.ts";
 
-/** Groups reads of single jobs: reads that arrive in one turn of the event loop share a statement. */
+/** Groups reads of single jobs. Reads that arrive in one turn of the event loop share a statement. */
 export class TurnReads<Found extends JobKey> {
   readonly #readAll: (keys: readonly JobKey[]) => Promise<readonly Found[]>;
   #waiting: Waiting<Found>[] = [];
@@ -41,8 +41,8 @@ export class TurnReads<Found extends JobKey> {
   }
 
   /**
-   * Answers each read separately after a shared one failed, so that one job that cannot be read does not fail the others. A store that is out of
-   * reach fails all of them.
+   * After a shared read failed, reads its halves separately, so that one job that cannot be read does not fail the others. When the store is out of
+   * reach, all reads fail.
    */
   async #answerApart(waiting: readonly Waiting<Found>[], error: unknown): Promise<void> {
     if (waiting.length === 1 || isStoreAway(error)) {

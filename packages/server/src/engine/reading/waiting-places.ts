@@ -9,9 +9,9 @@ export interface WaitingPlacesOptions {
 }
 
 /**
- * The places for requests and streams that wait on this node. An organization gets as many as its maximum allows, but never more than would then be
- * left free. Alone it gets half of the node; with many organizations each share gets smaller, so a newcomer always finds a place. No waiting request
- * is sent away because of another.
+ * The places for requests and streams that wait on this node. An organization gets as many places as its maximum allows, but never more than stay
+ * free after that. When it is alone, it gets half of the node's places. With more organizations each share gets smaller, so a newcomer always finds a
+ * place. A waiting request is never sent away to make room for another.
  */
 export class WaitingPlaces {
   readonly #options: WaitingPlacesOptions;

@@ -11,7 +11,7 @@ export interface WholeJob {
   readonly earlierRunCounts: ReadonlyMap<string, number>;
   /** The output of the last step of a job that SUCCEEDED. */
   readonly output: ShownValue | undefined;
-  /** Whether the job's values may be so large that writing them takes long. */
+  /** Whether the job's values may be so large that making the answer takes long. */
   readonly isLarge: boolean;
   /** The history in its order. It begins at or before the start of the first of `steps`. */
   readonly entries: readonly Entry<unknown>[];

@@ -1,6 +1,6 @@
 /**
  * Gives the workflows of a queue turns, so that a workflow with few tasks does not wait for all the tasks of another. Each node keeps the turns in
- * its own memory until it stops; because every node is fair by itself, the service is fair in the long run.
+ * memory and loses them when it stops. Each node is fair on its own, so the whole service is fair in the long run.
  */
 export class LineTurns {
   /** The workflow that had the last turn, by queue. */

@@ -15,7 +15,10 @@ export class SeenWorkers {
     this.#now = now;
   }
 
-  /** Notes that a worker asked. Beyond a bound, further workers of an organization are ignored, because it may invent any number of names. */
+  /**
+   * Notes that a worker asked. Beyond a bound, further workers of an organization are ignored, because an organization may invent any number of
+   * names.
+   */
   note({ organizationId, queue, worker }: SeenWorker): void {
     const ofOrganization = this.#seen.get(organizationId) ?? new Map<string, SeenWorker>();
     if (ofOrganization.size >= maxWorkersOfOne) return;

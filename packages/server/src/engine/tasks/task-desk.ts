@@ -70,7 +70,7 @@ export class TaskDesk {
     }
   }
 
-  /** Notes that a task may wait in this queue. */
+  /** Tells the desk that this queue may have a task. */
   ring(key: QueueKey): void {
     const counter = this.#counters.get(nameOf(key));
     if (counter !== undefined) void this.#serve(counter);
@@ -89,7 +89,7 @@ export class TaskDesk {
     for (const { waiters } of this.#counters.values()) yield* waiters;
   }
 
-  /** Puts tasks back that could not be given to their worker. */
+  /** Returns tasks to their queue when they could not be given to their worker. */
   async putBack(tasks: readonly TakenTask[]): Promise<void> {
     await putTasksBack(this.#options.database, tasks);
     for (const { organizationId, queue } of tasks) this.ring({ organizationId, queue });
@@ -109,7 +109,7 @@ export class TaskDesk {
     };
   }
 
-  /** Answers every waiting poll with what there is. */
+  /** Answers every waiting poll with the tasks that there are, even if there are none. */
   close(): void {
     this.#isClosed = true;
     for (const counter of [...this.#counters.values()]) {
@@ -147,7 +147,7 @@ export class TaskDesk {
     }
   }
 
-  /** Hands out tasks once. Returns whether there may be more for the polls that still wait. */
+  /** Hands out tasks once. Returns whether there may be more tasks for the polls that still wait. */
   async #handOut(counter: Counter): Promise<boolean> {
     const dealt = deal(freeOf(counter));
     if (dealt.length === 0) return false;
@@ -155,7 +155,7 @@ export class TaskDesk {
       counter.key,
       dealt.map(({ worker }) => worker),
     );
-    // The database answers the rows in any order.
+    // The database returns the rows in no particular order.
     const inOrder = taken.toSorted((one, other) => one.place - other.place);
     const left = this.#give(counter, dealt, await readTasks(this.#options, inOrder));
     if (left.length > 0) await putTasksBack(this.#options.database, left);
@@ -184,7 +184,10 @@ export class TaskDesk {
     return left;
   }
 
-  /** Reserves polls for the tasks of a commit. It reserves none while tasks are being handed out, because it is not known then which polls will still wait. */
+  /**
+   * Reserves polls for the tasks of a commit. It reserves none while tasks are being handed out, because it is not yet known which polls will still
+   * wait.
+   */
   #reserve(key: QueueKey, count: number): readonly Waiter[] {
     const counter = this.#counters.get(nameOf(key));
     if (counter === undefined || counter.isBusy || this.#isClosed) return [];
@@ -203,7 +206,7 @@ export class TaskDesk {
     for (const waiter of waiters) {
       waiter.isReserved = false;
       const counter = this.#counters.get(nameOf(waiter));
-      // A poll that was reserved missed the tasks that came into the queue meanwhile.
+      // While a poll was reserved, it missed the tasks that came into the queue.
       if (counter?.waiters.has(waiter)) void this.#serve(counter);
     }
   }
@@ -220,14 +223,17 @@ export class TaskDesk {
       if (counter?.isBusy === false) this.#dismissLate(counter);
       if (left.length > 0) await this.putBack(left);
     } catch (error) {
-      // The workers never got these tasks, which return to the queue when their leases end.
+      // The workers did not receive these tasks. The tasks return to the queue when their leases end.
       this.#options.onFailure(error);
     } finally {
       this.#release(dealt);
     }
   }
 
-  /** Takes tasks for these workers, one for each place, as long as there are tasks. */
+  /**
+   * Takes tasks for these workers. A worker that may get several tasks is in the list once for each. Ends when all have a task, or when no tasks are
+   * left.
+   */
   async #take(key: QueueKey, workers: readonly string[]): Promise<readonly TakenTask[]> {
     const { database } = this.#options;
     const taken: TakenTask[] = [];
@@ -238,12 +244,13 @@ export class TaskDesk {
       const last = chosen.at(-1);
       if (last === undefined) break;
       this.#turns.note(nameOf(key), last.workflowId);
-      // Each line gives an equal share. The next round takes the rest, beginning with the line that follows.
+      // Each line gives the same number of tasks. The next round takes the rest, beginning with the line that follows.
       const share = Math.floor(left.length / chosen.length);
       const portion = await takeTasks(database, key, chosen, share, left);
       const before = taken.length;
       taken.push(...portion.map((task) => ({ ...task, place: task.place + before })));
-      // An empty portion means that another node may hold the tasks that are left; a single line was taken to its end.
+      // After an empty portion there is nothing to wait for: another node may hold the remaining tasks. When there is one line only, it has already
+      // given all that it has.
       if (portion.length === 0 || lines.length === 1) break;
     }
     return taken;
@@ -283,7 +290,7 @@ function freeOf({ waiters }: Counter): Waiter[] {
   return [...waiters].filter(({ signal, isReserved }) => !signal.aborted && !isReserved);
 }
 
-/** Deals one place to each poll in turn, up to the number that it asks for, so that few tasks are spread over all polls. */
+/** Deals the places in rounds: in each round, every poll that asks for more tasks gets one more place. So few tasks are spread over all polls. */
 function deal(waiters: readonly Waiter[]): Waiter[] {
   const dealt: Waiter[] = [];
   for (let round = 0; dealt.length < maxTasksAtOnce; round += 1) {
@@ -313,7 +320,7 @@ const maxTasksAtOnce = 500;
 /** The bound on one answer, roughly in characters and members: a few megabytes. */
 const maxAnswerSize = 4_000_000;
 /**
- * The factor by which a node that is alone polls less often. It has put nearly every task into its queue itself, except tasks from before it started
- * and tasks of commits that it does not know of.
+ * A node that is alone polls less often by this factor. It has put nearly every task into its queue itself. The exceptions are tasks from before it
+ * started and tasks of commits whose outcome it did not learn.
  */
 const aloneFactor = 10;

@@ -29,13 +29,13 @@ export interface TaskInputsOptions {
 
 export interface ReadTasks {
   readonly read: readonly Task[];
-  /** The tasks that were not read because they are too large together. */
+  /** The tasks that were not read because all of them together are too large. */
   readonly unread: readonly TakenTask[];
 }
 
 /**
- * Adds the data of their jobs to tasks, for as many tasks as one node may hold in memory. A task whose job has gone on without it is left out. So is
- * a task that cannot be read: it comes back after its lease, as if its worker had been lost.
+ * Adds the data of their jobs to tasks, for as many tasks as one node may hold in memory. A task is left out when its job has gone on without it. It
+ * is also left out when it cannot be read: then it returns to the queue after its lease, as if its worker had been lost.
  */
 export async function readTasks(
   options: TaskInputsOptions,
@@ -43,8 +43,8 @@ export async function readTasks(
   knownJob: (task: TakenTask) => Job | undefined = () => undefined,
 ): Promise<ReadTasks> {
   const { recent, onFailure } = options;
-  // A call never changes while it keeps its epoch, so the snapshot need not be the newest. A snapshot may lack the input of the call, because the
-  // commit that made it had not read it.
+  // A call never changes while it keeps its epoch, so the snapshot need not be the newest. But a snapshot may lack the input of the call, because the
+  // commit that made the snapshot had not read it.
   const read = taken
     .flatMap((task) => {
       const job = knownJob(task) ?? recent.get(task.jobId)?.job;

@@ -6,8 +6,8 @@ import type { QueueKey, TakenTask } from "../../store/jobs/tasks.ts";
 export type NewTask = Omit<TakenTask, "place" | "leaseUntil"> & { readonly job: Job };
 
 /**
- * Offers the tasks that one attempt of a commit makes to workers that wait on this node. The workers hold their tasks from the beginning, so a task
- * waits only for the commit that makes it. Otherwise statements of their own would have to find and take the tasks.
+ * Offers tasks to workers that wait on this node, in one attempt of the commit that makes the tasks. The workers hold their tasks from the beginning,
+ * so a task waits only for this commit. Otherwise separate statements would have to find and take the tasks.
  */
 export interface TaskOffers {
   /**
@@ -21,16 +21,18 @@ export interface TaskOffers {
   end(isCommitted: boolean): void;
 }
 
-/** A task that a worker holds from the beginning, because it was waiting for one. */
+/** A task that a worker holds from the beginning, because the worker was waiting for a task. */
 export interface HandedOver<Waiter> {
   readonly waiter: Waiter;
   readonly task: NewTask & Pick<HandedTask, "leaseUntil">;
 }
 
 export interface WaiterOffersOptions<Waiter extends { readonly worker: string }> {
-  /** Reserves places of workers that wait for tasks of a queue, one for each of `count` tasks; none when there are fewer places. */
+  /**
+   * Reserves the places of waiting workers for the tasks of a queue, one place for each of `count` tasks. Reserves none when there are fewer places.
+   */
   readonly reserve: (key: QueueKey, count: number) => readonly Waiter[];
-  /** Ends all reservations at once: hands the tasks over, and lets the other polls wait on. */
+  /** Ends all reservations at once. Hands over the tasks, and lets the polls without a task wait on. */
   readonly end: (reserved: ReadonlySet<Waiter>, handed: readonly HandedOver<Waiter>[]) => void;
 }
 

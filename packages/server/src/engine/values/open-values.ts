@@ -16,9 +16,9 @@ export interface OpenValuesOptions {
 }
 
 /**
- * Gives jobs the values that have rows of their own: the values whose numbers `neededOf` answers are read, the others stay unread. Throws
- * `TooMuchAtOnceError` when the values are larger than `maxBytes` together and the work can be split: they belong to several jobs, or one job needs
- * them for several reasons.
+ * Gives jobs the values that have rows of their own. Only the values whose numbers `neededOf` returns are read. Throws `TooMuchAtOnceError` when the
+ * values together are larger than `maxBytes` and the work can be split: when they belong to several jobs, or when one job needs them for several
+ * reasons.
  */
 export async function openValues(
   transaction: Transaction,
@@ -68,7 +68,7 @@ export async function openValues(
   return jobs.map((job) => {
     const known = found.get(job.jobId);
     const input = job.input ?? (known?.get(jobInputNumber)?.value as JsonObject | undefined);
-    // The values stand in the order of the wanted numbers, whether they were read or known.
+    // The values are in the order of the wanted numbers, no matter which of them were read and which were known.
     const opened = (wantedOf.get(job.jobId) ?? []).flatMap((valueNumber) => {
       const value = valueNumber === jobInputNumber ? undefined : known?.get(valueNumber);
       return value === undefined ? [] : { valueNumber, ...value };

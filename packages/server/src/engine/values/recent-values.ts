@@ -9,8 +9,8 @@ export interface RecentValue {
 }
 
 /**
- * The larger values of jobs that this node read last. A value never changes once it is written, and a job with branches needs the list of its items
- * in each of thousands of commits: without this cache, each commit would read and parse it again.
+ * The larger values of jobs that this node read last. A value never changes once it is written. A job with branches needs the list of its items in
+ * each of thousands of commits. Without this cache, each commit would read and parse the list again.
  */
 export class RecentValues {
   readonly #values = new Map<string, RecentValue & { readonly size: number }>();
@@ -20,7 +20,7 @@ export class RecentValues {
     const name = nameOf(key);
     const known = this.#values.get(name);
     if (known === undefined) return undefined;
-    // The first keys of the Map are those that were asked for longest ago.
+    // Moves the value to the end, because the first keys of the Map are those that were asked for longest ago.
     this.#values.delete(name);
     this.#values.set(name, known);
     return known;
@@ -41,7 +41,7 @@ export class RecentValues {
   }
 }
 
-/** The least size of a value that is kept, roughly in characters and members. Reading a smaller one takes about as long as finding it here. */
+/** The minimum size of a value that is kept, roughly in characters and members. Reading a smaller value takes about as long as finding it here. */
 const minSize = 4_000;
 const maxSize = 2_000_000;
 /** The bound on all values together: about ten megabytes of text, and a few times as much in memory. */

@@ -10,7 +10,7 @@ export interface Member {
   readonly createdAt: Timestamp;
 }
 
-/** Inserts a member into both tables: the organization's own, and the one that leads from a user to their organizations. */
+/** Inserts a member into both tables: the table of the organization's members, and the table that leads from a user to the user's organizations. */
 export async function insertMember(transaction: Transaction, member: Member): Promise<void> {
   const { organizationId, userId, roles, createdAt } = member;
   await transaction.query(insertMemberRow, [organizationId, userId, roles, new Date(createdAt).toISOString()]);
@@ -29,7 +29,7 @@ const insertUserOrganization = statement<never>(
   "INSERT INTO user_organization (user_id, organization_id) VALUES ($1, $2)",
 );
 
-/** A user's roles in an organization, with the permissions of those roles that the organization made itself. */
+/** A user's roles in an organization, with the permissions of the roles that the organization made itself. */
 export interface Membership {
   readonly organizationId: string;
   readonly roles: readonly string[];
@@ -124,7 +124,7 @@ const listMemberRows = statement<Member>(
   "each-time",
 );
 
-/** Whether any member has the role, apart from the one who is left out. */
+/** Whether any member has the role. The member to leave out does not count. */
 export async function hasMemberWithRole(
   db: Queryable,
   organizationId: string,
@@ -179,7 +179,7 @@ export async function deleteMember(
   { organizationId, userId }: Pick<Member, "organizationId" | "userId">,
   at: Timestamp,
 ): Promise<void> {
-  // Sessions are written before consents, as in every change that writes both, so that two changes never wait for each other.
+  // Sessions are written before consents in every change that writes both, so that two changes never wait for each other.
   await endClientSessions(transaction, { organizationId, userId }, at);
   await deleteOAuthConsents(transaction, organizationId, userId);
   await transaction.query(deleteMemberRow, [organizationId, userId]);

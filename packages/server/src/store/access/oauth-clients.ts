@@ -128,7 +128,7 @@ const deleteOAuthOriginRows = statement<never>(
   "DELETE FROM oauth_origin WHERE organization_id = $1 AND client_id = $2",
 );
 
-/** Deletes the origins of all clients of an organization that is deleted. */
+/** Deletes the origins of all clients of an organization when the organization is deleted. */
 export async function deleteOAuthOrigins(transaction: Transaction, organizationId: string): Promise<void> {
   await transaction.query(deleteOAuthOriginRowsOfOrganization, [organizationId]);
 }
@@ -172,7 +172,7 @@ const saveOAuthConsentRow = statement<never>(
    ON CONFLICT (organization_id, client_id, user_id) DO UPDATE SET consented_at = excluded.consented_at`,
 );
 
-/** Whether the user agreed to the client, and is still a member of its organization, which is not deleted. */
+/** Whether the user agreed to the client and is still a member of the client's organization. False when this organization is deleted. */
 export async function hasOAuthConsent(
   db: Queryable,
   { organizationId, clientId, userId }: OAuthConsent,

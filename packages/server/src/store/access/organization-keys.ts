@@ -1,8 +1,8 @@
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
 
 /**
- * Gives the organization the first of these keys that is free, and returns its key; undefined when all are taken. An organization that has a key
- * keeps it. Waits for another transaction that is taking the same key.
+ * Gives the organization the first of these keys that is free. Returns the organization's key; undefined when all are taken. An organization that has
+ * a key already keeps it. Waits when another transaction is taking the same key.
  */
 export async function claimOrganizationKey(
   transaction: Transaction,

@@ -32,8 +32,8 @@ const findOrganizationLimitsRow = statement<OrganizationLimits>(
 );
 
 /**
- * Stores limits and returns when, by the database's clock. Nodes find changed limits by this time, so it has milliseconds, the precision in which
- * they read it.
+ * Stores limits and returns the time of this change, by the database's clock. Nodes find changed limits by this time, which they read in
+ * milliseconds. So it is stored in milliseconds too.
  */
 export async function setOrganizationLimits(db: Queryable, limits: OrganizationLimits): Promise<Timestamp> {
   const { organizationId, requestsPerMinute, submitsPerMinute, maximums } = limits;
@@ -58,7 +58,10 @@ export interface ChangedLimits extends OrganizationLimits {
   readonly updatedAt: Timestamp;
 }
 
-/** Lists limits that were set after this time, in the order in which they were set, beginning after the named organization. */
+/**
+ * Lists limits in the order of the times at which they were set; limits with the same time are in the order of their organizations. The list begins
+ * after this time and organization.
+ */
 export async function listChangedLimits(
   db: Queryable,
   after: { readonly updatedAt: Timestamp; readonly organizationId: string },

@@ -68,7 +68,7 @@ const listOrganizationIdRows = statement<{ organizationId: string }>(
   "each-time",
 );
 
-/** Finds those of these organizations that are not deleted, newest first. */
+/** Finds the organizations with these ids, except deleted ones, newest first. */
 export async function findOrganizations(db: Queryable, organizationIds: readonly string[]): Promise<Organization[]> {
   if (organizationIds.length === 0) return [];
   return await db.query(findOrganizationRows, [organizationIds]);
@@ -83,7 +83,7 @@ const findOrganizationRows = statement<Organization>(
    ORDER BY organization_id DESC`,
 );
 
-/** Locks the organization against other changes of itself. Things that belong to it can change meanwhile. */
+/** Locks the organization against other changes of its own row. Things that belong to the organization can change meanwhile. */
 export async function lockOrganization(
   transaction: Transaction,
   organizationId: string,
@@ -120,8 +120,8 @@ const updateOrganizationRow = statement<never>(
 );
 
 /**
- * Waits for the transactions that are submitting or resuming a job of the organization, and lets no other one begin until this transaction ends.
- * Returns false when the organization does not exist.
+ * Claims the organization. Waits for the transactions that are submitting or resuming a job of the organization, and lets no other such transaction
+ * begin until this one ends. Returns false when the organization does not exist.
  */
 export async function claimOrganization(transaction: Transaction, organizationId: string): Promise<boolean> {
   const rows = await transaction.query(claimOrganizationRow, [organizationId]);
@@ -134,7 +134,7 @@ const claimOrganizationRow = statement<{ found: number }>(
   "SELECT 1 AS found FROM organization WHERE organization_id = $1 AND deleted_at IS NULL FOR UPDATE",
 );
 
-/** Hides a claimed organization and everything in it. Its workflows are deleted too, so that no job can be submitted any more. */
+/** Hides a claimed organization and everything in it. Also deletes its workflows, so that no job can be submitted any more. */
 export async function deleteOrganization(
   transaction: Transaction,
   organizationId: string,
@@ -148,7 +148,7 @@ export async function deleteOrganization(
 export interface HeldOrganizations {
   /** The organizations that are not deleted. They cannot be claimed until the transaction ends. */
   readonly living: ReadonlySet<string>;
-  /** The organizations that another transaction has claimed: whether they are deleted is known only when it ends. */
+  /** The organizations that another transaction has claimed. Only when that transaction ends is it known whether they are deleted. */
   readonly claimed: ReadonlySet<string>;
 }
 
@@ -202,7 +202,7 @@ const deleteWorkflowsOfOrganization = statement<never>(
   "UPDATE workflow SET deleted_at = $2 WHERE organization_id = $1 AND deleted_at IS NULL",
 );
 
-/** Whether a job of this organization may still go on by itself. */
+/** Whether a job of this organization may still continue by itself. */
 export async function hasUnfinishedJobs(db: Queryable, organizationId: string): Promise<boolean> {
   const rows = await db.query(findUnfinishedJob, [organizationId]);
   return rows.length > 0;

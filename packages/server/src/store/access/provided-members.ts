@@ -40,7 +40,7 @@ export interface ProvidedRoles {
   readonly providerRoles: readonly string[];
 }
 
-/** Updates the organization's own table only, because `insertMember` has already written both. */
+/** Updates the roles in the organization's own table. The table that leads from users to their organizations has no roles. */
 export async function updateProvidedMember(
   transaction: Transaction,
   { organizationId, userId, roles, providerRoles }: ProvidedRoles,

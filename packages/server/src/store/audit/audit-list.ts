@@ -52,7 +52,7 @@ async function withSeals(
   return entries.map((entry) => ({ ...entry, sealNumber: sealNumbers.get(entry.entryId) ?? null }));
 }
 
-/** An entry's id begins with its time, so the order of ids is the order of times, and a range of times is a range of the primary key. */
+/** An entry's id begins with its time. So the order of ids is the order of times, and a range of times is a range of the primary key. */
 const listed = `
    SELECT organization_id AS "organizationId", entry_id AS "entryId", recorded_at AS "recordedAt", actor, action, outcome,
      target_type AS "targetType", target_id AS "targetId", request_id AS "requestId", address, details

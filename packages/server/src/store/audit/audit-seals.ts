@@ -2,7 +2,7 @@ import type { EntryText, SealedEntry } from "../../core/audit-chain.ts";
 import { type Queryable, statement, type Transaction } from "../home/database.ts";
 import { requireAllWritten, type Written } from "../home/written.ts";
 
-/** Formats a time with microseconds, as the column has it: with JavaScript's milliseconds a change of the microseconds would stay hidden. */
+/** Formats a time with microseconds, as the column has it. JavaScript has only milliseconds, so a change of the microseconds would not be noticed. */
 const exactTime = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
 /** Organizations with entries that can be sealed, in the order of their ids. */
@@ -55,8 +55,8 @@ const findNewestSealRow = statement<Seal>(
 );
 
 /*
- * Look-ups read pages by id, and the results are joined outside the database: a young store has no statistics, and there a join was planned as a hash
- * join over all rows (378 ms instead of 1 ms for a list of 25).
+ * Look-ups read pages by id, and the results are joined outside the database. While a store is new and has no statistics, PostgreSQL planned a join
+ * here as a hash join over all rows: a list of 25 took 378 ms instead of 1 ms.
  */
 
 /** Lists the entries that wait for a seal, in the order of their ids, which is the order of their times. */
@@ -128,7 +128,10 @@ export interface NewSeal extends Omit<Seal, "entryCount"> {
   readonly entries: readonly SealedEntry[];
 }
 
-/** Inserts a seal. Returns false, and writes nothing, when another node made the seal of this number. It waits for a node that is inserting it. */
+/**
+ * Inserts a seal. Returns false, and writes nothing, when another node has already made the seal of this number. When another node is just inserting
+ * it, waits for that node.
+ */
 export async function insertSeal(transaction: Transaction, seal: NewSeal): Promise<boolean> {
   const { organizationId, sealNumber, entries } = seal;
   const inserted = await transaction.query(insertSealRow, [

@@ -75,7 +75,7 @@ export interface EntryStanding {
   readonly sealNumber: number | null;
 }
 
-/** Both lists are read at one instant, because an entry moves from one to the other. */
+/** Both lists are read by one statement, so at one instant, because an entry moves from one list to the other. */
 export async function findEntryStandings(
   db: Queryable,
   organizationId: string,

@@ -26,7 +26,7 @@ export interface AuditEntry {
   readonly details: JsonObject;
 }
 
-/** Writes entries and marks them as not yet covered by a seal. It runs in the transaction of the change that they record. */
+/** Writes entries and marks them as not yet covered by a seal. Call it in the transaction that makes the recorded changes. */
 export async function insertAuditEntries(transaction: Transaction, entries: readonly AuditEntry[]): Promise<void> {
   if (entries.length === 0) return;
   const rows = entries.map((entry) => ({

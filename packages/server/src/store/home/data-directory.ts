@@ -14,7 +14,10 @@ export function inDataDirectory<Result>(directory: string, work: () => Result): 
   }
 }
 
-/** Makes one directory after the other. With `recursive`, Node.js retries forever where the system answers ENOENT below an existing directory, as in /proc. */
+/**
+ * Makes one directory after the other. With `recursive`, Node.js would retry forever when the system answers ENOENT below an existing directory, as
+ * it does in /proc.
+ */
 function makeDirectory(directory: string): void {
   if (existsSync(directory) && statSync(directory).isDirectory()) return;
   if (!existsSync(dirname(directory))) makeDirectory(dirname(directory));

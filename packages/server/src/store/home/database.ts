@@ -1,13 +1,13 @@
 /**
- * The port to the store: one dialect (PostgreSQL), two homes (`postgres.ts`, `embedded.ts`). Statements are named values, so that the server plans
- * each once per connection, and so that a test can check all of them against the rules of `docs/internals/store.md`.
+ * The interface of the store. It has one dialect (PostgreSQL) and two homes (`postgres.ts`, `embedded.ts`). Statements are named values for two
+ * reasons: the server plans each only once per connection, and a test can check all of them against the rules of `docs/internals/store.md`.
  */
 export interface Database extends Queryable {
   /** The lane for requests, which look up credentials and change resources. It never keeps commits, heartbeats or duties waiting. */
   readonly requests: Database;
   /**
-   * The lane for one read of a list, a history, a large job or a metric of one organization. The number of such reads at once is bounded, and
-   * organizations take turns. The time limit begins with this call; a statement after the limit throws `ReadDeadlineError`.
+   * The lane for one read of a list, a history, a large job or a metric of one organization. The number of such reads at a time is bounded, and
+   * organizations take turns. The time limit begins with this call. A statement after the limit throws `ReadDeadlineError`.
    */
   reader(organizationId: string): Reader;
   /** Runs `work` in one transaction at READ COMMITTED: commits when it returns, rolls back when it throws. */
@@ -20,13 +20,15 @@ export interface Database extends Queryable {
    * server that is sharded by organization has one for each shard.
    */
   groupOf(organizationId: string): string;
-  /** Learns which shards there are, if any. Call it once, when the schema is there and before anything else. */
+  /** Learns which shards the store has, if any. Call it once: as soon as the schema exists, and before anything else. */
   learnShards(): Promise<void>;
   /** True from the statement that failed because the store's disk is full, until `lookForRoom` finds room. */
   isFull(): boolean;
   /** Checks whether the disk has room again. Call it while `isFull` is true. */
   lookForRoom(): Promise<void>;
-  /** Removes the dead rows of a table and counts the living ones for the planner, where no background worker does it. */
+  /**
+   * Removes the dead rows of a table and counts the living rows for the query planner. Only a store without a background worker for this needs it.
+   */
   vacuum(table: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -38,28 +40,28 @@ export interface Queryable {
 export type Transaction = Queryable;
 
 /**
- * The lock timeout in milliseconds for statements that can continue without the row: long enough for the commit of another node, and too short to be
- * noticed.
+ * The lock timeout in milliseconds for statements that can continue without the row. It is long enough for the commit of another node, and too short
+ * for users to notice.
  */
 export const shortLockTimeoutMs = 50;
 
 export interface TransactionOptions {
   /**
-   * The time for which a statement waits for a row that another transaction holds, before it throws `RowHeldError`. By default it waits until the
-   * statement's own time limit.
+   * The time for which a statement waits for a row that another transaction has locked, before it throws `RowHeldError`. By default it waits until
+   * the statement's own time limit.
    */
   readonly lockTimeoutMs?: number;
   /**
-   * True for a transaction in which every statement names its rows by keys: each statement is then planned once per connection. Otherwise PostgreSQL
-   * plans most of them each time, because it estimates a generic plan as more expensive.
+   * True for a transaction in which every statement names its rows by keys. Each statement is then planned once per connection. Without this,
+   * PostgreSQL plans most of them each time, because it estimates a generic plan as more expensive.
    */
   readonly isKeyed?: boolean;
 }
 
 export interface Reader extends Queryable {
   /**
-   * The largest number of rows that one statement should look at where it would block everybody else; null where other users have connections of
-   * their own. A search over more rows uses several statements.
+   * The largest number of rows that one statement should look at, for a store in which a statement blocks everybody else. A search over more rows
+   * uses several statements. Null when other users have connections of their own.
    */
   readonly sliceRows: number | null;
 }
@@ -70,28 +72,28 @@ export interface Statement<Row> {
   readonly text: string;
   readonly scope: Scope;
   readonly planned: "once" | "each-time";
-  /** How the answers of several servers become one. Left out: by turns. */
+  /** How the answers of several servers are merged into one. When it is left out, the servers' rows are taken by turns. */
   readonly merged?: Merged | undefined;
   /** This field is never set; it only ties the type `Row` to the statement. */
   readonly row?: Row;
 }
 
-/** These facts about a search over all organizations let it be asked of each server by itself. */
+/** The facts about a search over all organizations that each server needs in order to answer separately. */
 export interface Merged {
-  /** The columns by which the rows are ordered, all ascending. Needed where the next search begins after the last row of this one. */
+  /** The columns by which the rows are ordered, all ascending. Needed when the next search begins after the last row of this one. */
   readonly order?: readonly string[];
-  /** The columns that are times. */
+  /** The columns whose values are times. */
   readonly times?: readonly string[];
-  /** The time in milliseconds for which a search that found nothing is not asked again. Rows may be found that much later. */
+  /** The time in milliseconds for which a search rests after it found nothing. New rows may be found that much later. */
   readonly restMs?: number;
-  /** True for a search that must fail, and not leave out organizations, when a server does not answer. */
+  /** True for a search that must fail when one server does not answer. Any other search then leaves out the organizations of that server. */
   readonly whole?: boolean;
 }
 
 /**
- * - `organization`: names the organization in the WHERE or VALUES of every table, so that the statement goes to one shard.
- * - `global`: reads or writes small tables with keys of their own (users, nodes) that belong to no organization.
- * - `maintenance`: reads candidates over all organizations; only maintenance duties and the readers of the nodes' metrics run it.
+ * - `organization`: the statement names the organization in the WHERE or VALUES of every table, so that it goes to one shard.
+ * - `global`: the statement reads or writes small tables that belong to no organization and have keys of their own (users, nodes).
+ * - `maintenance`: the statement reads candidates over all organizations. Only maintenance duties and the readers of the nodes' metrics run it.
  */
 export type Scope = "organization" | "global" | "maintenance";
 
@@ -101,8 +103,8 @@ const registered = new Map<string, Statement<unknown>>();
 export const statements: ReadonlyMap<string, Statement<unknown>> = registered;
 
 /**
- * `planned` says when the statement is planned: "once" per connection is right for statements with keys; "each-time" lets the planner see the values,
- * which suits searches with optional filters.
+ * `planned` says when the statement is planned. "once" (per connection) is right for statements with keys. With "each-time" the planner sees the
+ * values, which suits searches with optional filters.
  */
 export function statement<Row>(
   name: string,
@@ -130,7 +132,7 @@ export class StoreUnavailableError extends Error {
 
 /**
  * Thrown when the database gave up a statement because it took too long (57014), or because memory or disk ran out (class 53). Nothing was written. A
- * smaller statement may still pass.
+ * smaller statement may succeed.
  */
 export class StatementGivenUpError extends StoreUnavailableError {
   constructor(cause: unknown) {
@@ -147,7 +149,7 @@ export class DiskFullError extends StatementGivenUpError {
   }
 }
 
-/** Thrown when another transaction holds a row for longer than the statement may wait (55P03). Nothing was written. */
+/** Thrown when another transaction had locked a row for longer than the statement may wait (55P03). Nothing was written. */
 export class RowHeldError extends StatementGivenUpError {
   constructor(cause?: unknown) {
     super(cause);
@@ -172,7 +174,9 @@ export class ReadDeadlineError extends Error {
   }
 }
 
-/** Thrown when the database aborted the transaction in favour of another one (40001, 40P01). Nothing was written, and a retry is safe. */
+/**
+ * Thrown when the database aborted the transaction because it conflicted with another one (40001, 40P01). Nothing was written, and a retry is safe.
+ */
 export class TransactionAbortedError extends Error {
   constructor(cause: unknown) {
     super("The transaction was aborted by the database and can be tried again.", { cause });
@@ -185,7 +189,10 @@ export function isUniqueViolation(error: unknown): boolean {
   return sqlState(error) === "23505";
 }
 
-/** The SQLSTATE of an error of PostgreSQL. Every SQLSTATE that it uses has a digit, unlike EPIPE, the code of Node.js for a lost connection. */
+/**
+ * The SQLSTATE of an error of PostgreSQL. Every SQLSTATE that PostgreSQL uses has a digit. EPIPE, the code of Node.js for a lost connection, has
+ * none.
+ */
 export function sqlState(error: unknown): string | undefined {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   return typeof code === "string" && /^(?=.*\d)[0-9A-Z]{5}$/.test(code) ? code : undefined;

@@ -6,8 +6,8 @@ import { DataDirectoryError, inDataDirectory } from "./data-directory.ts";
  * Locks a data directory against other processes until this one ends. Returns the function that releases the lock.
  *
  * The lock belongs to the operating system: SQLite, which is part of Node.js, locks the file `lock`, and the kernel releases the lock when the
- * process ends, however it ends. The usual file with a process id must guess whether its writer still runs, and guesses wrong when ids are reused or
- * two containers share a directory. A lock that expires after a time would delay every restart after a crash.
+ * process ends, however it ends. The usual alternative, a file with a process id, must guess whether the process that wrote it still runs. It guesses
+ * wrong when ids are reused or two containers share a directory. A lock that expires after a time would delay every restart after a crash.
  */
 export function lockDirectory(directory: string): () => void {
   const file = join(directory, "lock");

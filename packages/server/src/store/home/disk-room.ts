@@ -1,8 +1,8 @@
 import { type Database, DiskFullError, isStoreAway, statement } from "./database.ts";
 
 /**
- * Tracks whether the store's disk is full, as far as this process knows. A full disk still accepts small changes, such as a heartbeat, so only a
- * statement that fails for lack of room shows it, and only a statement that needs room shows that there is room again.
+ * Tracks whether the store's disk is full, as far as this process knows. A full disk still accepts small changes, such as a heartbeat. So only a
+ * statement that fails for lack of room shows that the disk is full, and only a statement that needs room shows that it has room again.
  */
 export class DiskRoom {
   readonly #onChange: (isFull: boolean) => void;
@@ -21,7 +21,7 @@ export class DiskRoom {
     if (error instanceof DiskFullError) this.#set(true);
   }
 
-  /** Writes a temporary file, which is placed where the tables are and leaves nothing behind. */
+  /** Writes a temporary file. The file is where the tables are, and is removed afterwards. */
   async look(transact: Database["transaction"]): Promise<void> {
     try {
       await transact(async (transaction) => {

@@ -3,11 +3,11 @@ import type { PGlite, postgresMod } from "@electric-sql/pglite";
 import { NodeFS } from "@electric-sql/pglite/nodefs";
 
 export interface SyncOptions {
-  /** Called once for each sync that reached the disk; for tests that count them. */
+  /** Called once for each sync that reached the disk. Tests use it to count them. */
   readonly onSync?: () => void;
   /**
    * Called when a sync failed. After that the content of the disk is unknown, and another sync would report success for pages that the kernel
-   * dropped: the process must end, and recover from the log at its next start.
+   * dropped: so the process must end, and the store must recover from the log at the next start.
    */
   readonly onSyncFailed: (error: unknown) => void;
 }

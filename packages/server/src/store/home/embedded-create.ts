@@ -17,14 +17,14 @@ import { DurableFileSystem, describeFileError } from "./durable-file-system.ts";
 const [, , directory, parent] = process.argv;
 if (directory === undefined || parent === undefined) throw new Error("Which directory, for which process?");
 
-// The parent reports the error in one sentence; a stack trace of this process would not help.
+// The parent process reports the error in one sentence, so a stack trace of this process would not help.
 process.once("uncaughtException", (error: unknown) => {
   process.stderr.write(describeFileError(error));
   process.exit(1);
 });
 
-// The cluster is made next to its final place and renamed when it is complete, so a process that is killed here leaves nothing that looks like a
-// store. The name is unique, because another such process, whose parent was killed, may still be at work.
+// The cluster is made next to its final place and renamed when it is complete. So when this process is killed, it leaves nothing that looks like a
+// store. The name is unique, because an earlier process whose parent was killed may still be at work.
 const unfinished = `${directory}.unfinished-${process.pid}`;
 for (const name of readdirSync(dirname(directory))) {
   if (!name.startsWith(`${basename(directory)}.unfinished`)) continue;
@@ -43,14 +43,14 @@ await pglite.exec("CHECKPOINT");
 await pglite.close();
 for (const name of readdirSync(unfinished, { recursive: true, encoding: "utf8" })) sync(join(unfinished, name));
 sync(unfinished);
-// The parent holds the lock of the directory. When it is gone, another process may use the place.
+// The parent process has locked the directory. When the parent is gone, another process may use the directory.
 if (process.ppid !== Number(parent)) process.exit(1);
 renameSync(unfinished, directory);
 sync(dirname(directory));
 
 /**
- * Loads the empty cluster that the build made: unpacking it takes a quarter of the time that PGlite needs to initialize one. When the program runs
- * from its sources, there is none.
+ * Loads the empty cluster that the build made. Unpacking it takes a quarter of the time that PGlite needs to initialize a cluster. When the program
+ * runs from its sources, there is no such cluster.
  */
 function emptyCluster(): { readonly loadDataDir?: Blob } {
   const file = new URL("./empty-cluster.tar.gz", import.meta.url);

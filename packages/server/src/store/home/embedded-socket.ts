@@ -5,9 +5,9 @@ import type { PGlite } from "@electric-sql/pglite";
 type Timed = <Result>(exchange: () => Result) => Result;
 
 /**
- * A socket for node-postgres with PGlite at the other end. The data written in one turn goes through PGlite in one call (a statement is four or five
- * messages, and the statements of a transaction often come together), and only the driver parses the answer. This gives a fifth more jobs per second
- * than PGlite's own adapter (docs/internals/decisions.md).
+ * A socket for node-postgres with PGlite at the other end. The data that is written in one turn of the event loop goes to PGlite in one call, because
+ * a statement is four or five messages, and the statements of a transaction often come together. Only the driver parses the answer. This gives a
+ * fifth more jobs per second than PGlite's own adapter (docs/internals/decisions.md).
  */
 export class EmbeddedSocket extends EventEmitter {
   readonly #pglite: PGlite;
@@ -16,7 +16,7 @@ export class EmbeddedSocket extends EventEmitter {
   #written: Uint8Array[] = [];
   writable = true;
 
-  /** `onPanic` is called when PostgreSQL panicked. A server would end then, but PGlite goes on, and must not be used any more. */
+  /** `onPanic` is called after PostgreSQL panicked. A server would end then. PGlite keeps running, but must not be used any more. */
   constructor(pglite: PGlite, timed: Timed, onPanic: (reason: string) => void) {
     super();
     this.#pglite = pglite;
@@ -45,7 +45,7 @@ export class EmbeddedSocket extends EventEmitter {
     return this;
   }
 
-  /** There is no network and no process to keep alive, so this does nothing. */
+  /** Does nothing, because there is no network connection and no process to keep alive. */
   setNoDelay(): this {
     return this;
   }
@@ -66,7 +66,7 @@ export class EmbeddedSocket extends EventEmitter {
     const request = this.#written.length === 1 ? this.#written[0] : Buffer.concat(this.#written);
     this.#written = [];
     if (request === undefined) return;
-    // The exchange runs to its end at once; the promise only carries an error.
+    // The exchange runs to its end before this returns. The promise is only there to carry an error.
     const answered = this.#timed(() =>
       this.#pglite.execProtocolRawStream(request, {
         syncToFs: false,
@@ -83,7 +83,10 @@ export class EmbeddedSocket extends EventEmitter {
   }
 }
 
-/** The severity in an error message, in the server's language and in English. No value of a row has a zero byte before a letter. */
+/**
+ * Matches the severity in an error message, in the server's language and in English. A row cannot match, because no value of a row has a zero byte
+ * before a letter.
+ */
 const panic = Buffer.from("SPANIC\0VPANIC\0");
 
 function messageAfter(answer: Buffer, start: number): string {

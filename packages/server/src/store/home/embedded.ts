@@ -21,8 +21,8 @@ export interface EmbeddedOptions extends SyncOptions {
   readonly timeoutMs: number;
   readonly readTimeoutMs: number;
   /**
-   * Called when the store has stopped after a panic, mostly because its log found no room. The process must end, and recover from the log at its next
-   * start.
+   * Called when the store has stopped after a panic. Mostly there was no room for its log. The process must end, and the store recovers from the log
+   * at the next start.
    */
   readonly onPanic: (reason: string) => void;
   /** Called when the store's disk becomes full, and when it has room again. */
@@ -30,8 +30,8 @@ export interface EmbeddedOptions extends SyncOptions {
 }
 
 /**
- * The store in this process: PGlite, which is PostgreSQL compiled to WebAssembly, in `dataDir`. It is as durable as a server: every commit syncs its
- * log to the disk before it answers. Throws `DirectoryLockedError` when another process holds the directory.
+ * The store inside this process: PGlite, which is PostgreSQL compiled to WebAssembly, in `dataDir`. It is as durable as a server: every commit syncs
+ * its log to the disk before it answers. Throws `DirectoryLockedError` when another process has locked the directory.
  */
 export async function openEmbedded(options: EmbeddedOptions): Promise<Database> {
   const unlock = lockDirectory(options.dataDir);
@@ -43,7 +43,8 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
     const pglite = await openCluster(cluster, options);
     const { timeoutMs, readTimeoutMs } = options;
     const watch = new StatementWatch(cancelMark(pglite), Math.min(timeoutMs, readTimeoutMs));
-    // PGlite is one session: a pool of one connection queues reads behind a transaction, which is required here. The lanes decide the order.
+    // PGlite has one session. Reads must not run inside another client's transaction, so the pool has one connection, which makes them wait. The
+    // lanes decide the order.
     const pool = new pg.Pool({
       stream: () => new EmbeddedSocket(pglite, (exchange) => watch.run(shared.limitMs(), exchange), options.onPanic),
       user: "postgres",
@@ -51,7 +52,8 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
       max: 1,
       pipeline: true,
       types: columnTypes,
-      // The session is the same as before, with its prepared statements, and with the transaction in which a client was given up.
+      // Each client of the pool uses the same session. So a new client first ends the transaction in which an earlier client was given up, and drops
+      // the prepared statements.
       verify: (client: pg.PoolClient, done: (error?: Error) => void) => {
         client
           .query("ROLLBACK")
@@ -69,12 +71,12 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Database> 
         preparedStatements: true,
         sharding: undefined,
         isShared: false,
-        // A statement runs to its end before anything else does; this many rows take a few milliseconds.
+        // Nothing else runs until a statement ends. This many rows take a few milliseconds.
         sliceRows: 5_000,
         room: new DiskRoom(options.onFull),
         closeHome: async () => {
           watch.close();
-          // Changes that are only in the log would have to be replayed at the next start.
+          // Without the checkpoint, changes that are only in the log would have to be replayed at the next start.
           await pglite.exec("CHECKPOINT");
           await pglite.close();
           unlock();
@@ -121,7 +123,7 @@ function startParameters(bufferMb: number): string[] {
     fsync: "on",
     wal_sync_method: "fsync",
     shared_buffers: `${bufferMb}MB`,
-    // A checkpoint blocks this process, and after a crash the log since the last one is replayed. This keeps both short.
+    // A checkpoint blocks this process, and after a crash the log since the last checkpoint is replayed. A small log keeps both short.
     max_wal_size: "96MB",
     jit: "off",
   };

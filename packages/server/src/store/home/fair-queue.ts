@@ -23,7 +23,7 @@ export class FairQueue<Item> {
     this.#waitingCount += 1;
   }
 
-  /** The next item that may run, which counts as running until `done`; undefined when none may run. */
+  /** Takes the next item that may run; undefined when none may run. The item counts as running until `done`. */
   next(): Item | undefined {
     if (this.#runningCount >= this.#maxRunning) return undefined;
     for (const [owner, items] of this.#waiting) {
@@ -46,7 +46,7 @@ export class FairQueue<Item> {
     this.rested(owner);
   }
 
-  /** Frees the place of an item that has ended for items of other owners. Its owner may use the place again after `rested`. */
+  /** An item of this owner has ended. Its place is free for items of other owners now, and for items of the same owner only after `rested`. */
   rest(): void {
     this.#runningCount -= 1;
   }
@@ -57,7 +57,10 @@ export class FairQueue<Item> {
     else this.#running.delete(owner);
   }
 
-  /** Makes a function that says of each item in turn whether it could run at once if it were added now, after the items asked about before. */
+  /**
+   * Returns a function to call once for each item, in order. It returns whether the item could run at once if it were added now, after the items
+   * asked about before.
+   */
   beginsAtOnce(): (owner: string) => boolean {
     let free = this.#maxRunning - this.#runningCount;
     const running = new Map<string, number>();

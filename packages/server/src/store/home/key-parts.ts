@@ -1,8 +1,8 @@
 import type { Database, Queryable } from "./database.ts";
 
 /*
- * Reads rows by their keys in parts of a few organizations. A statement has to name its organizations in an array, which names the shard; how it uses
- * the keys decides how large a part may be.
+ * Reads rows by their keys in parts of a few organizations. Each statement names its organizations in an array, from which the shard is known. The
+ * way in which the statement uses the keys decides how large a part may be.
  */
 
 export interface PartSize {
@@ -11,25 +11,25 @@ export interface PartSize {
 }
 
 /**
- * The part size for statements that name their rows by two arrays, `organization_id = ANY($1) AND job_id = ANY($2)`. This means every pair of the
- * two: 400 jobs of 400 organizations are 160,000 look-ups, or a scan of the whole table, which the planner then prefers. A batch of few organizations
- * stays one statement.
+ * The part size for statements that name their rows by two arrays, `organization_id = ANY($1) AND job_id = ANY($2)`. PostgreSQL looks up every pair
+ * of the two arrays. For 400 jobs of 400 organizations these are 160,000 look-ups, and the planner then prefers a scan of the whole table. The keys
+ * of a few organizations stay in one statement.
  */
 export const everyPair: PartSize = { organizations: 8, keys: Number.MAX_SAFE_INTEGER };
 
 /**
- * The part size for statements that also join such rows with values given for each of them. The planner underestimates the number of rows and
- * compares each with each: 400 with 400 took 31 ms, in parts of 32 it takes 3 ms. Outside of a commit, parts of ten organizations or fewer are
- * planned each time, because a generic plan assumes ten. PostgreSQL 15 makes a look-up for each pair, so much larger parts would cost it more than
- * planning.
+ * The part size for statements that also join the rows found by two arrays with values that are given for each row. The planner underestimates the
+ * number of rows and compares each row with each value: 400 rows took 31 ms in one part and 3 ms in parts of 32. Outside of a commit, parts of ten
+ * organizations or fewer are planned each time, because a generic plan assumes ten. PostgreSQL 15 makes a look-up for each pair, so with much larger
+ * parts the look-ups would take longer than planning.
  */
 export const everyPairJoined: PartSize = { organizations: 12, keys: 32 };
 
 /**
  * The part size for statements that look up each key separately, in a lateral subquery that names the organization both in the array and by the key.
- * The subquery ends in OFFSET 0; otherwise the planner would turn it into a join and read all rows of the organizations. The organization counts
- * twice in the planner's estimate, so this is only for tables without another index that seems as good: for `workflow_version` the planner chose a
- * wrong one.
+ * The subquery ends in OFFSET 0; otherwise the planner would turn it into a join and read all rows of the organizations. The planner's estimate
+ * counts the condition on the organization twice. So use it only for tables without another index that seems as good: for `workflow_version` the
+ * planner chose a wrong index.
  */
 export const eachAlone: PartSize = { organizations: 32, keys: Number.MAX_SAFE_INTEGER };
 
@@ -41,8 +41,8 @@ interface OfOrganization {
 export type Grouped = Queryable & Partial<Pick<Database, "groupOf">>;
 
 /**
- * Runs one part after the other, in the order of the organizations. Give `db` where the organizations may be of several groups: then no part is of
- * more than one.
+ * Runs one part after the other, in the order of the organizations. Pass `db` when the organizations may be of several groups. Then no part has
+ * organizations of more than one group.
  */
 export async function askInParts<Key extends OfOrganization, Row>(
   keys: readonly Key[],
@@ -57,7 +57,7 @@ export async function askInParts<Key extends OfOrganization, Row>(
 }
 
 /**
- * Sends all parts without waiting for the answers. It is only for a transaction, which has one connection and answers in order; elsewhere the parts
+ * Sends all parts without waiting for the answers. Use it only in a transaction, which has one connection and answers in order. Elsewhere the parts
  * would take every connection of their lane.
  */
 export async function askTogether<Key extends OfOrganization, Row>(

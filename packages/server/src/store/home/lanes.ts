@@ -4,14 +4,15 @@ import { FairQueue } from "./fair-queue.ts";
 import { ReadTime } from "./read-time.ts";
 
 /**
- * A way to the store. There are three, so that no request of a user keeps a commit, a heartbeat or a duty waiting: the engine's lane, the lane of
- * requests (credentials and changes of resources, which are short), and the lane of reads (lists, histories and metrics, which may be long).
+ * A way to the store. There are three lanes, so that no request of a user keeps a commit, a heartbeat or a duty waiting. One is for the engine. One
+ * is for requests, which look up credentials and change resources, and are short. One is for reads of lists, histories and metrics, which may be
+ * long.
  */
 export interface Lane {
   readonly pool: pg.Pool;
   /**
-   * The settings with which each transaction on this connection begins. They are needed when the session does not keep them: a connection pooler
-   * gives each transaction another session.
+   * The settings with which each transaction on this connection begins. They are needed when the session does not keep them, because a connection
+   * pooler gives each transaction another session.
    */
   readonly settingsOf?: SettingsOf;
   /** Runs `work`, which takes one connection of the pool, when its turn comes. */
@@ -26,7 +27,7 @@ export interface Lanes {
   readonly reads: ReadLane;
 }
 
-/** A lane with connections of its own: the pool keeps the order. */
+/** A lane with connections of its own. The pool keeps the order. */
 export function ownLane({ pool, settingsOf }: Pick<Lane, "pool" | "settingsOf">): Lane {
   return { pool, ...(settingsOf && { settingsOf }), run: (work) => work() };
 }
@@ -39,7 +40,7 @@ interface SharedLanes {
   readonly limitMs: () => number | undefined;
 }
 
-/** The lanes of a store with one session. Whenever the session is free, the first waiting lane in this order gets it. */
+/** The lanes of a store that has only one session. When the session is free, it goes to the first lane in this order that waits for it. */
 export function sharedLanes(pool: pg.Pool, limits: { readonly requests: number; readonly reads: number }): SharedLanes {
   const session = new SharedSession();
   const limitsMs = [undefined, limits.requests, limits.reads] as const;
@@ -50,8 +51,8 @@ export function sharedLanes(pool: pg.Pool, limits: { readonly requests: number; 
 type Priority = 0 | 1 | 2;
 
 /**
- * Gives the session to one lane at a time. The engine asks for its next commit one turn of the event loop after the last, so the other lanes get the
- * session in between.
+ * Gives the session to one lane at a time. After a commit, the engine asks for the next one only a turn of the event loop later, so the other lanes
+ * get the session in between.
  */
 class SharedSession {
   readonly #waiting: readonly (() => void)[][] = [[], [], []];
@@ -66,7 +67,7 @@ class SharedSession {
     try {
       return await work();
     } finally {
-      // The next in line gets the session at once, so that no newcomer takes it first.
+      // The next one in line gets the session at once, so that no newcomer takes it first.
       const next = this.#waiting.find((queue) => queue.length > 0)?.shift();
       this.holder = 0;
       if (next === undefined) this.#isTaken = false;
@@ -77,9 +78,11 @@ class SharedSession {
 
 export interface ReadBounds {
   readonly maxRunning: number;
-  /** The bound that leaves connections to other organizations while one has long reads. */
+  /** A smaller bound for each organization leaves connections to the other organizations while one has long reads. */
   readonly maxRunningPerOrganization: number;
-  /** The time limit of a read with all of its statements; no statement begins after it. A server ends a statement that runs that long by itself. */
+  /**
+   * The time limit of a read, for all of its statements together. No statement begins after it. A server ends a statement by itself after this time.
+   */
   readonly deadlineMs: number;
 }
 
@@ -102,7 +105,10 @@ export class ReadLane {
     this.#queue = new FairQueue({ maxRunning, maxRunningPerOwner });
   }
 
-  /** Makes the lane for one read, whose time limit begins now. Throws `ReadDeadlineError` for a statement that begins too late, or that the server ended. */
+  /**
+   * Makes the lane for one read, whose time limit begins now. `run` throws `ReadDeadlineError` for a statement that begins too late, or that the
+   * server ended.
+   */
   forRead(organizationId: string): Lane {
     const lateAt = this.#now() + this.#deadlineMs;
     return { ...this.#lane, run: (work) => this.#run(organizationId, lateAt, work) };
@@ -113,7 +119,7 @@ export class ReadLane {
     let begunAt: number | undefined;
     try {
       return await this.#lane.run(() => {
-        // The lane may have a queue of its own, and the time in that queue does not count as reading.
+        // The lane may have a queue of its own. The time in that queue does not count as reading.
         begunAt = this.#now();
         if (begunAt > lateAt) throw new ReadDeadlineError(this.#deadlineMs);
         return work();
@@ -121,9 +127,10 @@ export class ReadLane {
     } catch (error) {
       throw isCancelled(error) ? new ReadDeadlineError(this.#deadlineMs, error) : error;
     } finally {
-      // The time is measured before the next turn of the event loop, in which other work runs.
+      // The time is measured here, because other work runs in the next turn of the event loop.
       const tookMs = begunAt === undefined ? 0 : this.#now() - begunAt;
-      // The embedded store answers within the same turn of the event loop, so a read of many statements would block all requests until its end.
+      // The embedded store answers within the same turn of the event loop. Without this pause, a read of many statements would block all requests
+      // until its end.
       await new Promise((resolve) => setImmediate(resolve));
       this.#end(organizationId, tookMs);
     }

@@ -3,7 +3,7 @@ import { type Database, sqlState, statement, type Transaction } from "./database
 
 /**
  * Brings the store to this version's schema. Several nodes may start at once: each migration runs in a transaction that first claims its number, and
- * a second claimer waits for the first to commit. Throws when the store is newer than this program.
+ * a node that claims the same number later waits for the first node to commit. Throws when the store is newer than this program.
  */
 export async function migrate(database: Database): Promise<void> {
   await createLedgerTable(database);
@@ -30,8 +30,9 @@ export async function readSchema(database: Database): Promise<{ readonly applied
 }
 
 /**
- * Creates the table of migrations. IF NOT EXISTS does not help when several nodes create it at the same instant: the later ones find the first one's
- * table or type. The error is a taken key (23505), a taken table (42P07) or another taken object (42710), depending on how far the first one was.
+ * Creates the table of migrations. When several nodes create it at the same instant, IF NOT EXISTS does not help: the later nodes still fail because
+ * the first node has made the table or its type. The error is a duplicate key (23505), table (42P07) or other object (42710), depending on how far
+ * the first node was.
  */
 async function createLedgerTable(database: Database): Promise<void> {
   try {
@@ -59,7 +60,7 @@ async function apply(transaction: Transaction, migration: Migration): Promise<vo
   }
 }
 
-/** `migrations/0001_name.sql`, in order and without gaps; never edited after landing. */
+/** The migrations, such as `migrations/0001_name.sql`, in order and without gaps. A migration is never edited after it has landed. */
 function readMigrations(): Migration[] {
   const directory = new URL("../migrations/", import.meta.url);
   const files = readdirSync(directory)
@@ -112,7 +113,7 @@ const listDone = statement<{ number: number }>(
   "SELECT number FROM schema_migration ORDER BY number",
 );
 
-/** Claims a migration's number. Waits for another node's claim of the same number; returns no row when that one committed. */
+/** Claims a migration's number. When another node is claiming the same number, waits for that node, and returns no row if it committed. */
 const claim = statement<{ number: number }>(
   "claim_schema_migration",
   "global",

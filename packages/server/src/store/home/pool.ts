@@ -21,9 +21,9 @@ import { isRefusedByShards, type Shards } from "./shards.ts";
 export interface PoolOptions {
   /** False behind a PgBouncer that does not support named statements. */
   readonly preparedStatements: boolean;
-  /** The parts for a server that may be a Citus; undefined for a store that cannot be one. */
+  /** The parts that are needed for a server that may be a Citus; undefined for a store that cannot be one. */
   readonly sharding: Sharding | undefined;
-  /** Whether connections other than this one can hold rows. */
+  /** Whether other connections than those of this process can lock rows. */
   readonly isShared: boolean;
   /** The value for `Reader.sliceRows`. */
   readonly sliceRows: number | null;
@@ -36,7 +36,7 @@ interface Sharding {
   readonly search: ShardSearch;
 }
 
-/** The only implementation of the port: node-postgres, which connects to a server and, through its own adapter, to PGlite. */
+/** The only implementation of the store's interface. It uses node-postgres, which connects to a server and, through our own adapter, to PGlite. */
 export function poolDatabase(lanes: Lanes, options: PoolOptions): Database {
   const { engine, requests, reads } = lanes;
   const shared: Omit<Database, "query" | "transaction" | "requests"> = {
@@ -91,7 +91,7 @@ function queryBy(lane: Lane, options: PoolOptions): Database["query"] {
     } catch (error) {
       const meaning = meaningOf(error, "nothing-written");
       options.room.note(meaning);
-      // A single statement commits by itself: when its answer is lost, it is unknown whether it was committed.
+      // A single statement commits by itself. So when its answer is lost, it is unknown whether it was committed.
       const mayBeWritten = isStoreAway(meaning) && !statement.text.startsWith("SELECT");
       throw mayBeWritten ? new StoreUnavailableError("unknown", error) : meaning;
     }
@@ -111,7 +111,7 @@ function transactionBy(lane: Lane, options: PoolOptions): Database["transaction"
         client.release();
         return result;
       } catch (error) {
-        // Statements are sent together, so the statements after a failed one only report that another one failed.
+        // Statements are sent together. So the statements after a failed one only report that an earlier one failed.
         const isAfterFailure = sqlState(error) === "25P02" && failures.length > 0;
         const meaning = meaningOf(isAfterFailure ? failures[0] : error, "nothing-written");
         options.room.note(meaning);
@@ -121,7 +121,7 @@ function transactionBy(lane: Lane, options: PoolOptions): Database["transaction"
     });
 }
 
-/** Whether a Citus refused a transaction because organizations of one group live on several shards since shards were moved or split. */
+/** Whether a Citus refused a transaction because shards were moved or split, so that organizations of one group are now on several shards. */
 async function areShardsOther(lane: Lane, options: PoolOptions, error: unknown): Promise<boolean> {
   if (options.sharding === undefined || !isRefusedByShards(error)) return false;
   const db = { query: (statement, values) => run(lane.pool, statement, values, options) } satisfies Queryable;
@@ -186,10 +186,10 @@ function begin(
   // The settings apply to this transaction alone, because a connection pooler gives each transaction another session.
   const all = [
     ...settings,
-    // The rows are locked on the workers, and a Citus tells them of a setting only if it is asked to.
+    // The rows are locked on the workers. A Citus passes a setting on to them only when it is asked to.
     ...(isSharded ? ["SET LOCAL citus.propagate_set_commands = 'local'"] : []),
     ...(lockTimeoutMs !== undefined && options.isShared ? [`SET LOCAL lock_timeout = ${lockTimeoutMs}`] : []),
-    // A Citus needs the values to choose the shard: it refuses a plan for any values (0A000).
+    // A Citus must see the values to choose the shard. It refuses a generic plan (0A000).
     ...(isKeyed && !isSharded ? ["SET LOCAL plan_cache_mode = force_generic_plan"] : []),
   ];
   const begun = asked(client.query(["BEGIN", ...all].join("; ")));
@@ -217,13 +217,13 @@ async function commit(client: pg.PoolClient): Promise<void> {
   const result = await client.query("COMMIT").catch((error: unknown) => {
     throw meaningOf(error, "unknown");
   });
-  // A transaction that failed earlier answers COMMIT with ROLLBACK and no error, so it is certain that nothing was written.
+  // A transaction that failed earlier answers COMMIT with ROLLBACK and without an error. Then it is certain that nothing was written.
   if (result.command === "ROLLBACK") throw new Error("The transaction had failed and was rolled back.");
 }
 
 /**
- * Gives a client back to the pool. A client whose connection may be broken is destroyed, so that the pool replaces it. After a statement that the
- * server gave up, the client is kept: its destroyed session would hold its locks until the server notices.
+ * Gives a client back to the pool. A client whose connection may be broken is destroyed, so that the pool replaces it. A client whose statement the
+ * server gave up is kept, because a destroyed session would keep its locks until the server notices.
  */
 async function giveBack(client: pg.PoolClient, error: unknown): Promise<void> {
   if (isStoreAway(error)) {
@@ -256,19 +256,19 @@ function meaningOf(error: unknown, fate: "nothing-written" | "unknown"): unknown
   return connectionTrouble.test(state) ? new StoreUnavailableError(fate, error) : error;
 }
 
-/** A cancelled statement, mostly because of its time limit; too little memory, or another limit of the server. */
+/** A cancelled statement, mostly because of its time limit (57014), or a lack of memory or of another resource of the server (53). */
 const givenUp = /^(57014|53)/;
 
 /**
  * Class 08: connection exception; 57P: administrator or crash shutdown; 25006: read-only after a failover; 25P03 and 25P04: a session that the server
- * ended because it was idle; 28 and 3D: a server that accepts nobody, as some do during a switchover; 58: I/O.
+ * ended because it was idle; 28 and 3D: a server that accepts nobody, as some do during a switchover; 58: an I/O error.
  */
 const connectionTrouble = /^(08|57P|25006|25P0[34]|28|3D|58|XX001)/;
 
 /**
- * Turns the driver's errors without a SQLSTATE into `StoreUnavailableError`. They do not come from the database: a lost socket, a time-out, a client
- * that was closed meanwhile. The driver has many texts for them and no class. The only other errors without a SQLSTATE are our own mistakes in
- * values, which are a TypeError or a RangeError.
+ * Turns the driver's errors without a SQLSTATE into `StoreUnavailableError`. Such errors do not come from the database. They mean a lost socket, a
+ * timeout, or a client that was closed meanwhile. The driver has many texts for them and no error class. The only other errors without a SQLSTATE are
+ * our own mistakes in values, which are a TypeError or a RangeError.
  */
 async function asked<Result>(answer: Promise<Result>): Promise<Result> {
   try {

@@ -4,7 +4,7 @@ import { sqlState } from "./database.ts";
 
 export interface PoolerBehaviour {
   /**
-   * True when another client got the server's session between two statements of one client: the pooler then shares sessions by transaction or by
+   * True when another client got the server's session between two statements of one client. The pooler then shares sessions by transaction or by
    * statement.
    */
   readonly sharesSessions: boolean;
@@ -12,8 +12,9 @@ export interface PoolerBehaviour {
 }
 
 /**
- * Finds out with two connections how a connection pooler in front of the server behaves. While the first is in a transaction on the session that the
- * second used last, the second's next statement runs on another session, where its prepared statement may be unknown.
+ * Finds out with two connections how a connection pooler in front of the server behaves. The second connection begins a transaction, for which the
+ * pooler may choose the session that the first connection used before. The next statement of the first connection then runs on another session, where
+ * its prepared statement may be unknown.
  */
 export async function examinePooler(connectionString: string, timeoutMs: number): Promise<PoolerBehaviour> {
   const options = { connectionString, connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs };
@@ -30,7 +31,7 @@ export async function examinePooler(connectionString: string, timeoutMs: number)
       if (sqlState(error) === unknownStatement) return undefined;
       throw error;
     });
-    // The statement would stay in the server's session. This fails when the pooler gave it another name.
+    // Without this, the prepared statement would stay in the server's session. The command fails when the pooler gave the statement another name.
     if (taken === first) await other.query(`DEALLOCATE ${name}`).catch(() => {});
     return { sharesSessions: taken === first || second !== first, keepsPreparedStatements: second !== undefined };
   } finally {

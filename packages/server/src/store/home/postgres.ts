@@ -22,7 +22,7 @@ export interface PostgresOptions {
   readonly onWorker: (worker: Worker, trouble: string | undefined) => void;
 }
 
-/** The store on a PostgreSQL server, 15 or newer, or on the coordinator of a Citus. Connects on first use. */
+/** The store on a PostgreSQL server (15 or newer), or on the coordinator of a Citus. It connects on first use. */
 export function openPostgres(options: PostgresOptions): Database {
   const { poolSize, timeoutMs, readTimeoutMs } = options;
   const connections = laneSizes(poolSize);
@@ -48,7 +48,7 @@ export function openPostgres(options: PostgresOptions): Database {
   });
 }
 
-/** Divides the connections: a third for the engine, a quarter for reads that may be long, the rest for requests; at least one each. */
+/** Divides the connections: a third for the engine, a quarter for reads that may be long, the rest for requests. Each gets at least one. */
 export function laneSizes(poolSize: number): { engine: number; requests: number; reads: number } {
   const engine = Math.max(1, Math.floor(poolSize / 3));
   const reads = Math.max(1, Math.floor(poolSize / 4));
@@ -68,12 +68,12 @@ function openPool(options: PostgresOptions, size: number, statementTimeoutMs: nu
     connectionTimeoutMillis: Math.min(options.timeoutMs, 3_000),
     // The server should end a statement that takes too long. This timeout is for a server that does not answer at all.
     query_timeout: statementTimeoutMs + 500,
-    // Statements that do not need each other's answers are sent together.
+    // Statements are sent without waiting for the answers to earlier ones.
     pipeline: true,
     keepAlive: true,
     keepAliveInitialDelayMillis: 5_000,
     types: columnTypes,
-    // After a failover a pool may reach the old primary or a standby, so a connection that cannot write is not used.
+    // After a failover, a new connection may lead to the old primary or to a standby. A connection that cannot write is not used.
     verify: (client: pg.PoolClient, done: (error?: Error) => void) => {
       const { processID } = client as unknown as { readonly processID: number | null };
       client.query<{ recovering: boolean; isOwn: boolean }>(lookAtSession(processID ?? 0, settings)).then(
@@ -89,16 +89,17 @@ function openPool(options: PostgresOptions, size: number, statementTimeoutMs: nu
     },
   } as pg.PoolConfig);
   pool.on("error", options.onConnectionLost);
-  // The pool listens only to idle clients. A client that breaks in use rejects its query too, and without a listener its event would end the process.
+  // The pool listens only to idle clients. When a client breaks in use, its query is rejected, but its error event would end the process if nothing
+  // listened to it.
   pool.on("connect", (client) => client.on("error", () => {}));
   const local = Object.entries(settings).map(([name, value]) => `SET LOCAL ${name} = ${value}`);
   return { pool, settingsOf: (client) => (pooled.has(client) ? local : []) };
 }
 
 /**
- * Asks which session this is and, in the same round trip, gives it its settings if it belongs to this client alone. A pooler refuses settings in the
- * message that opens a connection, and hands a session with our settings to others. A pooler is recognized by the process number that it invents for
- * each client, for cancelling.
+ * Asks which session this is. In the same round trip, gives the session its settings if it belongs to this client alone. A pooler refuses settings in
+ * the message that opens a connection, and passes a session with our settings on to other clients. A pooler is recognized by the process number: it
+ * invents one for each client, for cancelling.
  */
 function lookAtSession(processId: number, settings: Readonly<Record<string, number>>): string {
   const isOwn = `pg_backend_pid() = ${processId}`;
@@ -106,7 +107,10 @@ function lookAtSession(processId: number, settings: Readonly<Record<string, numb
   return `SELECT pg_is_in_recovery() AS recovering, ${isOwn} AS "isOwn", CASE WHEN ${isOwn} THEN concat(${set.join(", ")}) END`;
 }
 
-/** Makes TLS strict: the driver treats every mode that asks for TLS as verify-full, and warns on standard error that this may change. */
+/**
+ * Makes TLS strict. The driver treats every mode that asks for TLS as verify-full, but warns on standard error that this may change. So the mode is
+ * replaced here.
+ */
 function withStrictTls(databaseUrl: string): string {
   return databaseUrl.includes("uselibpqcompat=")
     ? databaseUrl

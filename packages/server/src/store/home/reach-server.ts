@@ -5,7 +5,7 @@ import { DatabaseUnusableError, serverTrouble } from "./server-trouble.ts";
 
 export interface ReachOptions {
   readonly databaseUrl: string;
-  /** The time for which it tries again when waiting may help. */
+  /** The time for which connecting is tried again when waiting may help. */
   readonly timeoutMs: number;
   /** Called once, when the first try failed. */
   readonly onWaiting: (reason: string) => void;

@@ -1,6 +1,6 @@
 /**
- * Tracks how long the reads of each organization took recently. A user who opens a page may read as long as that takes. A client that reads all the
- * time gets a third of the time of one connection, so that the database keeps a processor for the others.
+ * Tracks how long the reads of each organization took recently. A user who opens a page now and then reads without a rest. A client that reads all
+ * the time gets a third of the time of one connection, so that the database keeps a processor for the others.
  */
 export class ReadTime {
   readonly #spent = new Map<string, Spent>();
@@ -31,13 +31,13 @@ interface Spent {
   readonly at: number;
 }
 
-/** The spent time that still counts; it decreases as time passes. */
+/** The part of the time spent on reads that still counts. It decreases as time passes. */
 function leftOf(spent: Spent | undefined, now: number): number {
   return spent === undefined ? 0 : Math.max(0, spent.ms - (now - spent.at) * share);
 }
 
 const share = 1 / 3;
-/** The time that an organization may spend at once. */
+/** The time that an organization may spend on reads without a rest. */
 const freeMs = 1_500;
 /** The longest rest. It is bounded because the waiting reads have a deadline. */
 const maxRestMs = 1_000;

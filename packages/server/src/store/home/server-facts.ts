@@ -16,7 +16,9 @@ export interface ServerFacts {
   readonly maxConnections: number;
 }
 
-/** Reads settings and small catalogs in one statement, which is fast enough for a start. It works on a database without our tables. */
+/**
+ * Reads settings and small catalogs in one statement, which is fast enough for the start of a node. It also works on a database without our tables.
+ */
 export async function readServerFacts(db: Queryable): Promise<ServerFacts> {
   const [row] = await db.query(readFacts, []);
   if (row === undefined) throw new Error("The server's facts came without a row.");
@@ -42,7 +44,7 @@ const readFacts = statement<ServerFacts>(
      ) AS "maxConnections"`,
 );
 
-/** The size of the database on the disk, with indexes. The server looks at each of its files. */
+/** The size of the database on the disk, with indexes. To answer, the server looks at each of its files. */
 export async function databaseBytes(db: Queryable): Promise<number> {
   const [row] = await db.query(readSize, []);
   return row?.bytes ?? 0;

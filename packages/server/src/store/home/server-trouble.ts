@@ -14,11 +14,11 @@ export const forgetfulPooler =
 
 export interface ServerTrouble {
   readonly error: DatabaseUnusableError;
-  /** Whether waiting may help, since the server may still be starting. */
+  /** Whether waiting may help, because the server may still be starting. */
   readonly mayPass: boolean;
 }
 
-/** Explains an error of the driver; undefined when it is about neither the server nor its address. */
+/** Explains an error of the driver. Undefined when the error is about neither the server nor its address. */
 export function serverTrouble(error: unknown, databaseUrl: string): ServerTrouble | undefined {
   const cause = causeOf(error);
   if (!(error instanceof StoreUnavailableError) && sqlState(error) === undefined && !isOfAddress(cause, databaseUrl))
@@ -37,8 +37,8 @@ export function serverTrouble(error: unknown, databaseUrl: string): ServerTroubl
 }
 
 /**
- * Whether the error is about the address. Before it connects, the driver throws for an address that it cannot parse, and for a TLS file that the
- * address names.
+ * Whether the error is about the address. The driver throws before it connects when it cannot parse the address, or when it cannot read a TLS file
+ * that the address names.
  */
 function isOfAddress(error: Error, databaseUrl: string): boolean {
   if ("code" in error && error.code === "ERR_INVALID_URL") return true;
@@ -46,7 +46,7 @@ function isOfAddress(error: Error, databaseUrl: string): boolean {
   return "path" in error && typeof error.path === "string" && named.includes(error.path);
 }
 
-/** The first error inside our own wrappers. */
+/** The first error that is not one of our own wrappers. */
 function causeOf(error: unknown): Error {
   if (error instanceof StoreUnavailableError && error.cause !== undefined) return causeOf(error.cause);
   if (error instanceof AggregateError && error.errors.length > 0) return causeOf(error.errors[0]);
@@ -64,7 +64,7 @@ interface Target {
 /** The parts of the address, as the driver reads them. */
 function targetOf(databaseUrl: string): Target {
   try {
-    // The settings for TLS are taken out, since the driver would read the files that they name.
+    // The settings for TLS are removed first, because the driver would read the files that they name.
     const url = databaseUrl.replace(/([?&])ssl\w*=[^&]*/g, "$1");
     const { host, port, user = "", database = "", password } = new pg.Client({ connectionString: url });
     const place = host.startsWith("/") ? host : `${host.includes(":") ? `[${host}]` : host}:${port}`;
@@ -84,7 +84,7 @@ type Say = (about: Target & { readonly message: string; readonly file: string })
 const passing =
   /^(ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|57P0[123]|53300) |connection timeout|timeout expired|timeout exceeded|read timeout|terminated unexpectedly|\.s\.PGSQL\./;
 
-/** Sentences by the code and the message of the error: the driver's own errors have only a message. */
+/** The explanations, by the code or the message of the error. The driver's own errors have only a message. */
 const troubles: readonly (readonly [RegExp, Say])[] = [
   [
     /^ECONNREFUSED /,

@@ -4,21 +4,21 @@ import type { Shard, Shards, Worker } from "./shards.ts";
 
 export interface ShardSearchOptions {
   readonly shards: Shards;
-  /** Called when a worker does not answer a search, with the reason, and with undefined when it answers again. */
+  /** Called with the reason when a worker does not answer a search, and with undefined when the worker answers again. */
   readonly onWorker: (worker: Worker, trouble: string | undefined) => void;
 }
 
 /**
- * Runs the searches of the duties on a Citus. A statement over all organizations would ask each shard, and would fail as a whole when one worker is
- * down. Instead each worker gets one command that reads all of its shards, so that a worker that is down keeps back its own organizations and no
- * others, and a search costs one command for each worker however many shards there are.
+ * Runs the searches of the duties on a Citus. A single statement over all organizations would ask each shard, and would fail as a whole when one
+ * worker is down. Instead each worker gets one command that reads all of its shards. So when a worker is down, only its own organizations are
+ * missing, and a search costs one command for each worker, however many shards there are.
  */
 export class ShardSearch {
   readonly #options: ShardSearchOptions;
   readonly #now: () => number;
-  /** The workers that did not answer, and when they are asked again. */
+  /** The workers that did not answer, each with the time when it is asked again. */
   readonly #troubles = new Map<string, Trouble>();
-  /** The time until which each search that found nothing rests, by its name. */
+  /** For each search that found nothing, by its name: the time until which it rests. */
   readonly #restsUntil = new Map<string, number>();
 
   constructor(options: ShardSearchOptions, now: () => number = () => performance.now()) {
@@ -26,7 +26,7 @@ export class ShardSearch {
     this.#now = now;
   }
 
-  /** Returns the rows of all workers that answer. Throws when none does, or when the search wants the answers of all. */
+  /** Returns the rows of all workers that answer. Throws when no worker answers, or when one does not answer and the search needs all of them. */
   async run<Row>(db: Queryable, wanted: Statement<Row>, values: readonly unknown[]): Promise<Row[]> {
     if (this.#now() < (this.#restsUntil.get(wanted.name) ?? 0)) return [];
     const rows = await this.#askAll(db, wanted, values);
@@ -86,8 +86,8 @@ const runOnWorker = statement<{ success: boolean; result: string }>(
 );
 
 /**
- * The command for one worker: the statement itself, in which the name of each table means all shards of this worker. PostgreSQL turns such a union
- * into one scan for each shard, which uses the shard's indexes and their order.
+ * The command for one worker. It is the statement itself, but each table's name means the union of the table's shards on this worker. PostgreSQL
+ * turns such a union into one scan for each shard, which uses the shard's indexes and their order.
  */
 function commandFor(
   { text }: Pick<Statement<unknown>, "text">,
@@ -104,7 +104,7 @@ function commandFor(
   return `SELECT coalesce(json_agg(found), '[]') FROM (${whole}) AS found`;
 }
 
-/** The tables that a statement reads. Names that are none of the shards' tables do no harm. */
+/** Finds the tables that a statement reads. The result may have other names too. They do no harm, because no shard belongs to them. */
 function tablesOf(text: string): ReadonlySet<string> {
   return new Set([...text.matchAll(/\b(?:FROM|JOIN)\s+(\w+)/g)].map(([, table]) => table ?? ""));
 }
@@ -119,8 +119,9 @@ function elementOf(value: unknown): string {
 }
 
 /**
- * Combines the answers of the workers into one. Each answer is in the statement's order and within its limit. The rows are merged in the order of
- * the columns that the statement names for this, and otherwise by turns, so that no worker is left out by the limit.
+ * Combines the answers of the workers into one. Each answer is in the statement's order and within its limit. When the statement names columns for
+ * merging, the rows are merged in the order of these columns. Otherwise they are taken from the workers by turns, so that the limit leaves no worker
+ * out.
  */
 function merge<Row>(answers: readonly Row[][], { text, merged }: Statement<Row>, values: readonly unknown[]): Row[] {
   const rows = merged?.order === undefined ? byTurns(answers) : inOrder(answers.flat(), merged.order);
@@ -139,7 +140,7 @@ function inOrder<Row>(rows: readonly Row[], columns: readonly string[]): Row[] {
   return rows.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : keyOf(one) > keyOf(other) ? 1 : 0));
 }
 
-/** JSON has no times. Everywhere else they are milliseconds since 1970. */
+/** JSON has no type for times, so they come as text. Everywhere else they are milliseconds since 1970. */
 function withTimes<Row>(row: Row, columns: readonly string[]): Row {
   const read = { ...row } as Record<string, unknown>;
   for (const column of columns) {

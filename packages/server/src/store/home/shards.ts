@@ -7,20 +7,20 @@ export interface Worker {
   readonly port: number;
 }
 
-/** One shard of one table. Shards of all organizations' tables with the same range are on the same worker. */
+/** One shard of one table. The shards with the same range of hashes, of all tables that belong to organizations, are on the same worker. */
 export interface Shard extends Worker {
   readonly table: string;
   /** The name of the shard's own table on its worker. */
   readonly name: string;
   readonly shardId: string;
-  /** The hashes of its organizations, from the first one to the last one. */
+  /** The range of the hashes of the organizations in this shard, with both ends included. */
   readonly min: number;
   readonly max: number;
 }
 
 /**
- * Knows how a Citus spreads organizations over its shards, and where these are. On a server without Citus it knows nothing, and everything is one
- * group.
+ * Knows how a Citus distributes the organizations over its shards, and on which worker each shard is. On a server without Citus it knows no shards,
+ * and all organizations are one group.
  */
 export class Shards {
   readonly #now: () => number;
@@ -43,14 +43,14 @@ export class Shards {
     return [...Map.groupBy(wanted, ({ host, port }) => `${host}:${port}`).values()];
   }
 
-  /** The name of the shard that has the organization; one name for all organizations where there are no shards. */
+  /** The name of the shard that has the organization. Without shards, all organizations have the same name. */
   groupOf(organizationId: string): string {
     return this.isSharded ? shardOf(this.#ranges, hashOfUuid(organizationId)) : "server";
   }
 
   /**
-   * Learns the shards, where there are any. A server without Citus is asked once, when the store is opened, and never again. A store that is not
-   * distributed yet stays as it is, although Citus is installed.
+   * Learns the shards, if there are any. A server is asked once whether it has Citus, when the store is opened. A store that has Citus but is not
+   * distributed yet is left as it is.
    */
   async learn(db: Pick<Database, "query" | "transaction">): Promise<void> {
     const [found] = await db.query(findCitus, []);
@@ -60,8 +60,9 @@ export class Shards {
   }
 
   /**
-   * Learns the shards again after the server refused something that the known shards allow: shards were moved or split meanwhile. Returns whether
-   * they are other ones now. It asks at most every ten seconds, so that a defect of ours does not ask with each request.
+   * Learns the shards again. Call it when the server refused something that the known shards allow, because shards may have been moved or split.
+   * Returns whether the shards have changed. The server is asked at most every ten seconds, so that a defect of ours does not ask it with each
+   * request.
    */
   async relearn(db: Queryable): Promise<boolean> {
     if (this.#learning !== undefined) return await this.#learning;
@@ -82,8 +83,8 @@ export class Shards {
 }
 
 /**
- * Registers with Citus the tables that belong to no organization: people, their sessions, the keys of organizations. Citus commits a transaction
- * that changes such a table and an organization's table as one only if it knows both. Nodes that start at the same time wait for each other.
+ * Registers with Citus the tables that belong to no organization: people, their sessions, the keys of organizations. Only when Citus knows both such
+ * a table and an organization's table can it commit a transaction that changes both as one. Nodes that start at the same time wait for each other.
  */
 async function makeKnown(db: Pick<Database, "query" | "transaction">): Promise<void> {
   if ((await db.query(findUnknownTable, [])).length === 0) return;
@@ -108,7 +109,7 @@ export function shardOf(ranges: readonly Pick<Shard, "shardId" | "min">[], hash:
   return ranges[low]?.shardId ?? "server";
 }
 
-/** Whether a Citus refused a statement because its organizations are not on one shard, or cannot be told to be. */
+/** Whether a Citus refused a statement because its organizations are not all on one shard, or because Citus cannot tell that they are. */
 export function isRefusedByShards(error: unknown): boolean {
   return sqlState(error) === "0A000";
 }
@@ -121,7 +122,7 @@ const findCitus = statement<{ isThere: boolean }>(
   `SELECT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus') AS "isThere"`,
 );
 
-/** Nodes, their use of rates and the ledger of migrations change in no transaction with anything else, and stay as they are. */
+/** The tables of nodes, of rate usage and of migrations are not registered. No transaction changes them together with another table. */
 const findUnknownTable = statement<{ table: string }>(
   "find_table_unknown_to_citus",
   "global",

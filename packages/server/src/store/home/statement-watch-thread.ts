@@ -2,7 +2,10 @@ import { Session } from "node:inspector";
 import { workerData } from "node:worker_threads";
 import type { StatementWatchData } from "./statement-watch.ts";
 
-/** The thread of a `StatementWatch`: looks again and again whether one exchange runs for too long, and has the main thread cancel it. */
+/**
+ * The thread of a `StatementWatch`. At each interval it checks whether the running exchange has exceeded its time limit. If it has, the main thread
+ * is made to cancel it.
+ */
 
 const { shared, watchId, lookMs } = workerData as StatementWatchData;
 const state = new Int32Array(shared);
@@ -22,7 +25,10 @@ function look(): void {
   }
 }
 
-/** Asks for a cancel. A cancelled exchange counts as running until the database has noticed, so it may be asked for again. */
+/**
+ * Asks the main thread to cancel the exchange. Until the database has noticed this, the exchange still counts as running, so it may be asked for
+ * again.
+ */
 function askForCancel(exchange: number): void {
   isAsking = true;
   const session = new Session();

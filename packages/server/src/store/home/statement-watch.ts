@@ -5,12 +5,12 @@ import { Worker } from "node:worker_threads";
 export interface StatementWatchData {
   /** Two numbers that both threads see: the running exchange (0 for none), and its time limit in milliseconds. */
   readonly shared: SharedArrayBuffer;
-  /** The number under which the thread finds this watch's `CancelExchange` in this process. */
+  /** The number by which the thread finds the `CancelExchange` function of this watch. */
   readonly watchId: number;
   readonly lookMs: number;
 }
 
-/** Cancels an exchange if it is the running one, and returns whether it was. */
+/** Cancels an exchange if it is still the running one, and returns whether it was. */
 type CancelExchange = (exchange: number) => boolean;
 
 const cancels = new Map<number, CancelExchange>();
@@ -18,9 +18,9 @@ const cancels = new Map<number, CancelExchange>();
 let lastWatchId = 0;
 
 /**
- * Cancels statements of the embedded store that take too long. They run in this thread, where no timer fires before they end. So another thread
- * watches the time, and makes this thread call `mark` in the middle of the statement, as a debugger would: V8 interrupts compiled WebAssembly for it
- * at the next loop or call.
+ * Cancels statements of the embedded store that take too long. Statements run in this thread, where no timer fires before they end. So a second
+ * thread watches the time. It makes this thread call `mark` in the middle of the statement, in the way a debugger would: V8 interrupts compiled
+ * WebAssembly at the next loop or call.
  */
 export class StatementWatch {
   readonly #mark: (isWanted: boolean) => void;
@@ -31,7 +31,9 @@ export class StatementWatch {
   #lastExchange = 0;
   #isMarked = false;
 
-  /** `mark` is called with true in the middle of an exchange to cancel, and with false after it, so that the next exchange is not cancelled. */
+  /**
+   * `mark(true)` is called in the middle of an exchange to cancel it, and `mark(false)` after the exchange, so that the next one is not cancelled.
+   */
   constructor(mark: (isWanted: boolean) => void, shortestLimitMs: number) {
     this.#mark = mark;
     const shared = new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT);
@@ -48,10 +50,10 @@ export class StatementWatch {
     this.#startThread = () => startThread({ shared, watchId: this.#watchId, lookMs });
   }
 
-  /** Runs `work`, which must not wait for anything. Without `limitMs` there is no time limit. */
+  /** Runs `work`, which must be synchronous. Without `limitMs` there is no time limit. */
   run<Result>(limitMs: number | undefined, work: () => Result): Result {
     if (limitMs === undefined) return work();
-    // The thread starts with the first limited statement: a command that only works on the store needs none.
+    // The thread starts with the first statement that has a limit. A command that only works on the store has none and needs no thread.
     this.#thread ??= this.#startThread();
     this.#lastExchange = (this.#lastExchange % maxExchange) + 1;
     Atomics.store(this.#state, 1, limitMs);
@@ -74,7 +76,7 @@ export class StatementWatch {
 const maxExchange = 2 ** 31 - 1;
 
 function startThread(workerData: StatementWatchData): Worker | undefined {
-  // In a Node.js that was built without the inspector, statements run to their end.
+  // Cancelling uses the inspector. In a Node.js that was built without it, statements run to their end.
   if (!process.features.inspector) return undefined;
   const thread = new Worker(new URL(`./statement-watch-thread${extname(import.meta.url)}`, import.meta.url), {
     workerData,

@@ -5,7 +5,7 @@
 export function hashOfUuid(uuid: string): number {
   const bytes = Buffer.from(uuid.replaceAll("-", ""), "hex");
   const [first, second, third, fourth] = [0, 4, 8, 12].map((at) => bytes.readInt32LE(at)) as Words;
-  // The three parts of the state are mixed with the first twelve bytes, and then the last four bytes are added and mixed in.
+  // The first twelve bytes are added to the three parts of the state and mixed in. Then the last four bytes are added and mixed in.
   let a = (start + first) | 0;
   let b = (start + second) | 0;
   let c = (start + third) | 0;
@@ -30,9 +30,9 @@ export function hashOfUuid(uuid: string): number {
 
 type Words = [number, number, number, number];
 
-/** The state before the first byte, which depends on the length alone. */
+/** The state before the first byte, which depends only on the length of the data. */
 const start = (0x9e37_79b9 + 16 + 3_923_095) | 0;
-/** By how many bits each round of the mixing rotates. */
+/** The number of bits by which each round of the mixing rotates. */
 const mixing = [
   [4, 6, 8],
   [16, 19, 4],

@@ -1,9 +1,12 @@
-/** A row of a statement that inserts rows and says nothing else about them. */
+/** A row that an inserting statement returns only to show that it was written. */
 export interface Written {
   readonly written: number;
 }
 
-/** Throws when rows are missing: an INSERT that takes its organizations from their table leaves out rows of an organization that is not there. */
+/**
+ * Throws when rows are missing. An INSERT reads its organizations from the table of organizations, so it leaves out the rows of an organization that
+ * does not exist.
+ */
 export function requireAllWritten(written: readonly unknown[], count: number, things: string): void {
   if (written.length !== count) throw new Error(`Of ${count} ${things} ${written.length} were written.`);
 }

@@ -4,16 +4,16 @@ import { type Queryable, statement, type Transaction } from "../home/database.ts
 import { askInParts, askTogether, everyPair, organizationsOf } from "../home/key-parts.ts";
 import type { JobKey } from "./jobs.ts";
 
-/** A root with jobs below it; it has no parent itself. */
+/** A root that has jobs below it. The root itself has no parent. */
 export interface RootKey {
   readonly organizationId: string;
   readonly rootJobId: string;
 }
 
 export interface LockedTrees {
-  /** The number of jobs below each root. Roots without any are left out. */
+  /** The number of jobs below each root. Roots that have none yet are left out. */
   readonly counts: readonly (RootKey & { readonly count: number })[];
-  /** The roots whose counts another transaction holds. */
+  /** The roots whose counts another transaction has locked. */
   readonly held: readonly RootKey[];
 }
 
@@ -25,7 +25,7 @@ export async function lockTrees(transaction: Transaction, roots: readonly RootKe
   const counts = await ask(lockTreeRows);
   const found = new Set(counts.map(rootOf));
   if (roots.every(({ rootJobId }) => found.has(rootJobId))) return { counts, held: [] };
-  // A row that was passed over is still there.
+  // A row that was skipped because of its lock still exists, so this read finds it.
   const all = await ask(readTreeRows);
   return { counts, held: all.filter(({ rootJobId }) => !found.has(rootJobId)) };
 }
@@ -47,7 +47,7 @@ export interface MadeChild extends JobKey {
   readonly parent: ParentStep;
 }
 
-/** Records jobs that other jobs made: with their parents, and in the counts of their roots. */
+/** Records jobs that other jobs made: each job with its parent, and in the count of its root. */
 export async function insertChildren(transaction: Transaction, children: readonly MadeChild[]): Promise<void> {
   if (children.length === 0) return;
   const organizations = organizationsOf(children);
@@ -84,7 +84,8 @@ const insertChildRows = statement<{ jobId: string }>(
    RETURNING job_id AS "jobId"`,
 );
 
-// Two nodes may make the first children below the same two roots. The rows are written in the order of the roots, so that the nodes cannot deadlock.
+// Two nodes may make the first children below the same two roots at the same time. The rows are written in the order of the roots, so that the nodes
+// cannot deadlock.
 const countDescendants = statement<{ count: number }>(
   "count_descendants",
   "organization",
@@ -110,7 +111,7 @@ export interface ChildRow {
   readonly finishedAt: Timestamp | null;
 }
 
-/** Lists the newest children of a job, newest first: those of these workflows, or all. */
+/** Lists the children of a job, newest first: all of them, or only those of these workflows. */
 export async function listChildren(
   db: Queryable,
   { organizationId, jobId }: JobKey,

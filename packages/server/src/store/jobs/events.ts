@@ -65,7 +65,7 @@ function addRow({ kept, repeated, consumed }: EventRows, { organizationId, jobId
   if (change.type === "kept") {
     const { eventId: event_id, outcome, sentBy: sent_by, address } = change;
     const addressed = { for_branch: address?.branch, for_step: address?.step, for_visit: address?.visit };
-    // The payload is written as text, because a JSON null in a record becomes SQL's NULL, and a payload of null differs from a missing one.
+    // The payload is written as text. In a record, JSON null would become SQL's NULL, and a payload of null could not be told from a missing one.
     const payload = change.payload === undefined ? undefined : JSON.stringify(change.payload);
     kept.set(name, { ...key, event_id, payload, outcome, sent_by, received_at: at, ...addressed });
   } else if (change.type === "repeated") {
@@ -74,7 +74,7 @@ function addRow({ kept, repeated, consumed }: EventRows, { organizationId, jobId
     const { branch: consumed_by_branch, step: consumed_by_step, visit: consumed_by_visit } = change;
     const consumption = { consumed_at: at, consumed_by_branch, consumed_by_step, consumed_by_visit };
     const arrived = kept.get(name);
-    // The event that lets a job go on is mostly the one that just arrived, so it is written once, as one row.
+    // The event that lets a job continue is mostly the one that just arrived. Its arrival and its use are written together, as one row.
     if (arrived === undefined) consumed.push({ ...key, ...consumption });
     else kept.set(name, { ...arrived, ...consumption });
   }
@@ -95,7 +95,7 @@ const insertEvents = statement<Written>(
    RETURNING 1 AS written`,
 );
 
-/** A repeated event is acknowledged by a write too, so that the acknowledgement survives a failover as the event does. */
+/** A repeated event is also acknowledged with a write. So the acknowledgement survives a failover, as the event does. */
 const countDuplicates = statement<never>(
   "count_duplicate_events",
   "organization",
@@ -121,7 +121,10 @@ const consumeEvents = statement<never>(
      AND job_event.event_number = consumed.event_number`,
 );
 
-/** Finds the unmatched events that are kept with these ids on these jobs. The job's state does not list them, because anybody may send any number of them. */
+/**
+ * Finds the events without a match that are kept with these ids on these jobs. The job's state does not list such events, because anybody may send
+ * any number of them.
+ */
 export async function findKeptEvents(
   transaction: Transaction,
   wanted: readonly (JobKey & { readonly eventId: string })[],
@@ -151,7 +154,7 @@ const findEvents = statement<JobKey & { eventId: string; eventNumber: number }>(
    ) AS event`,
 );
 
-/** A payload of a kept event. `isLeftOut` is true when it and the earlier payloads of the same job together exceed the bound. */
+/** A payload of a kept event. `isLeftOut` is true when this payload and the earlier payloads of the same job together exceed the bound. */
 export interface ReadPayload extends JobKey {
   readonly eventNumber: number;
   readonly payload: JsonValue;
@@ -159,8 +162,8 @@ export interface ReadPayload extends JobKey {
 }
 
 /**
- * Reads the payloads of those of these events that have one, at most `maxBytes`; several jobs get equal shares. Throws `TooMuchAtOnceError` when
- * there are several jobs and one of them needs more than its share.
+ * Reads the payloads of these events, at most `maxBytes` together. Events without a payload are left out. Several jobs get equal shares of the bound.
+ * Throws `TooMuchAtOnceError` when there are several jobs and one of them needs more than its share.
  */
 export async function readPayloads(
   transaction: Transaction,
@@ -228,7 +231,7 @@ export async function listEvents(db: Queryable, key: JobKey, afterNumber: number
   return await db.query(listEventRows, [key.organizationId, key.jobId, afterNumber, limit]);
 }
 
-/** A payload of JSON null and a missing payload are both null here; `hasPayload` tells them apart. */
+/** The payload. It is null both for a payload of JSON null and for a missing payload; `hasPayload` tells them apart. */
 const listEventRows = statement<KeptEvent>(
   "list_job_events",
   "organization",

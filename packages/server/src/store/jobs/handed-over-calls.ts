@@ -6,13 +6,13 @@ import { keyArrays } from "./jobs.ts";
 
 export interface LockedCalls {
   readonly locked: readonly CallKey[];
-  /** The calls whose rows another transaction holds. */
+  /** The calls whose rows another transaction has locked. */
   readonly held: readonly CallKey[];
 }
 
 /**
- * Locks calls that this node holds, so that each stays until its child is made. It waits for no other transaction. A call in neither list is over, or
- * is held by another node.
+ * Locks calls that this node holds, so that each of them stays until its child is made. It waits for no other transaction. When a call is in neither
+ * list, it is over or another node holds it.
  */
 export async function lockCalls(
   transaction: Transaction,
@@ -46,13 +46,13 @@ const lockCallRows = statement<CallKey>(
 );
 const readHeldCallRows = statement<CallKey>("read_held_calls", "organization", heldCallRows(""));
 
-/** A call that passes from its node to the child that was made for it. */
+/** A call that its node hands over to the child that was made for it. */
 export interface HandedOverCall extends CallKey {
   readonly childId: string;
   readonly timeoutAt: Timestamp | null;
 }
 
-/** Passes calls to the children that were made for them in the same transaction, which has locked the calls' rows. */
+/** Hands calls over to the children that the same transaction has made for them. The transaction has also locked the calls' rows. */
 export async function handOverCalls(transaction: Transaction, calls: readonly HandedOverCall[]): Promise<void> {
   if (calls.length === 0) return;
   const hand = (part: readonly HandedOverCall[]) => {

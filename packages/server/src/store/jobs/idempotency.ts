@@ -9,7 +9,7 @@ export interface KeyClaim {
   readonly idempotencyKey: string;
   /** The SHA-256 of the request: its method, its path, its sender and its body. */
   readonly requestHash: Buffer;
-  /** The id of this claim, which differs from earlier claims of the same key. */
+  /** The id of this claim. Every claim has its own id, also when the key is claimed again. */
   readonly claimId: string;
 }
 
@@ -18,14 +18,14 @@ export interface ClaimedKey {
   readonly idempotencyKey: string;
   readonly requestHash: Buffer;
   readonly claimId: string;
-  /** The first answer, where the key has one. */
+  /** The first answer, if the key has one. */
   readonly answer: JsonValue | null;
 }
 
 /**
- * Claims keys, each at most once in one call. For a key that is new or has expired it returns this claim, for any other key the earlier claim. A
- * concurrent claim of the same key waits for this transaction. It writes in every case: with a synchronous standby, a replay that only read could
- * acknowledge a row that a failover then loses.
+ * Claims keys. A key may occur only once in one call. For a key that is new or has expired it returns this claim, for any other key the earlier
+ * claim. Another transaction that claims the same key waits for this one. Every claim is a write, even a replay. Otherwise, with a synchronous
+ * standby, a replay could acknowledge a row that is lost in a failover.
  */
 export async function claimKeys(
   transaction: Transaction,
@@ -139,7 +139,7 @@ export async function deleteExpiredKeys(db: Database, expiredBefore: Timestamp, 
   return expired.length;
 }
 
-/** The age is checked again, because a key may have been claimed anew since it was found. */
+/** The age is checked again, because the key may have been claimed anew after it was found. */
 const deleteExpiredKeyRows = statement<never>(
   "delete_expired_idempotency_keys",
   "organization",

@@ -26,7 +26,10 @@ export interface MadeCall extends CallName {
   readonly begun: boolean;
   /** The task; left out for a call that a node makes. */
   readonly task?: Task | undefined;
-  /** A worker that waits for a task of this queue. It holds the task from the beginning, unless the queue is paused or another task waits in it. */
+  /**
+   * A worker that waits for a task of this queue. It holds the task from the beginning, unless the queue is paused or another task already waits in
+   * it.
+   */
   readonly worker?: string | undefined;
 }
 
@@ -73,7 +76,7 @@ const noTask = `queue = NULL, priority = NULL, workflow_id = NULL, queued_at = N
 /** A task that no worker has taken. */
 export const isWaiting = "job_call.queue IS NOT NULL AND job_call.lease_until IS NULL";
 
-/** A written call. Calls that nodes make have no lease of their own. */
+/** A written call. A call that a node makes has no lease of its own. */
 type WrittenCall = Omit<HandedTask, "leaseUntil"> & { readonly leaseUntil?: Timestamp | null };
 
 const writtenCallColumns = `job_call.job_id AS "jobId", job_call.branch`;
@@ -94,9 +97,9 @@ const putCallRows = statement<WrittenCall>(
 );
 
 /**
- * The statement for calls some of which are tasks, which no node holds; `put_job_calls` is the statement for all others. Whether another task waits
- * is found by min(), which reads one entry of the index: for an EXISTS the planner might list all waiting tasks, and with a LIMIT Citus would not send
- * the statement to one shard.
+ * Whether a worker may hold the new task at once. The statement `put_tasks` is for batches of calls with at least one task, which no node holds.
+ * `put_job_calls` is for all other batches. Whether another task waits is found by min(), which reads one entry of the index. For an EXISTS the
+ * planner might list all waiting tasks, and with a LIMIT Citus would not send the statement to one shard.
  */
 const isNext = "(new.worker IS NOT NULL AND NOT pause.is_there AND waiting.priority IS NULL)";
 
@@ -155,7 +158,7 @@ function rowOf({ organizationId, jobId, versionId, workflowId }: ChangedCalls, {
   };
 }
 
-/** Deletes the calls of jobs that have none any more. Nearly all jobs whose calls end are such jobs, and their statement needs no join. */
+/** Deletes all calls of jobs that have no calls any more. Most calls end in this way, and the statement needs no join. */
 async function deleteAllCalls(transaction: Transaction, jobs: readonly JobKey[]): Promise<void> {
   await askTogether(jobs, (part) => transaction.query(deleteCallsOfJobs, keyArrays(part)), everyPair);
 }
@@ -166,13 +169,14 @@ const deleteCallsOfJobs = statement<never>(
   "DELETE FROM job_call WHERE organization_id = ANY($1::uuid[]) AND job_id = ANY($2::uuid[])",
 );
 
-/** Deletes these calls of jobs whose other calls stay. */
+/** Deletes these calls. Other calls of their jobs stay. */
 async function deleteCalls(transaction: Transaction, calls: readonly CallKey[]): Promise<void> {
   await askTogether(calls, (part) => transaction.query(deleteCallRows, callArrays(part)), everyPairJoined);
 }
 
 export const wantedCalls = "unnest($1::uuid[], $2::uuid[], $3::text[], $4::integer[])";
-// The branches bound the rows that are read of a job with thousands of calls: without them all of its calls would be compared with all wanted ones.
+// For a job with thousands of calls, the condition on the branches bounds the rows that are read. Without it, all of the job's calls would be
+// compared with all wanted calls.
 export const isWantedCall = `job_call.organization_id = ANY($1::uuid[]) AND job_call.job_id = ANY($2::uuid[]) AND job_call.branch = ANY($3::text[])
      AND job_call.organization_id = wanted.organization_id AND job_call.job_id = wanted.job_id AND job_call.branch = wanted.branch
      AND job_call.epoch = wanted.epoch`;
@@ -191,7 +195,7 @@ export interface HeldCall extends CallKey {
   readonly nodeId: string;
 }
 
-/** A call with its holder: a node or, if `queue` is not null, the worker that took the task (if one has). */
+/** A call with its holder. The holder is a node. If `queue` is not null, it is the worker that took the task, if one has. */
 export interface CallRow extends CallKey {
   readonly nodeId: string | null;
   readonly readyAt: Timestamp;
@@ -250,12 +254,12 @@ const findHeldCall = statement<{ found: number }>(
    WHERE organization_id = $1 AND job_id = $2 AND branch = $3 AND epoch = $4 AND node_id = $5`,
 );
 
-/** A candidate for a takeover, and the version of its job. */
+/** A call that may be taken over, and the version of its job. */
 export interface FoundCall extends HeldCall, VersionKey {}
 
 const foundCallColumns = `${callColumns}, version_id AS "versionId", node_id AS "nodeId"`;
 
-/** Finds calls held by nodes that are not alive. */
+/** Finds calls whose nodes are not alive. */
 export async function findOrphanedCalls(
   db: Queryable,
   livingNodeIds: readonly string[],
@@ -277,9 +281,9 @@ const findOrphanedCallRows = statement<FoundCall>(
 );
 
 /**
- * Lists calls that a node has held for `ageMs`, in the order of their jobs and branches, from after `after`. They are sorted in each search: the
- * bounds of a node keep them to a few thousand, all of which the index by node finds, and one more column in that index would be written with every
- * call.
+ * Lists calls that a node has held for `ageMs`, in the order of their jobs and branches, from after `after`. Each search sorts all calls of the node.
+ * A node holds a few thousand calls at most, and the index by node finds them all. An index in the right order would need one more column, which
+ * every call would have to write.
  */
 export async function findCallsOfNode(
   db: Queryable,
@@ -313,14 +317,14 @@ const findCallRowsOfNode = statement<FoundCall>(
 );
 
 export interface TakenCall extends CallKey {
-  /** Whether the call had begun on the earlier node, so that it may have caused the death of that node. */
+  /** Whether the call had begun on the earlier node. If so, it may have caused the death of that node. */
   readonly hadBegun: boolean;
 }
 
 /**
- * Takes calls over from a dead node, for one group of organizations. Returns the calls that are now this node's; the others were taken by another
- * node, or are over. A call keeps its epoch, and its mark if it had begun, until this node has told its job. The job then makes another call, and
- * later answers of the dead node to the old one are dropped.
+ * Takes calls over from a dead node, for one group of organizations. Returns the calls that this node holds now. The other calls were taken by
+ * another node, or are over. Until this node has told the job, the call keeps its epoch and the mark that it had begun. Then the job makes another
+ * call, and later answers of the dead node to the old call are dropped.
  */
 export async function takeOverCalls(
   db: Queryable,
@@ -348,7 +352,7 @@ const takeOverCallRows = statement<TakenCall>(
    RETURNING ${changedCallColumns}, job_call.begun AS "hadBegun"`,
 );
 
-/** Notes that calls begin, for one group of organizations. Returns the calls that the node still holds; it must not begin the others. */
+/** Notes that calls begin, for one group of organizations. Returns the calls that the node still holds. The node must not begin the others. */
 export async function markBegun(db: Queryable, nodeId: string, calls: readonly CallKey[]): Promise<CallKey[]> {
   return await askInParts(calls, (part) => db.query(markBegunRows, [...callArrays(part), nodeId]), everyPairJoined);
 }
@@ -364,8 +368,8 @@ const markBegunRows = statement<CallKey>(
 );
 
 /**
- * The keys of calls as parallel arrays, in the order of the calls: each position is one call. The first two arrays also let the planner use the
- * primary key.
+ * The keys of calls as parallel arrays: each position is one call. All arrays are in the same order. The first two arrays also let the planner use
+ * the primary key.
  */
 export function callArrays(calls: readonly CallKey[]): [string[], string[], string[], number[]] {
   const keyOf = ({ organizationId, jobId, branch }: CallKey) => organizationId + jobId + branch;

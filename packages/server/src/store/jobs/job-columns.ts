@@ -3,8 +3,8 @@ import type { StoredState } from "../../core/job/values/stored-state.ts";
 import type { Timestamp } from "../../core/time.ts";
 
 /*
- * Every column of a job, once: its type is in one of these three lists, and its value in `fixedPartOf` or `updatedPartOf`. The statements that write
- * and read jobs are built from them.
+ * The columns of a job. Each is named here only once, with its type in one of these three lists and its value in `fixedPartOf` or `updatedPartOf`.
+ * The statements that write and read jobs are made from them.
  */
 
 /** Columns that are written with the job's first commit and never again. */
@@ -52,12 +52,12 @@ export const plainJobColumns = Object.keys({ ...fixedColumns, ...changingColumns
   .join(", ");
 
 /**
- * The state of a job. A state that names values by their numbers is in a column of its own: earlier releases fail on it instead of treating those
- * values as missing.
+ * The state of a job. A state that refers to values by their numbers is stored in a separate column. Earlier releases fail when they read such a job.
+ * Otherwise they would treat those values as missing.
  */
 export const wholeState = "coalesce(short_state, state)";
 
-/** A job as its row has it: with the columns for indexes in addition to the state from which they follow. */
+/** A job as it is written to its row: the state, and in addition the columns for indexes, which follow from the state. */
 export interface WrittenJob extends Omit<Job, "state"> {
   readonly state: StoredState;
   readonly wakeAt: Timestamp | null;
@@ -107,7 +107,10 @@ export function updatedPartOf(job: WrittenJob): Row<typeof updatedColumns> {
   };
 }
 
-/** Whether the state must go to the newer column. Releases from before branches do not know the branches of a state, and must not go on without them. */
+/**
+ * Whether the state must be stored in the newer column. Releases from before branches do not know the branches of a state, and must not continue the
+ * job without them.
+ */
 function isShort({ values, branches }: StoredState): boolean {
   return values !== undefined || branches !== undefined;
 }
@@ -130,7 +133,7 @@ export function valuesOf(columns: object, source: string): string {
     .join(", ");
 }
 
-/** The value of a column in a record. A state in the newer column is null in its old column, and the record gives it as SQL's NULL. */
+/** The value of a column in a record. When a state is in the newer column, its old column holds JSON null, but the record gives SQL's NULL. */
 function recordValue(column: string, source: string): string {
   return column === "state" ? `coalesce(${source}.state, 'null')` : `${source}.${column}`;
 }
@@ -148,7 +151,7 @@ function fieldOf(column: string): string {
 
 function isoOrNull(at: Timestamp | null): string | null {
   if (at === null) return null;
-  // All times of one commit are equal: a job of a few quick steps has the same time in four columns.
+  // All times of one commit are equal, so one text often serves for several columns.
   if (at !== latest.at) latest = { at, text: new Date(at).toISOString() };
   return latest.text;
 }

@@ -10,8 +10,8 @@ export interface HistoryCommit {
 }
 
 /**
- * Reads the commits from the one that has the entry after `sequence` on, in their order: at most `limit`, and fewer when they are large, but at least
- * one if there is one. The first commit may begin with earlier entries.
+ * Reads commits in their order, beginning with the commit that has the entry after `sequence`: at most `limit`, and fewer when they are large, but at
+ * least one if there is one. The first commit may begin with earlier entries.
  */
 export async function readCommitsAfter(
   db: Queryable,

@@ -1,4 +1,4 @@
-/** The key of one job. Every look-up names the organization, so that it goes to one shard and one tenant never sees another's jobs. */
+/** The key of one job. Every look-up names the organization. So it goes to one shard, and an organization never sees the jobs of another. */
 export interface JobKey {
   readonly organizationId: string;
   readonly jobId: string;
@@ -8,7 +8,7 @@ export function jobIdOf({ jobId }: JobKey): string {
   return jobId;
 }
 
-/** The jobs of `keyColumns`, as rows of a statement, and the condition that finds a job by them. */
+/** The jobs of `keyColumns` as rows for a statement, and the condition that finds a job by such a row. */
 export const wantedJobs = "unnest($2::uuid[], $3::uuid[]) AS wanted (wanted_organization_id, wanted_job_id)";
 export const isWantedJob =
   "organization_id = ANY($1::uuid[]) AND organization_id = wanted_organization_id AND job_id = wanted_job_id";

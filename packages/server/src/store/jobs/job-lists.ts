@@ -37,7 +37,10 @@ export interface JobRow extends PlainJob {
 
 type Order = "newest" | "oldest";
 
-/** Lists jobs in the order of their submission: the newest first from before `fromJobId`, or the oldest first from after it. */
+/**
+ * Lists jobs in the order of their submission. With "newest" the list begins before `fromJobId`, with the newest job first. With "oldest" it begins
+ * after `fromJobId`, with the oldest job first.
+ */
 export async function listJobs(
   db: Reader,
   search: JobSearch,
@@ -56,7 +59,7 @@ export async function listJobs(
   return found;
 }
 
-/** Counts jobs up to `max`, because counting further would read all of them. */
+/** Counts jobs up to `max`, because counting all of them would mean reading all of them. */
 export async function countJobs(db: Reader, search: JobSearch, max: number): Promise<number> {
   const narrowed = await narrowToWorkflow(db, search);
   if (narrowed === undefined) return 0;
@@ -69,7 +72,7 @@ export async function countJobs(db: Reader, search: JobSearch, max: number): Pro
   return count;
 }
 
-/** Finds a version's jobs through the index of its workflow. Undefined when no job can match. */
+/** Finds a version's workflow, so that the version's jobs are found through the index of the workflow. Undefined when no job can match. */
 async function narrowToWorkflow(db: Reader, search: JobSearch): Promise<JobSearch | undefined> {
   const { organizationId, versionId } = search;
   if (versionId === null) return search;
@@ -90,14 +93,17 @@ const findVersionPlace = statement<{ workflowId: string; versionNumber: number }
    WHERE organization_id = $1 AND version_id = $2`,
 );
 
-/** The jobs between two ids, without the first and including the last; null stands for the end of all jobs. */
+/**
+ * The jobs between two ids. The job with the first id is not included, the job with the last id is. Null means that the range has no end on this
+ * side.
+ */
 interface Slice {
   readonly from: string | null;
   readonly to: string | null;
 }
 
 /**
- * Yields all jobs at once, or slices of `sliceRows` rows between which other reads have their turn. The first slice is short, because it is enough
+ * Yields all jobs at once, or slices of `sliceRows` rows between which other reads have their turn. The first slice is shorter, because it is enough
  * for most pages.
  */
 async function* slicesOf(db: Reader, search: JobSearch, order: Order, fromJobId: string | null): AsyncGenerator<Slice> {
@@ -117,7 +123,7 @@ async function* slicesOf(db: Reader, search: JobSearch, order: Order, fromJobId:
   yield { from, to: null };
 }
 
-/** The conditions that indexes answer, in the order of the list. */
+/** The conditions that can be checked in an index, which has the order of the list. */
 const walked = `
    organization_id = $1
      AND ($2::text IS NULL OR status = $2)
@@ -156,12 +162,15 @@ const matches = `
 const fromNewest = "($15::uuid IS NULL OR job_id < $15) AND ($16::uuid IS NULL OR job_id >= $16)";
 const fromOldest = "($15::uuid IS NULL OR job_id > $15) AND ($16::uuid IS NULL OR job_id <= $16)";
 
-/** A state may be large, and each path into it costs a walk through it, so each row reads at most one path. */
+/** A state may be large, and each path that is read has to walk through it. So each row reads at most one path. */
 const columns = `${plainJobColumns}, status, awaiting_event_ids AS "awaitingEventIds",
      CASE WHEN status = 'RUNNING' THEN ${wholeState} #>> '{step,name}' END AS "stepName",
      CASE WHEN status = 'FAILED' THEN ${wholeState} -> 'error' END AS error`;
 
-/** The children of a job have statements of their own: with both conditions in one, joined by OR, the planner reads all jobs. */
+/**
+ * Searches for the children of a job have statements of their own. If one statement had both conditions, joined by OR, the planner would read all
+ * jobs.
+ */
 const anyJobs = searchStatements("jobs", "$14::uuid IS NULL");
 const childJobs = searchStatements(
   "jobs_of_parent",
@@ -219,8 +228,8 @@ function searchValues(search: JobSearch): unknown[] {
 }
 
 /**
- * The tolerance between an id and `created_at`: the id is made when the request comes, `created_at` when it is committed, and the clocks of nodes
- * differ a little.
+ * The tolerance between the time in an id and `created_at`. The id is made when the request comes and `created_at` when the job is committed, and the
+ * clocks of nodes differ a little.
  */
 const idSlackMs = 60_000;
 

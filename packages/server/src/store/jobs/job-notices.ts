@@ -4,18 +4,18 @@ import { type Queryable, statement, type Transaction } from "../home/database.ts
 import { askInParts, everyPairJoined, type Grouped, organizationsOf } from "../home/key-parts.ts";
 import type { JobKey } from "./jobs.ts";
 
-/** A notice that one job owes another. `branch`, `step`, `visit` and `epoch` name the call of the parent that it is about. */
+/** A notice that one job owes another. `branch`, `step`, `visit` and `epoch` name the call of the parent to which the notice belongs. */
 export interface JobNotice extends JobKey {
   readonly senderJobId: string;
   readonly branch: string;
   readonly step: string;
   readonly visit: number;
   readonly epoch: number;
-  /** The outcome of the child, for its parent. Null, for a child, means that the parent does not wait any more. */
+  /** For a parent: the outcome of its child. For a child it is null, which means that the parent does not wait any more. */
   readonly outcome: ChildOutcome | null;
 }
 
-/** Writes notices in the transaction of the changes that they are about. An existing notice is replaced. */
+/** Writes notices in the transaction of the changes that cause them. A notice replaces an earlier one with the same key. */
 export async function insertNotices(
   transaction: Transaction,
   { nodeId, at }: { readonly nodeId: string; readonly at: Timestamp },
@@ -49,7 +49,7 @@ const insertNoticeRows = statement<{ jobId: string }>(
    RETURNING job_id AS "jobId"`,
 );
 
-/** The notices that a node should deliver: its own, and those of other nodes after `lateMs`. */
+/** Which notices a node should deliver: its own, and those of other nodes once they are older than `lateMs`. */
 export interface NoticeSearch {
   readonly nodeId: string;
   readonly lateMs: number;
@@ -99,9 +99,9 @@ const findNoticeRows = statement<JobNotice & { readonly foundCount: number }>(
 );
 
 /**
- * Finds up to `limit` notices of each of up to `organizationCount` organizations, from after `after` in the order of organizations' ids. They come in
- * turn: the first of each organization, then the second of each, and so on. The search goes from one organization to the next by the index, however
- * many notices each has.
+ * Finds notices of up to `organizationCount` organizations, at most `limit` of each. The organizations are in the order of their ids, from after
+ * `after`. The notices come in turn: the first of each organization, then the second of each, and so on. The search goes from one organization to the
+ * next by the index, so it takes no longer when an organization has many notices.
  */
 export async function findNoticesInTurn(
   db: Queryable,

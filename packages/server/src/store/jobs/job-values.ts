@@ -41,7 +41,7 @@ export interface ReadValue extends ValueKey {
   readonly text: string;
 }
 
-/** Reads these values, in the given order for each job, as many as fit into `maxBytes` together, but always the first `freeCount`. */
+/** Reads these values, in the given order for each job. Reads as many as fit into `maxBytes` together, but always the first `freeCount`. */
 export async function readValues(
   db: Queryable,
   wanted: readonly ValueKey[],
@@ -66,8 +66,8 @@ export async function readValues(
 }
 
 /**
- * Reads values of one job as `readValues` does, a few megabytes at a time. A user's read has no hurry, and a statement that reads 16 MB would keep the
- * server and this node from other work for 100 ms.
+ * Reads values of one job as `readValues` does, but only a few megabytes with each statement. A statement that reads 16 MB would keep the server and
+ * this node from other work for 100 ms, and the read of a user is not that urgent.
  */
 export async function readValuesInPortions(
   db: Queryable,

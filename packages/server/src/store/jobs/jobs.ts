@@ -43,15 +43,15 @@ export interface LeftOutJobs {
 /** A job as its row has it, without the values that are stored separately. */
 export type LockedJob = Omit<Job, "state" | "input"> & {
   readonly state: StoredState;
-  /** The input; null when it is large. `readInputs` reads a large one where it is needed. */
+  /** The input; null when it is large. When a large input is needed, `readInputs` reads it. */
   readonly input: JsonObject | null;
 };
 
 export interface LockedJobs {
   readonly locked: readonly LockedJob[];
-  /** The jobs whose rows another transaction holds. Their state is unknown now. */
+  /** The jobs whose rows another transaction has locked. Their state is not known now. */
   readonly held: readonly JobKey[];
-  /** The lengths of those states' texts that are large. */
+  /** The lengths of the states that are large. */
   readonly largeStates: readonly LargeState[];
 }
 
@@ -61,9 +61,9 @@ export interface LargeState {
 }
 
 /**
- * Locks the jobs' rows and returns the jobs that exist. It waits for no other transaction: one that holds a row for long would also keep everybody
- * else's jobs waiting. Throws `TooMuchAtOnceError` when several jobs together exceed `maxBytes`, because a few hundred of a few MiB each are
- * gigabytes.
+ * Locks the jobs' rows and returns the jobs that exist. It waits for no other transaction, because a transaction that locks a row for long would also
+ * keep the jobs of everybody else waiting. Throws `TooMuchAtOnceError` when several jobs together exceed `maxBytes`, because a few hundred jobs of a
+ * few MiB each make gigabytes.
  */
 export async function lockJobs(
   transaction: Transaction,
@@ -113,8 +113,8 @@ async function withStates(db: Grouped, rows: readonly FoundJob[], maxBytes: numb
 const jobColumns = `${plainJobColumns}, ${wholeState} AS state, input`;
 
 /**
- * Most states are small and are read with their row. Only states of earlier releases contain large values. Inputs are not read with the row, because
- * most events do not need them.
+ * Most states are small and are read with their row. Only states of earlier releases contain large values. A large input is not read with the row,
+ * because most events do not need it.
  */
 const isStateSmall = `pg_column_size(${wholeState}) <= 4096`;
 const isInputSmall = `${mostBytes("input")} <= 65536`;
@@ -164,7 +164,7 @@ export interface JobUpdate {
   readonly after: WrittenJob;
 }
 
-/** Writes changed jobs; each row must still be as it was loaded. Throws when one is not, which means that the lock was not held. */
+/** Writes changed jobs. Each row must still be as it was loaded. Throws when one is not, which means that the job was not locked. */
 export async function updateJobs(transaction: Transaction, updates: readonly JobUpdate[]): Promise<void> {
   if (updates.length === 0) return;
   const keyed = updates.map(({ before, after }) => {
@@ -199,11 +199,11 @@ const updateJobRows = statement<{ jobId: string }>(
 
 export interface HistoryRow extends JobKey {
   readonly entries: readonly HistoryEntry[];
-  /** Whether the same commit also writes what the entries add to metrics. Other rows are counted later, from the history. */
+  /** Whether the same commit also adds the counts of these entries to the metrics. Otherwise the row is counted later, from the history. */
   readonly counted: boolean;
 }
 
-/** Writes a row of the history as JSON text. The text's length estimates how many bytes the row takes in the store. */
+/** Makes the JSON text from which a row of the history is written. The text's length is an estimate of the bytes that the row takes in the store. */
 export function historyText({ organizationId, jobId, entries, counted }: HistoryRow): string {
   const first = entries[0];
   if (first === undefined) throw new Error("A row of the history has no entries.");
@@ -218,12 +218,12 @@ export function historyText({ organizationId, jobId, entries, counted }: History
 }
 
 export interface HistoryCommitKey {
-  /** Is the same for the whole commit, so that it can later be checked whether the commit landed. */
+  /** The same for all rows of one commit, so that it can be checked later whether the commit landed. */
   readonly commitId: string;
   readonly committedAt: Timestamp;
 }
 
-/** Inserts one row (`historyText`) per job and commit. The jobs are of these organizations. */
+/** Inserts one row (`historyText`) for each job that the commit changed. `organizationIds` are the organizations of these jobs. */
 export async function insertHistory(
   transaction: Transaction,
   { commitId, committedAt }: HistoryCommitKey,
@@ -247,7 +247,7 @@ const insertHistoryRows = statement<Written>(
    RETURNING 1 AS written`,
 );
 
-/** A job. For a small one with its state, its input, and its history by commits; these are null for a large one. */
+/** A job. A small job has its state, its input, and its history by commits. For a large job these fields are null. */
 export type SmallJob = Omit<Job, "state" | "input"> & {
   readonly state: StoredState | null;
   readonly input: JsonObject | null;
@@ -306,7 +306,7 @@ const readJobInputRow = statement<Pick<Job, "input">>(
   "SELECT input FROM job WHERE organization_id = $1 AND job_id = $2",
 );
 
-/** How far a job has come: enough for a request that waits for it, and for noticing a change by another node. */
+/** How far a job has come. It is enough for a request that waits for the job, and to notice a change by another node. */
 export interface JobStanding extends JobKey {
   readonly sequence: number;
   readonly status: JobStatus;
@@ -328,8 +328,8 @@ const readStandingRows = statement<JobStanding>(
 );
 
 /**
- * Whether the commit that wrote this job's entries from `firstSequence` on is in the store. Its transaction may still be ending on a lost connection:
- * inserting a row with the same key, and rolling that back, waits for the end.
+ * Whether the store has the commit that wrote this job's entries from `firstSequence` on. The commit's transaction may still be ending on a lost
+ * connection. Inserting a row with the same key waits until it has ended. That insert is then rolled back.
  */
 export async function hasCommit(db: Database, key: JobKey, firstSequence: number, commitId: string): Promise<boolean> {
   const values = [key.organizationId, key.jobId, firstSequence, commitId];
@@ -364,8 +364,8 @@ const findCommit = statement<{ found: number }>(
 );
 
 /**
- * The keys as two parameters. Statements that take their rows from JSON also name the jobs in an array: from it the planner knows that few rows are
- * wanted, and uses the key instead of reading and joining all jobs of an organization.
+ * The keys as two parameters. Statements that take their rows from JSON also name the jobs in an array. The array shows the planner that few rows are
+ * wanted. So it uses the key, and does not read and join all jobs of an organization.
  */
 export function keyArrays(keys: readonly JobKey[]): [string[], string[]] {
   return [organizationsOf(keys), [...new Set(keys.map(jobIdOf))]];

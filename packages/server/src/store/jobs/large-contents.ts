@@ -5,7 +5,10 @@ import { askInParts, eachAlone, type Grouped, keyColumns } from "../home/key-par
 import { wholeState } from "./job-columns.ts";
 import { isWantedJob, type JobKey, jobIdOf, wantedJobs } from "./job-key.ts";
 
-/** Reads the inputs of these jobs, by job id, up to `maxBytes` together. Throws `TooMuchAtOnceError` for several jobs with more. */
+/**
+ * Reads the inputs of these jobs, by job id. Throws `TooMuchAtOnceError` when several inputs together exceed `maxBytes`. A single input may be of any
+ * size.
+ */
 export async function readInputs(
   transaction: Transaction,
   keys: readonly JobKey[],
@@ -35,7 +38,7 @@ async function readLarge<Content>(
   const readPart = async (part: readonly JobKey[]) => {
     const contents = await db.query(rows, [...keyColumns(part, jobIdOf), room]);
     for (const { jobId, content, bytes } of contents) {
-      // The parts share one bound; otherwise each part could read as much as all together may.
+      // The parts share one bound. Otherwise each part could read as much as is allowed for all parts together.
       room -= bytes;
       if (content === null) throw new TooMuchAtOnceError(keys.length, maxBytes);
       found.set(jobId, { content, bytes });

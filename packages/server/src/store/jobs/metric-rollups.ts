@@ -7,7 +7,7 @@ export interface OrganizationChanges {
   readonly changes: readonly MetricChange[];
 }
 
-/** Stores what one commit adds to metrics, in its transaction, so that exactly the committed changes are counted. */
+/** Stores what one commit adds to metrics. Call it in the transaction of that commit, so that exactly the committed changes are counted. */
 export async function insertMetricChanges(
   transaction: Transaction,
   changeId: string,
@@ -64,7 +64,7 @@ const findChangedOrganizationRows = statement<{ organizationId: string }>(
   { order: ["organizationId"] },
 );
 
-/** Takes changes out for this transaction alone: another node that folds at the same time takes other changes. */
+/** Takes changes out of the table for this transaction alone. Another node that folds at the same time takes other changes. */
 export async function takeMetricChanges(
   transaction: Transaction,
   organizationId: string,
@@ -102,7 +102,7 @@ const deleteMetricChangeRows = statement<never>(
   "DELETE FROM metric_change WHERE organization_id = $1 AND change_id = ANY($2::uuid[])",
 );
 
-/** Adds to the rollups, in the order of their keys, so that two nodes cannot deadlock. */
+/** Adds to the rollups. The rows are written in the order of their keys, so that two nodes cannot deadlock. */
 export async function addToRollups(
   transaction: Transaction,
   organizationId: string,

@@ -21,7 +21,7 @@ export interface MetricRow {
   readonly classes: readonly DurationCount[];
 }
 
-/** Reads the sums of a measure that are counted so far: the rollups and the changes that wait to be folded, in one statement and so at one instant. */
+/** Reads the sums of a measure: the rollups and the changes that wait to be folded. One statement reads both, so it sees them at the same instant. */
 export async function readMetric(db: Queryable, range: MetricRange, measure: Measure): Promise<MetricRow[]> {
   const { organizationId, from, to, bucketSeconds, workflowIds } = range;
   const bucketOf = (at: Timestamp) => at / 1000 / bucketSeconds;
@@ -49,7 +49,7 @@ interface ArraysOfBucket {
 /** The workflow id of the rows with the sums over all workflows (`rollUp` of `core/job/metrics/metric-change.ts`). */
 const allWorkflows = "ARRAY['00000000-0000-0000-0000-000000000000']::uuid[]";
 
-/** Each bucket is one row: with one row per class, the driver took four times as long as the store for a month in hours. */
+/** Each bucket is one row. With one row for each class, reading a month in hours took the driver four times as long as the store. */
 const readMetricRows = statement<ArraysOfBucket>(
   "read_metric",
   "organization",

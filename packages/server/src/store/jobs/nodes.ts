@@ -25,8 +25,8 @@ export interface NodeRow {
 }
 
 /**
- * Lists all nodes that ever beat and were not removed. A node counts as alive when its last heartbeat is younger than the lease, by the database's
- * clock. This is for people; the failure detector decides whose calls may be taken over.
+ * Lists all nodes that ever had a heartbeat and were not removed. A node counts as alive when its last heartbeat is younger than the lease, by the
+ * database's clock. People use this list; the failure detector decides whose calls may be taken over.
  */
 export async function listNodes(db: Queryable, leaseMs: number): Promise<NodeRow[]> {
   return await db.query(listNodeRows, [leaseMs]);
@@ -48,12 +48,12 @@ export async function removeNode(db: Queryable, nodeId: string): Promise<void> {
 
 const removeNodeRow = statement<never>("remove_node", "global", "DELETE FROM node WHERE node_id = $1");
 
-/** Deletes the row of a node that died, unless it has beaten again. Its calls are found because the row is missing. */
+/** Deletes the row of a dead node, unless the node has renewed its heartbeat. The node's calls are found because its row is missing. */
 export async function removeDeadNode(db: Queryable, { nodeId, heartbeatAt }: NodeRow): Promise<void> {
   await db.query(removeDeadNodeRow, [nodeId, new Date(heartbeatAt).toISOString()]);
 }
 
-/** The time was read in milliseconds, while the row has microseconds. */
+/** The heartbeat's time was read in milliseconds, but the row has microseconds. */
 const removeDeadNodeRow = statement<never>(
   "remove_dead_node",
   "global",

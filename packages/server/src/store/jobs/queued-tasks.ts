@@ -29,8 +29,8 @@ const queuedTaskColumns = `task.organization_id AS "organizationId", task.job_id
 export type WaitingPlace = Pick<QueuedTask, "priority" | "workflowId" | "dueAt" | "jobId" | "epoch">;
 
 /**
- * Lists waiting tasks, from after `after`: the highest priority first, then workflow by workflow, and in each the longest due first. The index has
- * them in another order, so the search takes the first tasks of one line after the other.
+ * Lists waiting tasks, from after `after`: the highest priority first, then by workflow, and within a workflow the task that has been due longest
+ * first. The index has them in another order, so the search reads the lines one after the other and takes the first tasks of each.
  */
 export async function listWaitingTasks(
   db: Queryable,
@@ -81,7 +81,7 @@ export interface HeldPlace extends Pick<QueuedTask, "dueAt" | "jobId" | "epoch">
   readonly worker: string;
 }
 
-/** Lists tasks that workers hold, from after `after`: worker by worker, and for each the longest due first. */
+/** Lists tasks that workers hold, from after `after`: by worker, and for each worker the task that has been due longest first. */
 export async function listHeldTasks(
   db: Queryable,
   { organizationId, queue }: QueueKey,

@@ -24,16 +24,19 @@ export interface TaskQueue {
 
 const isHeld = "job_call.lease_until IS NOT NULL";
 
-/** The bound on counts. Counting further would take long, for a number that tells nothing more. */
+/** The bound on counts. Counting further would take long, and a larger number would tell nothing more. */
 const maxCounted = 10_000;
 
-/** The time in seconds for which a worker counts after its last poll: a busy worker does not poll. */
+/** For this time in seconds after its last poll, a worker counts as present. A worker does not poll while it is busy. */
 const recentSeconds = 300;
 
 /** The bound on the lines that are searched for the oldest task. */
 const maxLines = 500;
 
-/** Lists queues in which tasks wait, that workers poll, or that are paused, in the order of their names, from after `after`. */
+/**
+ * Lists queues in the order of their names, from after `after`. A queue is listed when a task waits in it, when workers poll it, or when it is
+ * paused.
+ */
 export async function listTaskQueues(
   db: Queryable,
   organizationId: string,
@@ -60,7 +63,10 @@ const listQueueNames = statement<{ queue: string }>(
    ORDER BY queue LIMIT $3`,
 );
 
-/** The part of a WITH RECURSIVE that finds the queues after $2 with tasks that meet this condition. It goes from one queue to the next by the index. */
+/**
+ * The part of a WITH RECURSIVE that finds the queues with tasks that meet this condition, from after the name $2. It goes from one queue to the next
+ * by the index.
+ */
 function queuesOfTasks(name: string, isMeant: string): string {
   return `${name} AS (
      (SELECT queue FROM job_call WHERE job_call.organization_id = $1 AND job_call.queue > $2 AND ${isMeant} ORDER BY queue LIMIT 1)
@@ -105,7 +111,7 @@ const listOrganizationIdsWithTasks = statement<{ organizationId: string }>(
   { order: ["organizationId"] },
 );
 
-/** Reads a queue. A queue that nobody has used reads as empty. */
+/** Reads a queue. For a queue that nobody has used, the result is that of an empty queue. */
 export async function readTaskQueue(db: Queryable, { organizationId, queue }: QueueKey): Promise<TaskQueue> {
   const [found] = await readTaskQueues(db, organizationId, [queue]);
   if (found === undefined) throw new Error("A queue was not measured.");
@@ -128,7 +134,7 @@ export async function readTaskQueues(
 }
 
 /**
- * The bound on the queues that are counted at once. Counting full queues takes milliseconds for each, and on the embedded store nothing else happens
+ * The bound on the queues that are counted at once. Counting takes milliseconds for each full queue, and on the embedded store nothing else happens
  * meanwhile.
  */
 const maxQueuesAtOnce = 5;
@@ -284,8 +290,8 @@ const deleteOldWorkerRows = statement<QueueKey>(
 );
 
 /**
- * Deletes those of these queues that no worker polled for a day, because any worker may poll a queue of any name. A queue that is paused, or of which
- * a worker holds a task, stays.
+ * Deletes the queues among these that no worker polled for a day. This is needed because any worker may poll a queue of any name. A queue stays when
+ * it is paused, or when a worker holds one of its tasks.
  */
 export async function deleteIdleQueues(db: Grouped, queues: readonly QueueKey[]): Promise<void> {
   const distinct = [...new Map(queues.map((key) => [`${key.organizationId} ${key.queue}`, key])).values()];
@@ -312,7 +318,7 @@ const deleteIdleQueueRows = statement<never>(
          AND job_call.queue = task_queue.queue AND job_call.lease_until IS NOT NULL)`,
 );
 
-/** Pauses a queue, or resumes it (null). Returns false when it was so already. */
+/** Pauses a queue, or resumes it (null). Returns false when nothing changed. */
 export async function setQueuePaused(
   transaction: Transaction,
   { organizationId, queue }: QueueKey,

@@ -12,7 +12,7 @@ export interface QueueKey {
   readonly queue: string;
 }
 
-/** Finds those of these queues in which tasks wait. */
+/** Finds the queues among these in which tasks wait. */
 export async function findQueuesWithTasks(db: Grouped, queues: readonly QueueKey[]): Promise<QueueKey[]> {
   const ask = (part: readonly QueueKey[]) =>
     db.query(findQueueRowsWithTasks, [
@@ -43,9 +43,9 @@ export interface WaitingLine {
 }
 
 /**
- * Finds the lines of tasks that wait in a queue, up to `count` lines of the highest priority, in the order of their workflows, beginning after
- * `after`. If there are lower priorities, one line of them follows. A paused queue has none. The search goes from one line to the next by the index,
- * however many lines there are and however long each is.
+ * Finds lines of tasks that wait in a queue: up to `count` lines of the highest priority, in the order of their workflows, beginning after the
+ * workflow `after`. If tasks of lower priority wait too, one line of them follows. A paused queue has no lines. The search goes from one line to the
+ * next by the index, so it does not read all tasks of a long line.
  */
 export async function findWaitingLines(
   db: Queryable,
@@ -56,15 +56,15 @@ export async function findWaitingLines(
   return await db.query(findWaitingLineRows, [organizationId, queue, after ?? firstId, count]);
 }
 
-/** No workflow has these ids, and all others lie between them. */
+/** No workflow has one of these ids, and all other ids are between them. */
 const [firstId, lastId] = ["00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"];
 
 const isNotPaused = `NOT EXISTS (
        SELECT 1 FROM task_queue WHERE task_queue.organization_id = $1 AND task_queue.queue = $2 AND paused_at IS NOT NULL)`;
 const waitsHere = `job_call.organization_id = $1 AND job_call.queue = $2 AND ${isWaiting}`;
 
-// Round 0 goes from `after` to the last workflow, round 1 from the first one up to `after`. Both bounds are bounds of the index: a filter would read
-// all tasks behind it.
+// Round 0 goes from `after` to the last workflow, and round 1 from the first workflow up to `after`. The index checks both bounds. If a filter
+// checked them, it would read all tasks beyond the bound.
 const findWaitingLineRows = statement<WaitingLine>(
   "find_waiting_lines",
   "organization",
@@ -106,8 +106,8 @@ export interface TakenTask extends CallKey, VersionKey, QueueKey {
 }
 
 /**
- * Deals waiting tasks of these lines to workers, at most `share` of each line: the n-th task to the n-th worker. Tasks that another transaction holds
- * are skipped. From now on each worker holds its task for the length of the task's heartbeat.
+ * Deals waiting tasks of these lines to workers: the n-th task to the n-th worker, and at most `share` tasks of each line. Tasks that another
+ * transaction has locked are skipped. From now on each worker holds its task for the length of the task's heartbeat.
  */
 export async function takeTasks(
   db: Queryable,
@@ -120,8 +120,8 @@ export async function takeTasks(
   return await db.query(takeTaskRows, [organizationId, queue, priorities, workflowIds, share, workers]);
 }
 
-// `epoch` orders the tasks of one job. It is not in the index, because each call of a chain changes it and would write the index again. The inner
-// WITH makes sure that the rows are chosen once under any plan: a subquery might run again for each row that it is joined to.
+// `epoch` orders the tasks of one job. It is not in the index, because it changes with each call of a job, and each time the index would be written
+// again. The inner WITH makes sure that the rows are chosen once under any plan. A subquery might run again for each row that it is joined to.
 const takeTaskRows = statement<TakenTask>(
   "take_tasks",
   "organization",
@@ -190,13 +190,13 @@ const holdTaskRow = statement<{ leaseUntil: Timestamp }>(
 
 /** A task to act on, and the version of its job. */
 export interface FoundTask extends CallKey, VersionKey {
-  /** False for a call that a child job will end. */
+  /** False for a call whose outcome a child job reports. */
   readonly isTask: boolean;
 }
 
 const foundTaskColumns = `${callColumns}, version_id AS "versionId", queue IS NOT NULL AS "isTask"`;
 
-/** Finds tasks whose workers' leases have run out, the longest overdue first. */
+/** Finds tasks whose workers' leases have run out, beginning with the lease that ran out first. */
 export async function findLostTasks(db: Queryable, leftOut: LeftOutJobs, limit: number): Promise<FoundTask[]> {
   return await db.query(findLostTaskRows, [leftOut.versionIds, leftOut.jobIds, limit]);
 }
@@ -215,13 +215,13 @@ const findLostTaskRows = statement<FoundTask>(
 
 /**
  * Takes tasks over from workers whose leases have run out, for one group of organizations. This node then holds them, and must tell their jobs that
- * the worker is lost. Returns the tasks that were taken; the others were extended by their workers, taken by another node, or are over.
+ * the worker is lost. Returns the tasks that were taken. The others are over, were taken by another node, or their workers have extended the leases.
  */
 export async function takeLostTasks(db: Queryable, nodeId: string, calls: readonly CallKey[]): Promise<CallKey[]> {
   return await askInParts(calls, (part) => db.query(takeLostTaskRows, [...callArrays(part), nodeId]), everyPairJoined);
 }
 
-// The coalesce keeps the planner from the index of the leases, in which it would read all lost tasks again for each part of the keys.
+// With coalesce, the planner does not use the index of the leases. With that index it would read all lost tasks again for each part of the keys.
 const takeLostTaskRows = statement<CallKey>(
   "take_lost_tasks",
   "organization",
@@ -233,7 +233,7 @@ const takeLostTaskRows = statement<CallKey>(
      job_call.visit, job_call.epoch`,
 );
 
-/** Finds tasks whose whole time is up, the longest overdue first. */
+/** Finds tasks whose whole time is up, beginning with the task whose time was up first. */
 export async function findTimedOutTasks(db: Queryable, leftOut: LeftOutJobs, limit: number): Promise<FoundTask[]> {
   return await db.query(findTimedOutTaskRows, [leftOut.versionIds, leftOut.jobIds, limit]);
 }

@@ -10,7 +10,7 @@ export interface DueJob extends JobKey {
   readonly isWait: boolean;
 }
 
-/** Finds jobs whose timer is due, the longest due first. */
+/** Finds jobs whose timer is due, beginning with the one that has been due longest. */
 export async function findDueJobs(db: Queryable, now: Timestamp, limit: number): Promise<DueJob[]> {
   return await db.query(findDueJobRows, [new Date(now).toISOString(), limit]);
 }
@@ -27,7 +27,10 @@ const findDueJobRows = statement<DueJob>(
    LIMIT $2`,
 );
 
-/** Finds jobs whose whole time is up, the longest first. Ending a job needs no room for a call, so none waits for room. */
+/**
+ * Finds jobs whose whole time is up, beginning with the one whose time was up first. Ending a job needs no call, so these jobs need no room on the
+ * node.
+ */
 export async function findTimedOutJobs(
   db: Queryable,
   now: Timestamp,
@@ -55,8 +58,8 @@ export interface DueVersion extends VersionKey {
 }
 
 /**
- * Finds the due jobs of these versions, in turn: first the longest due job of each organization, then the second of each, and so on. At most `share`
- * waits and as many other jobs of each version are read, however many are due.
+ * Finds the due jobs of these versions, in turn: first the job of each organization that has been due longest, then the second job of each, and so
+ * on. For each version, at most `share` jobs that wait for events and at most `share` other jobs are read, however many are due.
  */
 export async function findDueJobsInTurn(
   db: Queryable,
@@ -78,8 +81,8 @@ export async function findDueJobsInTurn(
 }
 
 /**
- * The jobs of one version, selected as a range. With an equation for the version, PostgreSQL sees that only the order by time is left to sort, and
- * may read the due jobs of all organizations in that order to find them.
+ * Selects the due jobs of one version as a range of the index. If the condition named the version with `=`, PostgreSQL would see that only the order
+ * by time is left to sort. Then it might search the due jobs of all organizations in that order.
  */
 const isDueOfVersion = `organization_id = asked_organization_id AND wake_at IS NOT NULL AND job_id <> ALL($5::uuid[])
         AND (version_id, wake_at) >= (asked_version_id, '-infinity'::timestamptz) AND (version_id, wake_at) <= (asked_version_id, $1)`;
@@ -106,7 +109,7 @@ const findDueJobRowsInTurn = statement<DueJob>(
    LIMIT $7`,
 );
 
-/** Lists the versions after this one in the order of their keys, for all organizations; without a key, from the first one. */
+/** Lists versions in the order of their keys, for all organizations: those after this key, or from the first one when there is no key. */
 export async function listVersionKeys(
   db: Queryable,
   after: VersionKey | undefined,

@@ -40,7 +40,7 @@ const listBacklogRows = statement<HistoryPosition & { organizationId: string }>(
   { order: ["organizationId"], restMs: 5_000 },
 );
 
-/** Finds the newest place in the organization's history before which something is not counted. Undefined when all is counted. */
+/** Finds the newest place in the organization's history where something is not counted yet. Undefined when all is counted. */
 export async function findLastUncounted(db: Queryable, organizationId: string): Promise<HistoryPosition | undefined> {
   const [row] = await db.query(findLastUncountedRow, [organizationId]);
   return row;
@@ -62,10 +62,10 @@ const findLastUncountedRow = statement<HistoryPosition>(
    LIMIT 1`,
 );
 
-/** An entry of the main line has no branch, so the name is empty. */
+/** An entry of the main line has no branch. Its branch gets the empty name here. */
 const branchOfEntry = "coalesce(entry ->> 'branch', '')";
 
-/** The entries without inputs and outputs, which may be large and are not counted. */
+/** The entries without their inputs and outputs. Those may be large, and counting does not need them. */
 const slimEntries = `
   (SELECT json_agg(json_build_object('type', entry ->> 'type', 'at', entry -> 'at', 'branch', ${branchOfEntry},
      'step', entry ->> 'step', 'visit', entry -> 'visit') ORDER BY number)
@@ -75,10 +75,10 @@ const uncountedColumns = `
   job_history.job_id AS "jobId", job_history.first_sequence AS "firstSequence", job.workflow_id AS "workflowId",
   job.created_at AS "createdAt", ${slimEntries} AS entries`;
 
-/** The bound in bytes on one slice: earlier releases kept values of any size in the entries, and counting the entries unpacks them. */
+/** The bound in bytes on one slice. Counting unpacks the entries, and those of earlier releases may have values of any size. */
 const maxSliceBytes = 4_000_000;
 
-/** Reads the next rows of a backlog, the newest job first; fewer than `limit` when they are large together. */
+/** Reads the next rows of a backlog, the newest job first. Reads fewer than `limit` rows when they are large together. */
 export async function readBacklog(db: Queryable, backlog: Backlog, limit: number): Promise<UncountedRow[]> {
   const { organizationId, before } = backlog;
   return await db.query(readBacklogRows, [organizationId, before.jobId, before.firstSequence, limit, maxSliceBytes]);
@@ -103,7 +103,7 @@ const readBacklogRows = statement<UncountedRow>(
    ORDER BY job_history.job_id DESC, job_history.first_sequence DESC`,
 );
 
-/** Moves the end of a backlog, or deletes the backlog when `to` is undefined. Returns false when another node did so first. */
+/** Moves the end of a backlog. Deletes the backlog when `to` is undefined. Returns false when another node has done so first. */
 export async function moveBacklog(
   transaction: Transaction,
   { organizationId, before }: Backlog,
@@ -133,7 +133,7 @@ const deleteBacklogRow = statement<{ moved: number }>(
    RETURNING 1 AS moved`,
 );
 
-/** Finds rows that were committed without being counted: rows of a node with an earlier release, and rows that do not say when their step began. */
+/** Finds rows that were committed without being counted. Such rows come from nodes with an earlier release, or do not say when their step began. */
 export async function findUncounted(
   db: Queryable,
   limit: number,
@@ -172,7 +172,10 @@ const readUncountedRows = statement<UncountedRow>(
    WHERE job_history.organization_id = $1 AND job.organization_id = $1`,
 );
 
-/** Marks rows as counted, and returns how many were not counted before: fewer than named when another node was first. */
+/**
+ * Marks rows as counted, and returns how many of them were not counted before. The number is smaller than that of `positions` when another node was
+ * first.
+ */
 export async function markCounted(
   transaction: Transaction,
   organizationId: string,
@@ -191,7 +194,7 @@ const markCountedRows = statement<{ marked: number }>(
    RETURNING 1 AS marked`,
 );
 
-/** A run of a step that succeeded in the row. */
+/** A run of a step that succeeded in this row of history. */
 export interface RunOfRow extends HistoryPosition, Required<StepRunKey> {}
 
 /** Finds when steps began, from the job's entries before the row. */
@@ -222,7 +225,7 @@ const findStepStartRows = statement<RunOfRow & { startedAt: Timestamp }>(
    ) AS earlier`,
 );
 
-/** Finds how jobs had ended before the row, from the last such entry. */
+/** Finds how jobs had last ended before the row. */
 export async function findEarlierEnds(
   db: Queryable,
   organizationId: string,

@@ -47,9 +47,12 @@ const findUserByExternalIdentityRow = statement<IdentifiedUser>(
    WHERE external_identity.issuer = $1 AND external_identity.subject = $2`,
 );
 
-/** A user with this e-mail address, for an identity that is seen for the first time. */
+/** A user who has the e-mail address of an identity that is seen for the first time. */
 export interface LinkCandidate extends IdentifiedUser {
-  /** True when the user has an identity at this issuer: then another person has the address now, or had it before. */
+  /**
+   * True when the user already has another identity at this issuer. Then the address belongs to another person now, or belonged to another person
+   * before.
+   */
   readonly isKnownToIssuer: boolean;
 }
 

@@ -13,7 +13,7 @@ export interface OidcRecord {
   readonly expiresAt: Timestamp | null;
 }
 
-/** Inserts a record, or updates it. Whether it was consumed stays unchanged. */
+/** Inserts a record, or updates it. The mark that it was consumed stays unchanged. */
 export async function saveOidcRecord(db: Queryable, record: OidcRecord): Promise<void> {
   await db.query(saveOidcRecordRow, [
     record.kind,

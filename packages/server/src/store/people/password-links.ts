@@ -8,7 +8,7 @@ export interface PasswordLink {
   readonly createdBy: Actor;
   readonly createdAt: Timestamp;
   readonly expiresAt: Timestamp;
-  /** The user token that was made together with the link, and that stays when the link is used. */
+  /** The user token that was made together with the link. It stays when the link is used. */
   readonly keptTokenId: string | null;
 }
 
@@ -59,7 +59,7 @@ const findUserOfPasswordLinkRow = statement<PasswordLinkUser>(
    WHERE password_link.link_hash = $1 AND password_link.expires_at > $2 AND app_user.disabled_at IS NULL`,
 );
 
-/** Uses a link up. Undefined when it was already used or has ended, so only one of two users of a link sets the password. */
+/** Uses a link. Returns undefined when the link was already used or has ended, so that of two people who use it only one sets the password. */
 export async function usePasswordLink(
   transaction: Transaction,
   userId: string,
@@ -88,7 +88,7 @@ const endPasswordLinkRow = statement<never>(
   "DELETE FROM password_link WHERE user_id = $1",
 );
 
-/** Deletes expired links. There is at most one for each user, so one statement is bounded enough. */
+/** Deletes expired links. A user has at most one, so one statement can delete all of them. */
 export async function deleteExpiredPasswordLinks(db: Queryable, at: Timestamp): Promise<void> {
   await db.query(deleteExpiredPasswordLinkRows, [new Date(at).toISOString()]);
 }

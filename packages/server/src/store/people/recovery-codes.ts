@@ -23,7 +23,7 @@ const insertRecoveryCodeRows = statement<never>(
   "INSERT INTO recovery_code (user_id, code_hash) SELECT $1, unnest($2::bytea[])",
 );
 
-/** Uses a recovery code up. Returns false when it does not exist or was used before, so only one of two requests with the same code succeeds. */
+/** Uses a recovery code. Returns false when it does not exist or was used before, so only one of two requests with the same code succeeds. */
 export async function useRecoveryCode(
   db: Queryable,
   userId: string,

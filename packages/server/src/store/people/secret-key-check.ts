@@ -12,7 +12,7 @@ const findCheck = statement<{ sealed: Buffer }>(
   "SELECT sealed FROM secret_key_check",
 );
 
-/** Stores the value unless there is one. Returns the value in the store, which is another node's if that node was faster. */
+/** Stores the value unless the store has one. Returns the value in the store, which may be another node's if that node was faster. */
 export async function insertSecretKeyCheck(db: Queryable, sealed: Buffer): Promise<Buffer> {
   const [row] = await db.query(insertCheck, [sealed]);
   if (row === undefined) throw new Error("The check value of the secret key was not written.");

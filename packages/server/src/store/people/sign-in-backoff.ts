@@ -3,18 +3,19 @@ import { type Queryable, statement } from "../home/database.ts";
 
 /** The rule that limits how many sign-in attempts for one subject are evaluated, and how soon after each other. */
 export interface BackoffRule {
-  /** The number of attempts without a wait. After each further one the wait doubles, beginning with one second. */
+  /** The number of attempts that need no wait. After each further attempt the wait doubles, beginning with one second. */
   readonly freeCount: number;
   readonly maxWaitSeconds: number;
-  /** The count begins anew when nothing was tried for this long. */
+  /** The count begins anew when there was no attempt for this long. */
   readonly forgetAfterSilentSeconds: number;
-  /** The count begins anew this long after it began, unless it is blocked at that moment. */
+  /** The count begins anew this long after its first attempt, unless the subject is blocked at that moment. */
   readonly forgetAfterSeconds: number;
 }
 
 /**
- * Counts an attempt before it is evaluated, as if it had failed. This is one conditional write, so that of any number of simultaneous attempts on any
- * number of nodes only those that the rule allows pass. Returns the count; undefined while the subject is blocked, and then nothing is counted.
+ * Counts an attempt before it is evaluated, as if it had failed. This is one conditional write. So of any number of simultaneous attempts on any
+ * number of nodes, only those pass that the rule allows. Returns the count; undefined while the subject is blocked, and then the attempt is not
+ * counted.
  */
 export async function claimSignInAttempt(
   db: Queryable,
@@ -34,8 +35,8 @@ export async function claimSignInAttempt(
 }
 
 /**
- * `excluded` carries the values of a fresh count. 30 doublings exceed any longest wait. A subject that is not blocked has '-infinity' as the end of
- * its block, not the time of the previous attempt, because another node's clock may be a few milliseconds behind.
+ * `excluded` has the values of a new count. Doubling 30 times is more than any longest wait. For a subject that is not blocked, the end of the block
+ * is '-infinity' and not the time of the previous attempt, because another node's clock may be a few milliseconds behind.
  */
 const claimSignInAttemptRow = statement<{ failureCount: number }>(
   "claim_sign_in_attempt",
@@ -57,7 +58,7 @@ const claimSignInAttemptRow = statement<{ failureCount: number }>(
    RETURNING failure_count AS "failureCount"`,
 );
 
-/** Finds the latest time until which any of the subjects is blocked, if that is after `at`. */
+/** Finds the latest time until which any of the subjects is blocked. Undefined when this is not after `at`. */
 export async function findSignInBlock(
   db: Queryable,
   subjectHashes: readonly Buffer[],
@@ -75,7 +76,7 @@ const findSignInBlockRow = statement<{ blockedUntil: Timestamp | null }>(
    WHERE subject_hash = ANY($1::bytea[]) AND blocked_until > $2::timestamptz`,
 );
 
-/** Takes back an attempt that was counted but did not fail. The block is removed with it if this attempt caused it. */
+/** Takes back an attempt that was counted but did not fail. If this attempt caused the block, the block is removed too. */
 export async function refundSignInAttempt(db: Queryable, subjectHash: Buffer, claimedCount: number): Promise<void> {
   await db.query(refundSignInAttemptRow, [subjectHash, claimedCount]);
 }
@@ -89,7 +90,7 @@ const refundSignInAttemptRow = statement<never>(
    WHERE subject_hash = $1 AND failure_count > 0`,
 );
 
-/** Stores the time at which an attempt was known to have failed. */
+/** Stores the time at which an attempt turned out to have failed. */
 export async function touchSignInAttempt(db: Queryable, subjectHash: Buffer, at: Timestamp): Promise<void> {
   await db.query(touchSignInAttemptRow, [subjectHash, new Date(at).toISOString()]);
 }

@@ -21,7 +21,7 @@ const replaceSignInLinkRow = statement<never>(
    SET link_hash = excluded.link_hash, expires_at = excluded.expires_at`,
 );
 
-/** Uses a link up, and returns the user whom it signs in. If several people open it at once, it works for one of them. */
+/** Uses a link, and returns the user whom it signs in. If several people open the link at once, it works for one of them. */
 export async function useSignInLink(db: Queryable, linkHash: Buffer, at: Timestamp): Promise<string | undefined> {
   const [row] = await db.query(useSignInLinkRow, [linkHash, new Date(at).toISOString()]);
   return row?.userId;
@@ -33,7 +33,7 @@ const useSignInLinkRow = statement<{ userId: string }>(
   `DELETE FROM sign_in_link WHERE link_hash = $1 AND expires_at > $2 RETURNING user_id AS "userId"`,
 );
 
-/** Deletes expired links. There is at most one for each user, so one statement is bounded enough. */
+/** Deletes expired links. A user has at most one, so one statement can delete all of them. */
 export async function deleteExpiredSignInLinks(db: Queryable, at: Timestamp): Promise<void> {
   await db.query(deleteExpiredSignInLinkRows, [new Date(at).toISOString()]);
 }

@@ -11,7 +11,7 @@ export interface UserCredentials {
   /** The sealed TOTP secret, which is in force from `totpEnabledAt` on. */
   readonly totpSecret: Buffer | null;
   readonly totpEnabledAt: Timestamp | null;
-  /** The browser in which the password was last changed. It stays known, although its cookie belongs to the previous password. */
+  /** The browser in which the password was last changed. It is still known after the change, although its cookie belongs to the previous password. */
   readonly keptDeviceId: string | null;
 }
 
@@ -48,7 +48,7 @@ export async function holdCredentials(transaction: Transaction, userId: string):
   return row;
 }
 
-/** The lock is a write, because the store uses row locks without a write only for rows of one organization. */
+/** The lock is a write. The store uses row locks without a write only for rows of a single organization. */
 const holdCredentialsRow = statement<UserCredentials>(
   "hold_credentials",
   "global",
@@ -103,7 +103,7 @@ const changePasswordRow = statement<{ userId: string }>(
    RETURNING user_id AS "userId"`,
 );
 
-/** Stores the hash of the same password under the present parameters; this does not count as a change of password. */
+/** Stores another hash of the same password, made under the present parameters. This does not count as a change of password. */
 export async function renewPasswordHash(
   db: Queryable,
   userId: string,
@@ -119,7 +119,7 @@ const renewPasswordHashRow = statement<never>(
   "UPDATE app_user SET password_hash = $3 WHERE user_id = $1 AND password_hash = $2",
 );
 
-/** Stores a secret that is not in force yet. Returns false when a second factor is in force. */
+/** Stores a TOTP secret that is not in force yet. Returns false when a second factor is in force. */
 export async function startTotp(db: Queryable, userId: string, sealedSecret: Buffer): Promise<boolean> {
   const rows = await db.query(startTotpRow, [userId, sealedSecret]);
   return rows.length > 0;
@@ -133,7 +133,9 @@ const startTotpRow = statement<{ userId: string }>(
    RETURNING user_id AS "userId"`,
 );
 
-/** Puts a secret in force, if it is still the one that the code was checked against. Returns false when it was replaced, or is in force already. */
+/**
+ * Puts a TOTP secret in force, if it is still the one against which the code was checked. Returns false when it was replaced, or is in force already.
+ */
 export async function enableTotp(
   db: Queryable,
   userId: string,
@@ -153,7 +155,7 @@ const enableTotpRow = statement<{ userId: string }>(
    RETURNING user_id AS "userId"`,
 );
 
-/** Uses up a time step and all earlier ones. Returns false when it was used before, so only one of two requests with the same code succeeds. */
+/** Marks a time step and all earlier ones as used. Returns false when it was used before, so only one of two requests with the same code succeeds. */
 export async function useTotpStep(db: Queryable, userId: string, step: number): Promise<boolean> {
   const rows = await db.query(useTotpStepRow, [userId, step]);
   return rows.length > 0;
@@ -186,7 +188,7 @@ export interface SealedTotp {
   readonly totpSecret: Buffer;
 }
 
-/** Lists sealed secrets in the order of their users, from after this user. */
+/** Lists users' sealed TOTP secrets in the order of the users' ids, from after this user. */
 export async function listTotpSecrets(db: Queryable, afterUserId: string | null, limit: number): Promise<SealedTotp[]> {
   return await db.query(listTotpSecretRows, [afterUserId, limit]);
 }
@@ -220,7 +222,10 @@ const replaceTotpSecretRow = statement<{ userId: string }>(
    RETURNING user_id AS "userId"`,
 );
 
-/** Whether a password alone does not give access to the account: either it has a second factor in force, or it has no password and an external identity. */
+/**
+ * Whether a password alone does not give access to the account. Either a second factor is in force, or the account has no password and an external
+ * identity.
+ */
 export async function isBeyondPassword(db: Queryable, userId: string): Promise<boolean> {
   const rows = await db.query(findUserBeyondPassword, [userId]);
   return rows.length > 0;

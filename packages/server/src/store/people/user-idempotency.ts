@@ -6,7 +6,7 @@ import type { ClaimedKey, KeyClaim } from "../jobs/idempotency.ts";
 export type UserKeyClaim = Omit<KeyClaim, "organizationId"> & { readonly userId: string };
 export type ClaimedUserKey = Omit<ClaimedKey, "organizationId">;
 
-/** Claims a key, like `claimKeys`, for the one request that does not belong to an organization yet: creating one. */
+/** Claims a key, like `claimKeys`, for the only request that does not belong to an organization yet: the one that creates an organization. */
 export async function claimUserKey(
   transaction: Transaction,
   claim: UserKeyClaim,
@@ -53,7 +53,7 @@ const storeUserAnswerRow = statement<never>(
   "UPDATE user_idempotency_key SET answer = $3 WHERE user_id = $1 AND idempotency_key = $2",
 );
 
-/** Deletes expired keys. A user creates few organizations, so one statement is bounded enough. */
+/** Deletes expired keys. Users create few organizations, so one statement can delete all of them. */
 export async function deleteExpiredUserKeys(db: Queryable, expiredBefore: Timestamp): Promise<void> {
   await db.query(deleteExpiredUserKeyRows, [new Date(expiredBefore).toISOString()]);
 }

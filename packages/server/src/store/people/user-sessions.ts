@@ -7,8 +7,8 @@ export interface UserSession {
   readonly userId: string;
   readonly sessionId: string;
   /**
-   * The way in which the user proved their identity: `password`; `link` for a link of `stepwell dev` or an invitation; `device` for a device and
-   * `application` for an organization's client, both admitted from a browser; or an external issuer.
+   * The way in which the user proved their identity. `password` is a password. `link` is a link of `stepwell dev` or of an invitation. `device` is a
+   * device, and `application` an organization's client; a browser admitted both. Any other value is an external issuer.
    */
   readonly signedInBy: string;
   /** The organization's client for which the session is valid; null for the service itself. */
@@ -32,13 +32,16 @@ const sessionClient = `
 
 /** Facts about a session that are not shown to its user. */
 export interface SessionOrigin {
-  /** The time at which an external issuer last asked the person for a proof of identity; null when it did not say, or the user signed in here. */
+  /**
+   * The time at which an external issuer last asked the person for a proof of identity. Null when the issuer did not say, or when the user signed in
+   * without an issuer.
+   */
   readonly authenticatedAt: Timestamp | null;
   /** The browser in which the session began, by the id in its cookie; null when no password was entered. */
   readonly deviceId: string | null;
   /**
-   * True when an external issuer proved the identity, in this browser or in the one that admitted the device. The issuer is then responsible for the
-   * second factor.
+   * True when an external issuer proved the identity, in this browser or in the browser that admitted the device. The issuer is then responsible for
+   * the second factor.
    */
   readonly isVouchedFor: boolean;
 }
@@ -152,7 +155,7 @@ const endUserSessionRow = statement<EndedSession>(
    RETURNING user_id AS "userId", session_id AS "sessionId", client_id AS "clientId"`,
 );
 
-/** The sessions in all clients of an organization, or in one client with `clientId`, or of one user with `userId`. */
+/** Which sessions: those in all clients of an organization. With `clientId` only those in one client, and with `userId` only those of one user. */
 export interface ClientSessions {
   readonly organizationId: string;
   readonly clientId?: string | null;

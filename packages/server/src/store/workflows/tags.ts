@@ -111,7 +111,7 @@ const findTagsOfVersionRows = statement<Tag>(
    ORDER BY tag COLLATE "C"`,
 );
 
-/** Counts the tags of a workflow; without a workflow, the tags of the one that has most. */
+/** Counts the tags of a workflow. When none is given, counts those of the workflow with the most tags. */
 export async function countTags(
   db: Queryable,
   organizationId: string,
@@ -147,7 +147,7 @@ const deleteTagRow = statement<{ tag: string }>(
   "DELETE FROM workflow_tag WHERE organization_id = $1 AND workflow_id = $2 AND tag = $3 RETURNING tag",
 );
 
-/** One change of a tag: the version that it points at since then, or no version when the tag was deleted. */
+/** One change of a tag. It has the version to which the tag points from then on, or no version when the tag was deleted. */
 export interface TagChange {
   /** The number of the change, from 1 for each tag. */
   readonly changeNumber: number;

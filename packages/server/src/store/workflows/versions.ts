@@ -10,7 +10,7 @@ export interface VersionKey {
   readonly versionId: string;
 }
 
-/** The version of a workflow that a job asks for. */
+/** Says which version of a workflow a job asks for. */
 export type VersionChoice =
   | { readonly by: "tag"; readonly tag: string }
   | { readonly by: "versionId"; readonly versionId: string }
@@ -75,9 +75,9 @@ function askForVersions(
 }
 
 /**
- * A row of the wanted organization. The array names the shard, and finds the row in the index. An equation for the same column would count in the
- * planner's estimate as well, and an index that has only the organization would seem as good as the key: 94 pages for each row instead of 8. For the
- * same reason the workflow of a version that is asked for by its id is only checked.
+ * Selects rows of the wanted organization. The array names the shard, and finds the row in the index. A second `=` condition on the same column would
+ * count twice in the planner's estimate. Then an index that has only the organization would seem as good as the key, but reads 94 pages for each row
+ * instead of 8. For the same reason, the workflow of a version that is asked for by its id is compared without `=`.
  */
 const isOfWanted = (table: string) =>
   `${table}.organization_id = ANY($2::uuid[]) AND ${table}.organization_id IS NOT DISTINCT FROM wanted.organization_id`;
@@ -236,7 +236,7 @@ const findNewestVersionRow = statement<WholeVersion>(
    LIMIT 1`,
 );
 
-/** Finds the newest version with this text among the last hundred versions of a workflow. */
+/** Finds the newest version with this text. Only the last hundred versions of a workflow are searched. */
 export async function findVersionWithText(
   db: Queryable,
   { organizationId, workflowId }: WorkflowKey,
@@ -259,8 +259,8 @@ const findVersionRowWithText = statement<Version>(
 );
 
 /**
- * Counts the versions of a workflow; without a workflow, the versions of the one that has most. Numbers count from 1 without gaps, so the highest
- * number is the count.
+ * Counts the versions of a workflow. When none is given, counts those of the workflow with the most versions. Numbers count from 1 without gaps, so
+ * the highest number is the count.
  */
 export async function countVersions(
   db: Queryable,

@@ -107,7 +107,7 @@ const countWorkflowRows = statement<{ workflowCount: number }>(
   `SELECT count(*)::integer AS "workflowCount" FROM workflow WHERE organization_id = $1 AND deleted_at IS NULL`,
 );
 
-/** Finds those of these ids that belong to workflows of the organization. */
+/** Finds the ids among these that belong to workflows of the organization. */
 export async function findWorkflowIds(
   db: Queryable,
   organizationId: string,
@@ -125,7 +125,7 @@ const findWorkflowIdRows = statement<{ workflowId: string }>(
    WHERE organization_id = $1 AND workflow_id = ANY($2::uuid[]) AND deleted_at IS NULL`,
 );
 
-/** Finds the workflows that have this name, or had it when they were deleted; their jobs still carry the name. */
+/** Finds the workflows that have this name, or had it when they were deleted. The jobs of a deleted workflow still carry its name. */
 export async function findWorkflowIdsByName(db: Queryable, organizationId: string, name: string): Promise<string[]> {
   const rows = await db.query(findWorkflowIdRowsByName, [organizationId, name]);
   return rows.map(({ workflowId }) => workflowId);
@@ -139,7 +139,7 @@ const findWorkflowIdRowsByName = statement<{ workflowId: string }>(
    WHERE organization_id = $1 AND name = $2`,
 );
 
-/** Hides the workflow and frees its name. Its jobs go on and can still be read. Returns the name; undefined when there was no such workflow. */
+/** Hides the workflow and frees its name. Its jobs continue and can still be read. Returns the name; undefined when there was no such workflow. */
 export async function deleteWorkflow(db: Queryable, key: WorkflowKey, at: Timestamp): Promise<string | undefined> {
   const [row] = await db.query(deleteWorkflowRow, [key.organizationId, key.workflowId, new Date(at).toISOString()]);
   return row?.name;

@@ -6,11 +6,11 @@ import type { Edge } from "../graph/step-graph.ts";
 import { anyObject, passesLatestOutputOn } from "./known-output.ts";
 import { hasSource, type Sources, type SourceTracer } from "./sources.ts";
 
-/** One edge into a step, or the start of the job, and the knowledge about the value received there. */
+/** One edge into a step, or the start of the job, with what is known about the value that is received there. */
 export interface Arrival {
-  /** Undefined for the start of a job, and where the step's `input` makes the value. */
+  /** Undefined for the start of a job, and when the step's `input` makes the value. */
   readonly edge: Edge | undefined;
-  /** The received value fits each of these. */
+  /** The schemas that the received value fits, each of them. */
   readonly received: readonly Schema[];
   /** The sources of the received properties, for a step with a closed input definition. */
   readonly properties: ReadonlyMap<string, Sources>;
@@ -18,17 +18,20 @@ export interface Arrival {
   readonly whole: Sources | undefined;
 }
 
-/** The arrival of the job's input, which is a checked object. */
+/** The arrival of the job's input at the first step. The input was checked, and it is an object. */
 export function arrivalAtStart(firstStep: StepDefinition): Arrival {
   return { edge: undefined, received: [firstStep.inputSchema, anyObject], properties: new Map(), whole: undefined };
 }
 
-/** The arrival for a step with an `input` template, which makes the received value for every edge. */
+/** The arrival at a step with an `input` template. The template makes the received value for every edge alike. */
 export function arrivalOfTemplate(made: Schema): Arrival {
   return { edge: undefined, received: [made], properties: new Map(), whole: undefined };
 }
 
-/** The arrival along an edge. A closed input definition receives the properties that it declares, an open one the whole latest output. */
+/**
+ * The arrival along an edge. A step with a closed input definition receives the properties that the definition declares. A step with an open one
+ * receives the whole latest output.
+ */
 export function arrivalAlong(edge: Edge, step: StepDefinition, before: StepDefinition, tracer: SourceTracer): Arrival {
   if (!isClosed(step.inputSchema)) return arrivalOfWhole(edge, before, tracer);
   const properties = new Map<string, Sources>();
@@ -45,7 +48,7 @@ export function arrivalAlong(edge: Edge, step: StepDefinition, before: StepDefin
 
 function arrivalOfWhole(edge: Edge, before: StepDefinition, tracer: SourceTracer): Arrival {
   const whole = tracer.sourcesOfLatestOutput(edge);
-  // A step that passes the latest output on has checked it twice more, against its input and its output definition.
+  // A step that passes the latest output on has checked it two more times: against its input definition and against its output definition.
   const isChecked = edge.kind === "transition" && passesLatestOutputOn(before);
   const checked = isChecked ? [before.inputSchema, before.outputSchema] : [];
   return { edge, received: [whole.schema, ...checked], properties: new Map(), whole };

@@ -5,8 +5,9 @@ import type { Region } from "../graph/regions.ts";
 import type { ForkWork, NodeCallWork } from "../step-work.ts";
 
 /**
- * Adds one step at the beginning of each branch, behind all other steps. Its output is the value with which the branch begins. So the item of a
- * forEach, or the input of a parallel step, is treated like any output, and the analyses need not know about branches.
+ * Adds one step at the beginning of each branch. The added steps come after all other steps in the list. The output of an added step is the value
+ * with which the branch begins. So the item of a forEach, or the input of a parallel step, is treated like any output, and the analyses need not know
+ * about branches.
  */
 export function withBranchStarts(steps: Steps): Steps {
   const forks = steps.filter(({ work }) => work.kind === "fork");
@@ -56,7 +57,7 @@ function beginning(
   const common = { type: branchStart, input: undefined, output: undefined, onFailure: [] };
   const schemas = { inputSchema: anything, outputSchema: anything };
   if (isBody) return { ...common, ...schemas, work: ownOutput, output: theItem };
-  // A property that the fork's template makes is not a property of an earlier step.
+  // When the fork has a template for its input, the properties of its input do not come from an earlier step.
   if (fork.input !== undefined) return { ...common, ...schemas, work: ownOutput };
   return { ...common, work: { kind: "pass" }, inputSchema: fork.inputSchema, outputSchema: fork.inputSchema };
 }

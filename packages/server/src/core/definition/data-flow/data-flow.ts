@@ -16,9 +16,9 @@ import { TemplateTypes } from "./template-types.ts";
 import { WaitOutputBudget } from "./wait-output.ts";
 
 /**
- * Checks that on every path through a definition each step receives a value that fits its input definition, and passes on one that fits its output
- * definition, as far as the schemas tell. A certain failure is a problem, a possible one is a warning. Call this only with steps whose transitions
- * are valid.
+ * Checks every path through a definition, as far as the schemas tell: each step must receive a value that fits its input definition, and pass on a
+ * value that fits its output definition. A certain failure is a problem, and a possible failure is a warning. Call this only with steps whose
+ * transitions are valid.
  */
 export function checkDataFlow(
   steps: Steps,
@@ -81,11 +81,11 @@ class DataFlow {
       this.tellProblems(index);
       return;
     }
-    // A problem with a template's value is reported at the place of the template.
+    // When a template makes the value, its problem is reported at the place of the template.
     if (step.input === undefined) this.#report(index, step, "inputDefinition", inputs);
     this.#expressions.check(index, step);
     if (step.work.kind === "fork") this.#warnOfLargeList(index, step, step.work.rule);
-    // A call makes its own output, of which only the definition is known.
+    // A call makes its own output. Only the output definition is known of it.
     if (step.work.kind === "call" || step.output !== undefined) return;
     if (step.work.kind === "fork") {
       this.#checkForkResult(index, step, step.work);

@@ -22,7 +22,7 @@ export interface Lists {
   readonly warnings: ProblemList;
 }
 
-/** Checks the expressions of one step: that they can have a value, and that the value fits its place. */
+/** Checks the expressions of one step: whether they can have a value, and whether that value fits its place. */
 export class ExpressionChecks {
   readonly #types: TemplateTypes;
   readonly #comparison: SchemaComparison;
@@ -101,7 +101,7 @@ export class ExpressionChecks {
     addTemplateProblems(this.#lists.warnings, pointer, mayFail);
   }
 
-  /** An expression without a possible value is reported already. */
+  /** When an expression has no possible value, this is reported already. */
   #compare(made: TemplateType, wanted: Schema, describe: (misfit: Misfit) => Problem): void {
     if (made.problems.length > 0) return;
     const { allFit, noneFits, misfits } = this.#comparison.compare([made.schema], wanted);
@@ -114,7 +114,7 @@ export class ExpressionChecks {
   }
 }
 
-/** Describes a misfit: "that is a number, but must be a string", or the same of a property. */
+/** Describes a misfit, for example "that is a number, but must be a string". For a misfit in a property, the text begins with the property. */
 function misfitIn(misfit: Misfit): string {
   const subject = misfit.pointer === "" ? "that" : `whose ${quoted(misfit.pointer.slice(1))}`;
   return `${subject} ${describeMisfit(misfit)}`;

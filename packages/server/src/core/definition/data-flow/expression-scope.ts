@@ -19,7 +19,7 @@ import { branchStart, loopsAround } from "./branch-starts.ts";
 import { jobInputSchema } from "./known-output.ts";
 import { type Change, type Presence, presenceAt } from "./presence.ts";
 
-/** The values that the step of an expression has when the expression is evaluated. */
+/** What the step that has the expression has made by the time when the expression is evaluated. */
 export interface Made {
   readonly input?: Schema;
   readonly result?: Schema;
@@ -41,11 +41,11 @@ export class ExpressionScopes {
   readonly #steps: Steps;
   readonly #graph: StepGraph;
   readonly #indexes: ReadonlyMap<string, number>;
-  /** The indexes of the waits that list an event id. */
+  /** For each event id, the indexes of the waits that list it. */
   readonly #listing: ReadonlyMap<string, ReadonlySet<number>>;
   readonly #hasOpenWait: boolean;
   readonly #regions: Regions;
-  /** The names for hints. These are lists, because the first wrong name would use up an iterator. */
+  /** The names for hints. They are lists and not iterators, because the first wrong name would use up an iterator. */
   readonly #stepNames: readonly string[];
   readonly #eventIds: readonly string[];
   readonly #known: KnownOfSteps;
@@ -65,7 +65,7 @@ export class ExpressionScopes {
     this.#hasOpenWait = steps.some(({ work }) => work.kind === "wait" && work.openRule !== undefined);
   }
 
-  /** Whether the budget is used up, so that later types say nothing. */
+  /** Whether the budget is used up. Later types then say nothing. */
   get isExhausted(): boolean {
     return this.#budget.isExhausted;
   }
@@ -101,7 +101,7 @@ export class ExpressionScopes {
     // A failed step may have received an input that does not fit its definition.
     const received = () => (error() === "never" ? this.#known.receivedBy(index) : anything);
     const outputOf = this.#known.outputOf;
-    // Getters, because each value takes a walk through the graph, and an expression usually reads only one.
+    // These are getters, because each value needs a walk through the graph, and an expression usually reads only one of them.
     return {
       get output() {
         return { presence: presence("output", "gives", "takes"), schema: outputOf(index) };
@@ -116,7 +116,7 @@ export class ExpressionScopes {
     };
   }
 
-  /** The outermost fork around the named step that is not around this step too. */
+  /** Finds the outermost of the forks around the named step that are not also around the step at index `at`. */
   #forkAround(name: string, at: number): string | undefined {
     let fork: number | undefined;
     for (let region = this.#regions.of[this.#indexes.get(name) ?? -1]; region !== undefined; region = region.around) {
@@ -126,7 +126,7 @@ export class ExpressionScopes {
     return fork === undefined ? undefined : this.#steps[fork]?.name;
   }
 
-  /** Whether a step can be named from this one; a step in a branch cannot be named from outside the branch. */
+  /** Whether the step at index `at` can name this step. A step in a branch cannot be named from outside the branch. */
   #isAround(named: number, at: number): boolean {
     return this.#isInside(at, this.#regions.of[named]);
   }
@@ -187,7 +187,7 @@ function changesOfError(_: number, kind: Edge["kind"]): Change {
   return kind === "failure" ? "gives" : undefined;
 }
 
-/** The index of waits by event id; thousands of events may be listed, and each is looked up at hundreds of steps. */
+/** The waits by event id. It is an index, because thousands of events may be listed, and each is looked up at hundreds of steps. */
 function listingWaits(steps: Steps): ReadonlyMap<string, ReadonlySet<number>> {
   const listing = new Map<string, Set<number>>();
   for (const [index, { work }] of steps.entries()) {
@@ -197,7 +197,10 @@ function listingWaits(steps: Steps): ReadonlyMap<string, ReadonlySet<number>> {
   return listing;
 }
 
-/** The effect of a step's end on an event: the event is there if the step lists its id, and may be there if expressions give ids. */
+/**
+ * The effect of a step's end on an event. If the step lists the event's id, the event is there afterwards, or may be there when the step does not
+ * need all of its events. If expressions give the ids, it may be there.
+ */
 function consumption(step: StepDefinition | undefined, isListed: boolean): "gives" | "mayGive" | undefined {
   if (step?.work.kind !== "wait") return undefined;
   const { rule, openRule } = step.work;
@@ -207,8 +210,9 @@ function consumption(step: StepDefinition | undefined, isListed: boolean): "give
 }
 
 /**
- * The type of an event's payload. An event is checked against every step that lists its id (`job/events/sent-payload.ts`), so its payload fits the payload
- * definitions of all these steps, and its properties fit their output definitions. An event without a payload counts as null.
+ * The type of an event's payload. When an event is sent, its payload is checked against every step that lists its id (`job/events/sent-payload.ts`).
+ * So the payload fits the payload definitions of all these steps, and its properties fit their output definitions. An event without a payload counts
+ * as null.
  */
 function payloadType(steps: Steps, eventId: string, listing: ReadonlySet<number> = new Set()): PartType {
   const waits = [...listing].flatMap((index) => steps[index] ?? []);
@@ -221,7 +225,7 @@ function payloadType(steps: Steps, eventId: string, listing: ReadonlySet<number>
   return { presence: isCertain ? "always" : "maybe", schema };
 }
 
-/** The bound on the check whether null fits; enough for any schema that a person writes. */
+/** The bound on the work of checking whether null fits. It is enough for any schema that a person writes. */
 const maxCheckWork = 1_000;
 const nowhere: PartType = { presence: "never", schema: anything };
 const text = newSchema({ types: typeSets.string });

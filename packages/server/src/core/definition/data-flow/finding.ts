@@ -6,7 +6,10 @@ import { payloadRuleOf } from "../payload-rule.ts";
 import type { Arrival } from "./arrival.ts";
 import { hasSource, type Sources } from "./sources.ts";
 
-/** The result for one arrival: how well the received value, or the value passed on after it, fits its definition. */
+/**
+ * The result for one arrival: how well the received value fits the input definition, or how well the value that is passed on fits the output
+ * definition.
+ */
 export interface Finding {
   readonly arrival: Arrival;
   readonly outcome: Outcome;
@@ -20,9 +23,9 @@ export interface Trouble {
 }
 
 /**
- * Combines the problems of all arrivals at a step. A problem is certain when it always occurs along an edge that is taken without a failure, or along
- * every edge. An edge that only a failure takes gives a warning at most: a handler that works in some cases is better than a definition that cannot
- * be registered.
+ * Combines the problems of all arrivals at a step. A problem is certain in two cases: when it always occurs along an edge that is taken without a
+ * failure, and when it always occurs along every edge. When it occurs only along edges that a failure takes, it is a warning at most: a handler that
+ * works in some cases is better than a definition that cannot be registered.
  */
 export function troublesOf(findings: readonly Finding[]): Trouble[] {
   const isHopeless = findings.every(({ outcome }) => outcome.noneFits);
@@ -41,11 +44,11 @@ export function troublesOf(findings: readonly Finding[]): Trouble[] {
   return [...troubles.values()];
 }
 
-/** The context of a problem for the sentence that describes it. */
+/** The things around a problem that the sentence about it mentions. */
 export interface Scene {
   readonly step: StepDefinition;
   readonly steps: readonly StepDefinition[];
-  /** How many arrivals the step has. */
+  /** The number of arrivals at the step. */
   readonly arrivalCount: number;
   /** A hint for the end of a sentence: a property with a similar name that an output or the job's input has. */
   readonly hint: (property: string) => string;
@@ -92,7 +95,7 @@ function subjectOf(misfit: Misfit): string {
   return tokens.length === 0 ? "it" : `its ${quoted(tokens.join("/"))}`;
 }
 
-/** "`reserve`, `pay` or the job's input", with the given words before each step. */
+/** Lists sources, as in "`reserve`, `pay` or the job's input". The given words come before each step. */
 function placesOf(sources: readonly Sources[], words: string, { steps }: Scene): string {
   const provenances = sources.map(({ provenance }) => provenance);
   const indexes = new Set(provenances.flatMap((provenance) => provenance.steps));
@@ -101,7 +104,7 @@ function placesOf(sources: readonly Sources[], words: string, { steps }: Scene):
   return joinWords(shortened(places), "or");
 }
 
-/** Names the arrivals with which a problem occurs, unless it occurs with all. */
+/** Says with which arrivals a problem occurs. Empty when it occurs with all of them. */
 function describeArrivals(arrivals: readonly Arrival[], { steps, arrivalCount }: Scene): string {
   if (arrivals.length === arrivalCount) return "";
   const clauses = arrivals.map(({ edge }) => {

@@ -8,12 +8,13 @@ import { payloadRuleOf } from "../payload-rule.ts";
 import { knownWaitOutput, type WaitOutputBudget } from "./wait-output.ts";
 
 /**
- * The effect of an output on a property that a later step may take. `gives`: the output certainly has it. `mayGive`: it may have it. `leaves`: it
- * does not have it, and an earlier value stays. `replaces`: it may have it, and if not, the property is absent.
+ * The effect of an output on a property that a later step may take. `gives`: the output certainly has the property. `mayGive`: the output may have
+ * it, and otherwise an earlier value stays. `leaves`: the output does not have it, and an earlier value stays. `replaces`: the output may have it,
+ * and otherwise the property is absent.
  */
 export type Effect = "gives" | "mayGive" | "leaves" | "replaces";
 
-/** The knowledge about an output, or about the job's input, from the schemas that it fits. */
+/** What is known about an output, or about the job's input, from the schemas that it fits. */
 export class KnownOutput {
   readonly schema: Schema;
   /** The properties that the schema names. */
@@ -24,14 +25,14 @@ export class KnownOutput {
   readonly #fromEvents: ReadonlySet<string>;
   readonly #properties = new Map<string, Schema>();
 
-  /** `fromEvents` are the properties that never keep an earlier value. */
+  /** `fromEvents` are the properties whose earlier values never stay. */
   constructor(schema: Schema, isPassedOn: boolean, fromEvents: ReadonlySet<string> = new Set()) {
     const known = new Known([schema]);
     this.schema = schema;
     this.#fromEvents = fromEvents;
     this.#cases = known.cases ?? [known];
     this.names = new Set(this.#cases.flatMap(({ names }) => [...names]));
-    // A step that passes its input on adds nothing, except what a schema says of it.
+    // A step that passes its input on adds only the properties that a schema names.
     this.effectOnOthers = isPassedOn || !this.#cases.some(mayHaveOthers) ? "leaves" : "mayGive";
   }
 
@@ -64,7 +65,10 @@ function mayBeObject(known: Known): boolean {
   return (known.types & typeSets.object) !== noTypes;
 }
 
-/** Returns the knowledge about a step's output after its check. `made` is the schema of the value that the step's `input` template makes, if it has one. */
+/**
+ * Returns what is known about a step's output after its check. When the step has an `input` template, `made` is the schema of the value that the
+ * template makes.
+ */
 export function knownOutputOf(step: StepDefinition, budget: WaitOutputBudget, made?: Schema): KnownOutput {
   const isPassedOn = !makesItsOwn(step) && step.input === undefined;
   return new KnownOutput(checkedOutput(step, budget, made), isPassedOn, payloadRuleOf(step)?.fromEvents);
@@ -73,7 +77,7 @@ export function knownOutputOf(step: StepDefinition, budget: WaitOutputBudget, ma
 /** The schema of a step's output after its check. */
 export function checkedOutput(step: StepDefinition, budget: WaitOutputBudget, made?: Schema): Schema {
   const { work, inputSchema, outputSchema } = step;
-  // The types of templates have the schema of a fork's result.
+  // A fork's result has its schema from `TemplateTypes`.
   if (work.kind === "fork") return outputSchema;
   if (work.kind === "call") return allOfSchemas([outputSchema, ...[work.resultSchema ?? []].flat()]);
   const received = [inputSchema, ...(made === undefined ? [] : [made])];
@@ -87,7 +91,7 @@ export function checkedOutput(step: StepDefinition, budget: WaitOutputBudget, ma
   return isInputWhole ? allOfSchemas([...received, outputSchema]) : outputSchema;
 }
 
-/** Whether the step's output is the same value as its input, and that was the latest output. */
+/** Whether the step's output is the same value as its input, and this value was the latest output before the step. */
 export function passesLatestOutputOn(step: StepDefinition): boolean {
   const { work, inputSchema, outputSchema } = step;
   if (step.input !== undefined || step.output !== undefined) return false;
@@ -95,7 +99,7 @@ export function passesLatestOutputOn(step: StepDefinition): boolean {
   return work.kind !== "wait" || !isClosed(outputSchema);
 }
 
-/** Whether the step makes an output other than its input. */
+/** Whether the step makes its own output and does not pass its input on. */
 function makesItsOwn({ work }: StepDefinition): boolean {
   return work.kind === "call" || work.kind === "fork";
 }
@@ -104,7 +108,10 @@ export function knownJobInput(firstStep: StepDefinition): KnownOutput {
   return new KnownOutput(jobInputSchema(firstStep), false);
 }
 
-/** The schema of the job's input: an object, checked against the first step's input definition unless that step has an `input` template. */
+/**
+ * The schema of the job's input, which is an object. It was checked against the first step's input definition, unless that step has an `input`
+ * template.
+ */
 export function jobInputSchema({ input, inputSchema }: StepDefinition): Schema {
   return input === undefined ? allOfSchemas([inputSchema, anyObject]) : anyObject;
 }

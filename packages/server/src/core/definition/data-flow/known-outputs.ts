@@ -6,14 +6,14 @@ import type { TemplateTypes } from "./template-types.ts";
 import type { Provenance } from "./trace.ts";
 import type { WaitOutputBudget } from "./wait-output.ts";
 
-/** The knowledge about all outputs of a definition, and about the job's input. Steps with the same definitions share one entry. */
+/** What is known about all outputs of a definition and about the job's input. Steps with the same definitions share one entry. */
 export class KnownOutputs {
   readonly jobInput: KnownOutput;
   readonly #byStep: readonly KnownOutput[];
   readonly #stepsOf: ReadonlyMap<KnownOutput, readonly number[]>;
   readonly #effectsOnOthers: readonly Effect[];
   readonly #positions: ReadonlyMap<KnownOutput, number>;
-  /** The outputs whose schemas name a property. */
+  /** For each property, the outputs whose schemas name it. */
   readonly #namedBy: ReadonlyMap<string, readonly KnownOutput[]>;
   readonly #groups = new Map<string, OutputGroup>();
 
@@ -31,7 +31,10 @@ export class KnownOutputs {
     return this.#namedBy.keys();
   }
 
-  /** Returns the effects on a property, by step. Few outputs name a property; for all others the effect is the same for any property. */
+  /**
+   * Returns the effects of all steps on a property, by step. Few outputs name a given property. The effect of any other output is the same for all
+   * properties that it does not name.
+   */
   effectsOn(name: string): Effect[] {
     const effects = [...this.#effectsOnOthers];
     for (const output of this.#namedBy.get(name) ?? []) {
@@ -41,7 +44,7 @@ export class KnownOutputs {
     return effects;
   }
 
-  /** A text that is equal for properties on which every output has the same effect. */
+  /** A key of a property. Two properties have the same key when every output has the same effect on both. */
   patternOf(name: string): string {
     const namedBy = this.#namedBy.get(name) ?? [];
     return namedBy.map((output) => `${this.#positions.get(output)}${output.effectOn(name)}`).join();
@@ -58,7 +61,7 @@ export class KnownOutputs {
   }
 }
 
-/** Several outputs, any of which a value may come from. */
+/** A set of outputs. A value may come from any of them. */
 export class OutputGroup {
   readonly #outputs: readonly KnownOutput[];
   readonly #properties = new Map<string, Schema>();
@@ -91,10 +94,10 @@ function sharedOutputs(
   };
   const shared = new Map<string, KnownOutput>();
   return steps.map((step, index) => {
-    // Each template makes a new value, and so does each fork.
+    // A step with a template has an entry of its own, because each template makes a new value. So does each fork.
     if (step.input !== undefined || step.output !== undefined || step.work.kind === "fork")
       return types.knownOutput(index, step);
-    // The properties that an event must bring depend on more than the two definitions.
+    // Which properties an event must bring depends on more than the two definitions.
     const own = step.work.kind === "wait" && step.work.payloadSchemas.size > 0 ? ` ${index}` : "";
     const result = "resultSchema" in step.work && step.work.resultSchema;
     const made = result ? ` ${numberOf(result)}` : "";

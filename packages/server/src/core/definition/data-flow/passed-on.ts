@@ -6,8 +6,8 @@ import { payloadRuleOf } from "../payload-rule.ts";
 import { knownWaitOutput, type WaitOutputBudget } from "./wait-output.ts";
 
 /**
- * The schemas of the output of a step that makes no output of its own: the received value, or the part of it that is passed on, with the properties
- * that events brought to a wait step. The received value fits each of `receivedSchemas`.
+ * The schemas of the output of a step that makes no output of its own. That output is the received value, or the part of it that is passed on. A wait
+ * step adds the properties that events brought. The received value fits each of `receivedSchemas`.
  */
 export function passedOn(
   receivedSchemas: readonly Schema[],

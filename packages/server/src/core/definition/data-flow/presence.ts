@@ -4,19 +4,19 @@ import type { Edge, StepGraph } from "../graph/step-graph.ts";
 export type Presence = PartType["presence"];
 
 /**
- * The effect of a step's end on a value that expressions read: it is present from there on (`gives`), absent (`takes`), perhaps present (`mayGive`),
- * or unchanged.
+ * The effect that leaving a step has on a value that expressions read. From there on the value is present (`gives`), absent (`takes`) or perhaps
+ * present (`mayGive`). Undefined means that nothing changes.
  */
 export type Change = "gives" | "takes" | "mayGive" | undefined;
 
-/** Visiting a step or an edge costs a fraction of computing the type of an expression. */
+/** Visiting a step or an edge costs only a fraction of what computing the type of an expression costs. */
 const visitsPerUnit = 256;
 
 const present = 1;
 const absent = 2;
 const notYet = 255;
 
-/** Returns, by the step's index, whether a value is present at the start of the step; at the start of a job nothing is. */
+/** Returns a function that says, by a step's index, whether a value is present at the start of the step. At the start of a job nothing is present. */
 export function presenceAt(
   graph: StepGraph,
   changeBy: (step: number, kind: Edge["kind"]) => Change,
@@ -25,7 +25,8 @@ export function presenceAt(
   const entering = new Uint8Array(graph.stepCount);
   const carriedOn = new Uint8Array(graph.stepCount).fill(notYet);
   entering[0] = absent;
-  // Rounds go along the edges and against them in turn, until nothing changes, so that loops that lead back step by step need no more rounds.
+  // Rounds visit the steps in their order and, every second time, in reverse, until nothing changes. Otherwise a loop that leads back step by step
+  // would need a round for each of its steps.
   for (let [round, isChanged] = [0, true]; isChanged && !budget.isExhausted; round++) {
     isChanged = false;
     for (const step of round % 2 === 0 ? graph.order : graph.backwards) {

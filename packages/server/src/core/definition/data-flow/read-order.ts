@@ -3,8 +3,8 @@ import type { StepDefinition, Steps } from "../definition-parts.ts";
 import type { StepGraph } from "../graph/step-graph.ts";
 
 /**
- * Returns the order in which the templates of a definition get their types: each step after those that it reads from. A loop has no such order.
- * There, a step that reads from a later one is visited again in the next round, and so are the steps that read from it.
+ * Returns the order in which the templates of a definition get their types. Each step comes after the steps from which its templates read. In a loop
+ * there is no such order. When a step there reads from a later step, it is visited again in the next round, and so are the steps that read from it.
  */
 export function* readOrder(steps: Steps, graph: StepGraph, maxRounds: number): Generator<number> {
   const positions = new Map(graph.order.map((step, position) => [step, position]));
@@ -24,7 +24,7 @@ export function* readOrder(steps: Steps, graph: StepGraph, maxRounds: number): G
   }
 }
 
-/** The steps, among those given, whose values the templates of each step read. */
+/** For each of the given steps, those of the given steps whose values its templates read. */
 function sourcesOf(steps: Steps, templated: ReadonlySet<number>): ReadonlyMap<number, readonly number[]> {
   const indexes = new Map(steps.map(({ name }, index) => [name, index]));
   return new Map(
@@ -38,7 +38,7 @@ function sourcesOf(steps: Steps, templated: ReadonlySet<number>): ReadonlyMap<nu
   );
 }
 
-/** The templates of a step whose types others need: those of its input and output, and the list of a forEach. */
+/** The templates of a step whose types other steps need: those of its input and output, and the list of a forEach. */
 function ownTemplates(step: StepDefinition | undefined): readonly Template[] {
   if (step === undefined) return [];
   const { input, output, work } = step;

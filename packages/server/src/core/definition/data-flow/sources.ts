@@ -6,7 +6,7 @@ import { passesLatestOutputOn } from "./known-output.ts";
 import type { KnownOutputs, OutputGroup } from "./known-outputs.ts";
 import { type Provenance, Trace } from "./trace.ts";
 
-/** The possible sources of a received value, and the schemas that it fits, if present, whatever its source. */
+/** The possible sources of a received value. If the value is present, it fits the schema, whatever its source. */
 export interface Sources {
   readonly provenance: Provenance;
   readonly schema: Schema;
@@ -16,16 +16,18 @@ export function hasSource({ provenance }: Sources): boolean {
   return provenance.mayBeJobInput || provenance.steps.length > 0;
 }
 
-/** The bound stops five hundred steps that each take ten thousand properties from each other from blocking the process for seconds. */
+/**
+ * The bound on look-ups. Without it, five hundred steps that each take ten thousand properties from each other would block the process for seconds.
+ */
 const maxLookUps = 150_000;
 
-/** Traces a received value back to the outputs, or the job's input, that it may come from. */
+/** Traces a received value back to its possible sources: outputs, or the job's input. */
 export class SourceTracer {
   readonly #graph: StepGraph;
   readonly #outputs: KnownOutputs;
   readonly #latestOutput: Trace;
   readonly #properties = new Map<string, Trace>();
-  /** Properties that the same outputs name, with the same effect, have the same sources, so most share a trace. */
+  /** Most properties share a trace: two properties have the same sources when the same outputs name them with the same effect. */
   readonly #shared = new Map<string, Trace>();
   readonly #groups = new Map<Provenance, OutputGroup>();
   #remaining = maxLookUps;
@@ -37,7 +39,7 @@ export class SourceTracer {
     this.#latestOutput = new Trace(graph, effects, "gives");
   }
 
-  /** Whether the budget is used up, so that later answers say nothing. */
+  /** Whether the budget is used up. Later answers then say nothing. */
   get isExhausted(): boolean {
     return this.#remaining < 0;
   }

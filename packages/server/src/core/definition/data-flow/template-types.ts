@@ -20,9 +20,9 @@ import { readOrder } from "./read-order.ts";
 import type { WaitOutputBudget } from "./wait-output.ts";
 
 /**
- * The types of the templates of a definition. In a loop, the type of one template depends on those of later steps, or on itself. The first round
- * knows only the definitions of such steps, and each further round uses the types that the round before found. Each round is correct, because it
- * starts from correct types; so the number of rounds only decides how precise the types are.
+ * The types of the templates of a definition. In a loop, the type of a template depends on the types of later steps, or on itself. The first round
+ * uses only the definitions of such steps. Each further round uses the types that the round before found. The types of every round are correct,
+ * because the round starts from correct types. So the number of rounds only decides how precise the types are.
  */
 export class TemplateTypes {
   readonly #steps: Steps;
@@ -33,9 +33,9 @@ export class TemplateTypes {
   readonly #outputSchemas = new Map<number, Schema>();
   readonly #regions: Regions;
   readonly #branchEnds: ReturnType<typeof branchEnds>;
-  /** The lists of forEach steps that expressions give. */
+  /** The schemas of the lists of forEach steps whose lists are given by expressions. */
   readonly #lists = new Map<number, Schema>();
-  /** The results of forks. They depend on the types of other steps, and are dropped while those still change. */
+  /** The results of forks. They depend on the types of other steps, so they are dropped whenever the type of a step is computed. */
   readonly #forkResults = new Map<number, Schema>();
 
   constructor(steps: Steps, graph: StepGraph, budget: WaitOutputBudget) {
@@ -58,12 +58,12 @@ export class TemplateTypes {
     return this.#scopes.isExhausted || this.#budget.isExhausted;
   }
 
-  /** The type of a step's `input`; undefined where it has none. */
+  /** The type of a step's `input`; undefined when the step has none. */
   input(index: number): TemplateType | undefined {
     return this.#inputs.get(index);
   }
 
-  /** The type of a step's `output`; undefined where it has none. */
+  /** The type of a step's `output`; undefined when the step has none. */
   output(index: number): TemplateType | undefined {
     return this.#outputs.get(index);
   }
@@ -73,7 +73,7 @@ export class TemplateTypes {
     return this.#scopes.at(index, { input: this.#received(index, step) });
   }
 
-  /** The scope of the conditions that choose the way on from a step. */
+  /** The scope of the conditions that choose the next step after a step. */
   scopeOfChoice(index: number, step: StepDefinition): TypeScope {
     return this.#scopes.at(index, {
       input: this.#received(index, step),
@@ -95,7 +95,7 @@ export class TemplateTypes {
     return schema;
   }
 
-  /** The knowledge about the output of a step that has a template. */
+  /** What is known about the output of a step with a template, or of a fork. */
   knownOutput(index: number, step: StepDefinition): KnownOutput {
     if (step.output !== undefined || step.work.kind === "fork") return new KnownOutput(this.outputSchema(index), false);
     return knownOutputOf(step, this.#budget, this.input(index)?.schema);
@@ -130,7 +130,7 @@ export class TemplateTypes {
     return result;
   }
 
-  /** The bounds of how many items the list of a forEach has. */
+  /** The lowest and the highest number of items that the list of a forEach may have. */
   itemCount(fork: number): ItemCount {
     return itemCountOf({ schema: this.#list(fork) });
   }
@@ -162,21 +162,21 @@ export class TemplateTypes {
     return allOfSchemas([step?.inputSchema ?? anything, ...(made === undefined ? [] : [made])]);
   }
 
-  /** The schema of the raw result, which is not checked against the output definition where the step has an `output` template. */
+  /** The schema of the raw result. When the step has an `output` template, the raw result is not checked against the output definition. */
   #result(index: number, step: StepDefinition): Schema {
     const { work } = step;
     if (work.kind === "fork") return this.forkResult(index, work);
     if (work.kind === "call") return work.resultSchema ?? anything;
-    // Payloads of events whose ids expressions give were not checked when they were sent.
+    // When expressions give the ids of events, the payloads of these events were not checked when they were sent.
     if (work.kind === "wait" && work.openRule !== undefined) return anything;
     return allOfSchemas(passedOn([this.#received(index, step)], step, this.#budget));
   }
 }
 
-/** A type that goes around a loop takes two rounds: after that, a counter is known to be a number. */
+/** A type that goes around a loop needs two rounds. After these, a counter is known to be a number. */
 const maxRounds = 3;
 
-/** The schema of a list that stands in the definition. */
+/** The schema of a list that is written in the definition. */
 function listOf(items: readonly JsonValue[]): Schema {
   const { length } = items;
   const item = newSchema({ allowed: allowOnly(items) });

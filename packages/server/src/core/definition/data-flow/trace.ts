@@ -12,13 +12,16 @@ export interface Provenance {
 }
 
 /**
- * The possible sources of one property, or of the latest output, at each step. A later output replaces an earlier one, so a source reaches a step if
- * some path leads there without another output that certainly has the property. This is the classic analysis of reaching definitions: sets move along
- * the edges until nothing changes. Paths are never listed, because there are too many.
+ * The possible sources, at each step, of one property or of the latest output. A later output replaces an earlier one. So a source reaches a step if
+ * some path leads there on which no other output certainly has the property. This is the classic analysis of reaching definitions: sets move along
+ * the edges until nothing changes. The paths are not listed one by one, because there are too many.
  */
 export class Trace {
   readonly #effects: readonly Effect[];
-  /** The sources at the start of each step, by its index. Two further numbers stand for the job's input and for no source. */
+  /**
+   * The sources at the start of each step, by the step's index. Besides the indexes of steps, a set may have two more numbers: one for the job's
+   * input, and one for no source.
+   */
   readonly #entering: BitRows;
   readonly #jobInput: number;
   readonly #missing: number;
@@ -26,7 +29,7 @@ export class Trace {
   /** The number of edges visited, which is the cost of the trace. */
   visitCount = 0;
 
-  /** `effects` are given by step. */
+  /** `effects` has the effect of each step, by its index. */
   constructor(graph: StepGraph, effects: readonly Effect[], effectOfJobInput: Effect) {
     this.#effects = effects;
     this.#jobInput = graph.stepCount;
@@ -34,11 +37,12 @@ export class Trace {
     this.#entering = new BitRows(graph.stepCount, graph.stepCount + 2);
     if (effectOfJobInput !== "leaves") this.#entering.add(0, this.#jobInput);
     if (effectOfJobInput !== "gives") this.#entering.add(0, this.#missing);
-    // Rounds go along the edges and against them in turn, until nothing changes, so that loops that lead back step by step need no more rounds.
+    // Rounds visit the steps in their order and, every second time, in reverse, until nothing changes. Otherwise a loop that leads back step by step
+    // would need a round for each of its steps.
     for (let round = 0; this.#goRound(graph, round % 2 === 0 ? graph.order : graph.backwards); ) round++;
   }
 
-  /** The sources when the step at the end of this edge is entered. */
+  /** The sources with which a step is entered along this edge. */
   provenanceOn(edge: Edge): Provenance {
     const known = this.#provenances.get(edge);
     if (known !== undefined) return known;
@@ -64,7 +68,7 @@ export class Trace {
     return isChanged;
   }
 
-  /** Adds the sources that come along the edge to a row; returns whether any of them is new there. */
+  /** Adds the sources that come along the edge to a row. Returns whether any of them was not in the row before. */
   #addLeaving(edge: Edge, rows: BitRows, row: number): boolean {
     const effect = edge.kind !== "transition" ? "leaves" : this.#effects[edge.from];
     const isOwnNew = effect !== "leaves" && rows.add(row, edge.from);

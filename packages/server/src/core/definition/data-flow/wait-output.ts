@@ -6,8 +6,8 @@ import type { StepDefinition } from "../definition-parts.ts";
 import type { PayloadRule } from "../payload-rule.ts";
 
 /**
- * Returns the knowledge about the output of a wait step, made from an input that fits each of `received` and from the step's events. The properties
- * of a payload were checked against the output definition when the event was sent.
+ * Returns what is known about the output of a wait step. The output is made from an input that fits each of `received`, and from the step's events.
+ * The properties of a payload were checked against the output definition when the event was sent.
  */
 export function knownWaitOutput(
   received: readonly Schema[],
@@ -34,7 +34,7 @@ export function knownWaitOutput(
     const isPassedOn = ofInput.length > 0 && known.requires(name);
     if (isPassedOn || rule.certain.has(name)) required.push(name);
   }
-  // An input that is no object has no properties; with properties from events, the output is an object.
+  // An input that is not an object has no properties to pass on. When events bring properties, the output is an object.
   const types = known.types | typeSets.object;
   const isInputObject = (known.types & typeSets.object) !== noTypes;
   const others = !isInputObject || isOutputClosed ? nothing : allOfSchemas(known.additional);
@@ -49,7 +49,7 @@ export function knownWaitOutput(
   });
 }
 
-/** The bound stops steps with thousands of properties, each with its own definitions, from blocking the process for seconds. */
+/** The bound on look-ups. Without it, steps with thousands of properties, each with its own definitions, would block the process for seconds. */
 export class WaitOutputBudget {
   #remaining = 150_000;
 
@@ -62,7 +62,7 @@ export class WaitOutputBudget {
   }
 }
 
-/** The schemas of properties that an event brought, by name; there is one schema for each payload definition that may bring the property. */
+/** The schemas of properties that events bring, by name. A property has one schema for each payload definition that may bring it. */
 function broughtProperties(
   step: StepDefinition,
   rule: PayloadRule,
@@ -84,7 +84,7 @@ function broughtProperties(
     const bringing = taking.filter((payload) => payload.known?.mayHave(name) ?? true);
     if (taking.length === 0) continue;
     const own = ofOutput.get(name) ?? [];
-    // If no event can bring it, it is missing, and there is no further misfit.
+    // When no event can bring the property, it is missing. No further misfit is reported for it then.
     const schemas = bringing.map((payload) => allOfSchemas([own, payload.known?.property(name) ?? []].flat()));
     properties.set(name, schemas.length > 0 ? schemas : [allOfSchemas([own].flat())]);
   }

@@ -8,20 +8,20 @@ export interface NamedError {
   readonly type?: string;
 }
 
-/** Whether one of these names is the error's code or its type. Without names, every error is meant. */
+/** Whether one of these names is the error's code or its type. Without a list of names, every error counts as named. */
 export function isNamed(names: readonly string[] | undefined, { code, type }: NamedError): boolean {
   return names === undefined || names.includes(code) || (type !== undefined && names.includes(type));
 }
 
 export interface ErrorNameSurroundings {
   readonly limits: { readonly maxNameLength: number };
-  /** Whether the version is registered. It then keeps its names, even if later releases add codes. */
+  /** Whether the version is registered. A registered version keeps its names, even if later releases add codes. */
   readonly isRegistered: boolean;
 }
 
 /**
- * Reads `on`, a list of different names of errors; undefined when it is missing or wrong. `useless` has the codes that have no effect here, each with
- * the reason.
+ * Reads `on`, a list of names of errors without repetitions; undefined when it is missing or wrong. `useless` has the codes that have no effect here,
+ * each with the reason.
  */
 export function readErrorNames(
   raw: RawObject,
@@ -42,7 +42,7 @@ export function readErrorNames(
   return names;
 }
 
-/** More kinds of errors than a person can handle separately. */
+/** A person cannot handle more kinds of errors separately. */
 const maxErrorNames = 100;
 const leaveOut = "leave `on` out to mean every error";
 
@@ -63,7 +63,7 @@ function refuseName(
   if (detail !== undefined) raw.refuseAt(pointerTo(raw.pointerTo("on"), index), detail);
 }
 
-/** Amazon States Language has its own names of errors, which no error has here. */
+/** Amazon States Language has its own names of errors. No error has such a name here. */
 function foreignName(name: string): string | undefined {
   if (name === "*" || name === "States.ALL" || name === "States.TaskFailed") {
     return `${quoted(name)} is the name of no error here; ${leaveOut}`;

@@ -10,7 +10,7 @@ const fields: [string, Schema][] = [
 ];
 const required = ["code", "message", "step"];
 
-/** The schema of a failure in a branch or a child job, as its step reports it. */
+/** The schema of a failure in a branch or a child job, in the form in which the fork or the parent's step reports it. */
 export const branchErrorSchema = closedObject(
   new Map([...fields, ["branch", text], ["jobId", text]]),
   required,

@@ -5,12 +5,14 @@ import { type ErrorNameSurroundings, isNamed, type NamedError, readErrorNames } 
 
 /** A step that takes over after a failure, and the errors that it handles. */
 export interface FailureHandler {
-  /** Codes or types of errors; left out: every error. */
+  /** The codes or types of the errors. When it is left out, every error is handled. */
   readonly on?: readonly string[];
   readonly step: string;
 }
 
-/** Returns the step that takes over after this error: that of the first matching handler. Undefined fails the job. */
+/**
+ * Returns the step that takes over after this error: the step of the first handler that matches it. Undefined when none matches, and the job fails.
+ */
 export function handlerOf(handlers: readonly FailureHandler[], error: NamedError): string | undefined {
   return handlers.find(({ on }) => isNamed(on, error))?.step;
 }
@@ -22,11 +24,11 @@ interface Surroundings extends ErrorNameSurroundings {
 
 export interface RoughHandlers {
   readonly onFailure: readonly FailureHandler[];
-  /** Whether `onFailure` is present and wrong, so that failures may be meant to lead elsewhere too. */
+  /** Whether `onFailure` is present and wrong. Failures may then have been meant to lead to other steps too. */
   readonly isFailureTransitionBroken: boolean;
 }
 
-/** Reads `onFailure`: the name of a step, or a list of handlers, of which the first matching one takes over. */
+/** Reads `onFailure`: the name of a step, or a list of handlers. The first handler that matches an error takes over. */
 export function readFailureHandlers(
   step: RawObject,
   ownName: string | undefined,
@@ -49,7 +51,7 @@ function onlyOne(step: string): RoughHandlers {
 class HandlerReader {
   readonly #ownName: string | undefined;
   readonly #surroundings: Surroundings;
-  /** The position of the first handler that names an error, by that name. */
+  /** For each name of an error, the position of the first handler that has it. */
   readonly #firstFor = new Map<string, number>();
 
   constructor(ownName: string | undefined, surroundings: Surroundings) {
@@ -69,7 +71,7 @@ class HandlerReader {
     return { onFailure, isFailureTransitionBroken: problems.count > countBefore };
   }
 
-  /** A step's name in this field; undefined where it is wrong. */
+  /** Reads the name of a step in this field; undefined when it is wrong. */
   readTarget(raw: RawObject, field: string, wanted: string): string | undefined {
     const { stepNames } = this.#surroundings;
     const name = raw.fields[field];
@@ -100,7 +102,7 @@ class HandlerReader {
     return target === undefined ? undefined : { step: target, ...(on !== undefined && { on }) };
   }
 
-  /** The first matching handler takes an error, so a later handler for the same error is never used. */
+  /** Refuses handlers that are never used, because an earlier handler takes the same errors. */
   #refuseUnreachable(raw: RawObject, on: readonly string[] | undefined, index: number, count: number): void {
     if (raw.fields.on === undefined && index < count - 1) {
       raw.refuseAt(
@@ -121,7 +123,7 @@ class HandlerReader {
 }
 
 const handlerFields: ReadonlySet<string> = new Set(["on", "then"]);
-/** The maximum is that of the names in one list: more kinds of errors than a person can handle separately. */
+/** The same maximum as that of the names in one list: a person cannot handle more kinds of errors separately. */
 const maxHandlers = 100;
 const takenByNobody: ReadonlyMap<string, string> = new Map([
   ["StepLimitExceeded", "is the error of a job that entered too many steps, which no step handles; remove it"],

@@ -2,20 +2,20 @@ import { isNamed, type NamedError } from "./error-names.ts";
 
 /** The rules for trying a step's call again. All fields except `on` are set, because the parser has filled in the defaults. */
 export interface RetryPolicy {
-  /** The maximum of attempts, including the first. */
+  /** The maximum number of attempts, including the first. */
   readonly maxAttempts: number;
   readonly initialIntervalSeconds: number;
   readonly backoffRate: number;
   readonly maxIntervalSeconds: number;
   readonly jitter: boolean;
-  /** The codes or types of the errors after which the call is tried again; left out, all errors are meant. */
+  /** The codes or types of the errors after which the call is tried again. When it is left out, all errors count. */
   readonly on?: readonly string[];
 }
 
 /**
- * Returns the policy for trying a call again after this error; undefined when it is not tried again. A call that was not carried out is always tried
- * again. If the step's policy does not name its error, `transientPolicy` applies, but with the larger number of attempts of both policies, because
- * all failed attempts of a visit count together.
+ * Returns the policy for trying a call again after this error; undefined when the call is not tried again. `isTransient` says that the call was not
+ * carried out. Such a call is always tried again: if the step's policy does not name the error, `transientPolicy` applies. It then gets the larger
+ * number of attempts of the two policies, because all failed attempts of a visit count together.
  */
 export function policyAfter(
   policy: RetryPolicy | undefined,
@@ -46,14 +46,14 @@ export function nextAttemptInMs(
 }
 
 /**
- * One day. A quota that is renewed every night is worth waiting for, but an answer that asks for a year must not park a job for so long.
- * `maxIntervalSeconds` does not apply here: it bounds our own guess, and the called side does not guess.
+ * One day. Waiting for a quota that is renewed every night makes sense, but an answer that asks for a year must not stop a job for so long.
+ * `maxIntervalSeconds` does not apply here. It bounds our own guess of a good interval, while the called side knows how long to wait.
  */
 const maxRetryAfterMs = 24 * 60 * 60 * 1000;
 
 /**
- * The policy for errors that the step's `retry` does not cover, only for calls that were not carried out: a throttled call or a short network failure
- * should not fail a job. An error reported by the called side is final without a policy.
+ * The policy for errors that the step's `retry` does not name. It applies only to calls that were not carried out, because a throttled call or a
+ * short network failure should not fail a job. Any other error is final without a policy of the step.
  */
 export const transientPolicy: RetryPolicy = {
   maxAttempts: 3,

@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject } from "../../json/json.ts";
 import { type Problem, pointerTo } from "../../problem.ts";
 
 /**
- * Returns the single problem of a document in another workflow language; undefined for any other document. Problems about each unknown field would
- * not help users who do not know yet that the language is different.
+ * Returns the one problem of a document in another workflow language; undefined for any other document. A problem for each unknown field would not
+ * help users who do not know yet that the language is different.
  */
 export function foreignLanguage(document: JsonObject): Problem | undefined {
   if (document.steps !== undefined) return undefined;
@@ -15,12 +15,12 @@ export function foreignLanguage(document: JsonObject): Problem | undefined {
   return { pointer: pointerTo("", field), detail };
 }
 
-/** A hint for a text that is not JSON; "" where it does not look like YAML either. */
+/** A hint for a text that is not JSON. Empty when the text does not look like YAML either. */
 export function yamlHint(text: string): string {
   return yaml.test(text) ? "; this looks like YAML, and a definition is JSON" : "";
 }
 
-/** The first line that is no comment begins a document or names a field. */
+/** Matches when the first line that is not a comment begins a YAML document or names a field. */
 const yaml = /^(?:\s*#[^\n]*\n)*\s*(?:---|[A-Za-z_][\w-]*:(?:\s|$))/;
 
 interface Language {

@@ -1,6 +1,6 @@
 /**
- * Rows of sets of whole numbers from 0 up to a bound, all in one block of memory. They serve analyses that unite the sets of neighbouring steps until
- * nothing changes, and take a fraction of the time and memory of hundreds of Sets.
+ * Rows of sets of whole numbers from 0 up to a bound. All rows are in one block of memory. They serve analyses that unite the sets of neighbouring
+ * steps until nothing changes. They take a fraction of the time and memory that hundreds of `Set`s would take.
  */
 export class BitRows {
   readonly #words: Uint32Array;
@@ -15,7 +15,7 @@ export class BitRows {
     return (this.#word(this.#index(row, value)) & (1 << (value & 31))) !== 0;
   }
 
-  /** Adds a value to a row; returns whether it is new there. */
+  /** Adds a value to a row. Returns whether the value was not in the row before. */
   add(row: number, value: number): boolean {
     if (this.has(row, value)) return false;
     const index = this.#index(row, value);
@@ -23,7 +23,10 @@ export class BitRows {
     return true;
   }
 
-  /** Adds the values of another row, except those in `except`; returns whether any value is new. Both other rows may belong to other sets. */
+  /**
+   * Adds the values of another row, except those that the row `except` has. Returns whether any of them was not in the row before. Both other rows
+   * may belong to another `BitRows`.
+   */
   addRow(row: number, from: RowOf, except?: RowOf): boolean {
     const [words, added] = [this.#words, from.rows.#words];
     const start = row * this.#wordsPerRow;
@@ -54,7 +57,7 @@ export class BitRows {
   values(row: number): number[] {
     const values: number[] = [];
     for (let offset = 0; offset < this.#wordsPerRow; offset++) {
-      // Each turn takes the lowest bit away.
+      // Each turn removes the lowest bit.
       for (let rest = this.#word(row * this.#wordsPerRow + offset); rest !== 0; rest = (rest & (rest - 1)) >>> 0) {
         values.push(offset * 32 + 31 - Math.clz32(rest & -rest));
       }

@@ -6,8 +6,9 @@ import { crossings, openBranchCount, type Region, type Regions, regionsOf } from
 import { buildGraph, type Edge, type GraphStep, type StepGraph } from "./step-graph.ts";
 
 /**
- * Checks the transitions of a definition: names are unique, every step can be reached from the first one, the end can be reached from every step, and
- * no transition leads out of a branch or into one. A loop with an exit is allowed. Returns whether every transition is known and valid.
+ * Checks the transitions of a definition. Names must be unique. Every step must be reachable from the first one, and the end must be reachable from
+ * every step. No transition may lead out of a branch or into one. A loop with an exit is allowed. Returns whether every transition is known and
+ * valid.
  */
 export function checkReachability(steps: readonly RoughStep[], problems: ProblemList): boolean {
   // If two steps have the same name, the target of a transition is ambiguous.
@@ -15,7 +16,7 @@ export function checkReachability(steps: readonly RoughStep[], problems: Problem
   const graphSteps = graphStepsOf(steps);
   const graph = buildGraph(graphSteps);
   const hasBrokenTransition = steps.some(isBroken);
-  // A broken transition may have been meant to lead anywhere, so no step is certainly unreachable.
+  // A broken transition may have been meant to lead to any step. So while there is one, no step is certainly unreachable.
   const hasUnreachable = !hasBrokenTransition && refuseUnreachable(steps, graph, problems);
   const hasEndless = refuseEndless(steps, graph, problems);
   const hasUnsoundRegion = refuseUnsoundRegions(graphSteps, graph, problems);
@@ -48,7 +49,7 @@ function isBroken(step: RoughStep): boolean {
 
 function graphStepsOf(steps: readonly RoughStep[]): GraphStep[] {
   return steps.map(({ name, transitionToStep, onFailure, work }, index) => ({
-    // A name that no transition can have, because names must not have control characters.
+    // No transition can have this name, because names must not have control characters.
     name: name ?? `\u0000${index}`,
     transitionToStep: transitionToStep ?? null,
     onFailure,
@@ -79,7 +80,7 @@ function refuseEndless(steps: readonly RoughStep[], graph: StepGraph, problems: 
   return endless.length > 0;
 }
 
-/** Walks backwards from the steps that end a job, or whose broken transition may be meant to. */
+/** Walks backwards from the steps that end a job, and from the steps with a broken transition, which may have been meant to end the job. */
 function stepsThatCanEnd(steps: readonly RoughStep[], graph: StepGraph): ReadonlySet<number> {
   const ending = new Set(
     [...steps.entries()].filter(([, step]) => mayEnd(step.transitionToStep) || isBroken(step)).map(([index]) => index),
@@ -101,8 +102,8 @@ function pointerToStep(index: number): string {
 }
 
 /**
- * Refuses a step in two branches, a transition across the border of one, and too much nesting or too many open branches. Returns whether it refused
- * any.
+ * Refuses steps that are in two branches, transitions that cross the border of a branch, too deep nesting, and too many open branches. Returns
+ * whether it refused anything.
  */
 function refuseUnsoundRegions(steps: readonly GraphStep[], graph: StepGraph, problems: ProblemList): boolean {
   const countBefore = problems.count;
@@ -128,7 +129,10 @@ function refuseUnsoundRegions(steps: readonly GraphStep[], graph: StepGraph, pro
   return open > maxOpenBranches;
 }
 
-/** Refuses the first region whose branches have too long a path; nested regions would then be too long as well. */
+/**
+ * Refuses a region whose branches have too long a path. It names only the outermost such region, because the regions nested in it are then too long
+ * as well.
+ */
 function refuseLongPath(region: Region, steps: readonly GraphStep[], problems: ProblemList): void {
   const { fork, around } = region;
   const bytes = longestPathBytes(region, steps);
@@ -147,9 +151,9 @@ function longestPathBytes(region: Region | undefined, steps: readonly GraphStep[
 
 /** A path is part of the key of a row of `job_call`, and PostgreSQL takes no key of more than 2,704 bytes. */
 const maxPathBytes = 2_000;
-/** Deeper definitions are hard to read, and each level adds a part to a branch's path. */
+/** A deeper definition would be hard to read, and each level adds a part to a branch's path. */
 const maxDepth = 5;
-/** The open branches stand in the state of a job, which is written with each change. */
+/** The open branches are part of the state of a job, which is written with each change. */
 const maxOpenBranches = 1_000;
 
 function refuseCrossing(

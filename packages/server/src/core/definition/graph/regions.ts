@@ -8,7 +8,7 @@ export interface Region {
   readonly fork: number | undefined;
   /** The name of the branch; undefined for the main line and for the body of a forEach. */
   readonly branch: string | undefined;
-  /** The region in which the fork stands; undefined for the main line. */
+  /** The region in which the fork is; undefined for the main line. */
   readonly around: Region | undefined;
   /** The number of forks around its steps. */
   readonly depth: number;
@@ -24,9 +24,9 @@ export interface TakenStart {
 }
 
 export interface Regions {
-  /** The region of each step; undefined for a step that nothing leads to. */
+  /** The region of each step; undefined for a step that cannot be reached. */
   readonly of: readonly (Region | undefined)[];
-  /** The main line comes first, and each region after the one around it. */
+  /** All regions. The main line is first, and each region comes after the region around it. */
   readonly all: readonly Region[];
   readonly takenStarts: readonly TakenStart[];
 }
@@ -57,7 +57,7 @@ export function regionsOf(steps: readonly Pick<GraphStep, "name" | "work">[], gr
   return { of, all, takenStarts };
 }
 
-/** Returns the steps of the region. A step of another region is not followed. */
+/** Returns the steps of the region. Does not follow steps that belong to another region. */
 function claim(region: Region, of: (Region | undefined)[], { outgoing, stepCount }: StepGraph): Iterable<number> {
   const own = new Set(region.first < stepCount && of[region.first] === undefined ? [region.first] : []);
   for (const step of own) {
@@ -76,7 +76,7 @@ export function crossings({ of }: Regions, { outgoing }: StepGraph): readonly Ed
     .filter(({ from, to, kind }) => kind !== "fork" && of[from] !== undefined && of[from] !== of[to]);
 }
 
-/** The steps that end the branches of each fork, by the fork's index and the name of the branch; the body of a forEach has no name. */
+/** For each fork, by its index, and each of its branches, by the branch's name: the steps that end the branch. The body of a forEach has no name. */
 export function branchEnds(
   steps: readonly Pick<GraphStep, "transitionToStep">[],
   { of }: Regions,
@@ -92,10 +92,10 @@ export function branchEnds(
   return ends;
 }
 
-/** The most branches that a job can have open at once, including those of nested forks. */
+/** The largest number of branches that a job can have open at once. Branches of nested forks count too. */
 export function openBranchCount(steps: readonly Pick<GraphStep, "work">[], { of, all }: Regions): number {
   const inner = new Map<Region, number>();
-  // Innermost regions come first. A line is at one step at a time, so only the largest of its forks counts.
+  // The innermost regions come first. A job is in only one step of a region at a time, so only the fork with the most open branches counts.
   for (const region of all.toReversed()) {
     const forks = [...of.entries()].filter(([, other]) => other === region).map(([index]) => index);
     inner.set(region, Math.max(0, ...forks.map((fork) => openIn(fork, steps[fork]?.work, all, inner))));

@@ -7,7 +7,7 @@ export interface GraphStep {
   readonly transitionToStep: Transition;
   /** The steps to which failures lead. */
   readonly onFailure: readonly { readonly step: string }[];
-  /** Undefined where the work is not known. */
+  /** Undefined when the work is not known. */
   readonly work: StepWork | undefined;
 }
 
@@ -16,8 +16,8 @@ export interface Edge {
   readonly from: number;
   readonly to: number;
   /**
-   * `failure`: the step has made no output. `fork`: the edge leads from a fork to the first step of a branch, before the fork has made an output, and
-   * no edge leads back from there.
+   * `failure`: the edge is taken when the step has failed and has made no output. `fork`: the edge leads from a fork to the first step of a branch.
+   * At that time the fork has not made an output yet. No edge leads back from the branch to the fork.
    */
   readonly kind: "transition" | "failure" | "fork";
 }
@@ -28,7 +28,7 @@ export interface StepGraph {
   /** The edges that lead to each step, by its index. */
   readonly incoming: readonly (readonly Edge[])[];
   readonly outgoing: readonly (readonly Edge[])[];
-  /** The steps that can be reached from the first one, each after its predecessors, except in loops. */
+  /** The steps that can be reached from the first one. Each comes after its predecessors, except in loops. */
   readonly order: readonly number[];
   /** The steps of `order`, in reverse. */
   readonly backwards: readonly number[];
@@ -60,7 +60,9 @@ function edgesOf(steps: readonly GraphStep[]): Edge[] {
   });
 }
 
-/** A depth-first walk from the first step. It does not recurse, because a chain of steps would make the recursion as deep as the chain is long. */
+/**
+ * Walks depth-first from the first step. It does not recurse, because with a long chain of steps the recursion would be as deep as the chain is long.
+ */
 function reversePostorder(outgoing: readonly (readonly Edge[])[]): number[] {
   if (outgoing.length === 0) return [];
   const finished: number[] = [];

@@ -1,9 +1,9 @@
-/** Returns our name of a function that users know by another name; undefined for a name that is not in the table. */
+/** Returns our name for a function that users know by another name; undefined for a name that is not in the table. */
 export function familiarFunction(name: string): string | undefined {
   return ours.get(name.toLowerCase());
 }
 
-/** Our name first, then those of other languages. */
+/** Each entry has our name first, and then the names in other languages. */
 const ours: ReadonlyMap<string, string> = new Map(
   Object.entries({
     upper: "toUpperCase toUpper uppercase upperAscii ucase",

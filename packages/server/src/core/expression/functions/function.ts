@@ -3,25 +3,31 @@ import type { Budget } from "../budget.ts";
 import type { Type } from "../types/type.ts";
 import type { Kinds, Value } from "../value.ts";
 
-/** A function of expressions: its form, its implementation, and the knowledge about its results before an evaluation. */
+/** A function of expressions: its form, its implementation, and what is known about its results before an evaluation. */
 export interface ExpressionFunction {
   readonly name: string;
   /** The forms in which it may be written: `size(x)`, `x.size()`, or both. */
   readonly forms: "function" | "method" | "both";
   readonly parameters: readonly Parameter[];
-  /** The number of last parameters that may be left out. */
+  /** The number of parameters at the end of the list that may be left out. */
   readonly optionalCount: number;
   /** Whether the last parameter may be repeated. */
   readonly isVariadic: boolean;
-  /** Computes the result for values that fit the parameters. It charges the budget, and fails by `fail`. */
+  /** Computes the result for values that fit the parameters. It charges the budget, and calls `fail` when there is no result. */
   readonly call: (args: readonly Value[], budget: Budget) => Value;
   /** The type of the result for arguments of these types, which fit the parameters. */
   readonly type: (args: readonly Type[]) => Type;
-  /** The reason why it may fail for arguments of these types; undefined when it cannot fail. It completes the sentence "… may fail: ". */
+  /** Completes the sentence "… may fail: " with the reason why the function may fail for arguments of these types. Undefined when it cannot fail. */
   readonly mayFail: (args: readonly Type[]) => string | undefined;
-  /** A certain mistake in arguments of these types, although their kinds are right; undefined when there is none. It completes the sentence "… has …". */
+  /**
+   * Completes the sentence "… has …" with a certain mistake in arguments of these types, although their kinds are right. Undefined when there is
+   * none.
+   */
   readonly mistake: (args: readonly Type[]) => string | undefined;
-  /** The cost of the three answers above for arguments of these types, in units of `TypingBudget`, besides the one that every node costs. */
+  /**
+   * The cost of calling `type`, `mayFail` and `mistake` for arguments of these types, in units of `TypingBudget`. The one unit that every node costs
+   * comes in addition.
+   */
   readonly typingCost: (args: readonly Type[]) => number;
   /** A sentence about what it does, for the table of the documentation. */
   readonly summary: string;
@@ -51,7 +57,7 @@ export function defineFunction(
   };
 }
 
-/** The form of a call: "`text.split(separator)`". */
+/** The form of a call, such as "`text.split(separator)`". */
 export function signatureOf({ name, forms, parameters, optionalCount, isVariadic }: ExpressionFunction): string {
   const words = parameters.map((parameter, index) => {
     const word = isVariadic && index === parameters.length - 1 ? `${parameter.name}, …` : parameter.name;

@@ -123,7 +123,7 @@ function extreme(name: "min" | "max", args: readonly Value[], budget: Budget): V
   const [first, ...others] = values;
   if (first === undefined) return fail("has an empty list, which has no least or greatest item");
   budget.spend(values.length * unitsPerComparison);
-  // Even a single value must be of a kind that has an order.
+  // Fails if the kind of the first value has no order. This matters when it is the only value.
   compare(first, first, budget);
   return others.reduce<Value>((best, value) => {
     const order = compare(value, best, budget);
@@ -131,7 +131,7 @@ function extreme(name: "min" | "max", args: readonly Value[], budget: Budget): V
   }, first);
 }
 
-/** The cost is charged in advance, because the number of comparisons depends on the JavaScript engine, and must not decide which expressions fail. */
+/** The cost is charged in advance. The number of comparisons depends on the JavaScript engine, and that must not decide which expressions fail. */
 function sorted(items: readonly JsonValue[], budget: Budget): JsonValue[] {
   const longest = items.reduce<number>((max, item) => Math.max(max, typeof item === "string" ? item.length : 0), 0);
   const comparisons = items.length * Math.ceil(1 + Math.log2(items.length + 1));
@@ -175,7 +175,7 @@ function mixedItems(items: Type): string | undefined {
   return mixedKinds([kindsOf(itemsOf(items))], kinds.number | kinds.string);
 }
 
-/** Says which kinds among these have no order among themselves; undefined when all have one. */
+/** Says why values of these kinds may have no order among themselves; undefined when they have one. */
 function mixedKinds(sets: readonly number[], allowed: number): string | undefined {
   const all = sets.reduce((union, set) => union | set, 0);
   const groups = [kinds.number, kinds.string, kinds.timestamp, kinds.duration].filter((group) => (all & group) !== 0);
@@ -187,7 +187,7 @@ function mixedKinds(sets: readonly number[], allowed: number): string | undefine
 const unitsPerComparison = 3;
 const charactersPerUnit = 32;
 const unitsPerItem = 12;
-/** `costOfCanonicalJson` counts in units of some 50 ns. */
+/** `costOfCanonicalJson` counts in units of about 50 ns. */
 const unitsPerCost = 3;
 /** Each property is listed, and put into a new object. */
 const unitsPerProperty = 22;

@@ -163,12 +163,12 @@ export const textFunctions: readonly ExpressionFunction[] = [
   }),
 ];
 
-/** The text of a value within the text of a template. */
+/** Makes the text that a value has as a part of a template's text. */
 export function textOf(value: Value, budget: Budget): string {
   return typeof value === "string" ? value : jsonText(value, budget);
 }
 
-/** The texts with the separator between them. */
+/** Joins the texts, with the separator between them. */
 function joinTexts(texts: readonly string[], separator: string, budget: Budget): string {
   const length = texts.reduce((sum, part) => sum + part.length, separator.length * Math.max(texts.length - 1, 0));
   budget.spend(texts.length);

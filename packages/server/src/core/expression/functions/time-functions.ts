@@ -80,7 +80,7 @@ export const timeFunctions: readonly ExpressionFunction[] = [
   ),
 ];
 
-/** Defines the method that returns a part of a time, and, with `unitMs`, the number of whole units in a duration. */
+/** Defines a method that returns a part of a time. With `unitMs`, the method also takes a duration and returns its number of whole units. */
 function part(
   name: string,
   summary: string,
@@ -145,7 +145,7 @@ function readDuration(text: string): number | undefined {
   const [, sign, hours = "0", minutes = "0", seconds = "0", milliseconds = "0"] = match;
   const ms = Number(hours) * 3_600_000 + Number(minutes) * 60_000 + Number(seconds) * 1_000 + Number(milliseconds);
   const whole = Math.round(ms);
-  // A fraction such as 0.1 is not exact in binary, so a tiny difference is allowed; a fraction of a millisecond is not.
+  // A fraction such as 0.1 is not exact in binary. So a tiny difference from a whole number of milliseconds is allowed, and a larger one is not.
   if (Math.abs(ms - whole) > 1e-6 || Math.abs(whole) > Number.MAX_SAFE_INTEGER) return undefined;
   return sign === "-" ? -whole : whole;
 }

@@ -77,7 +77,7 @@ export const valueFunctions: readonly ExpressionFunction[] = [
     forms: "function",
     parameters: [{ name: "seed", kinds: kinds.string }],
     call: ([seed], budget) => {
-      // A character of another script costs a hundred times more than the comparison of one.
+      // Each character costs one unit: hashing a character outside ASCII takes a hundred times as long as comparing it.
       budget.spend(unitsPerHash + (seed as string).length);
       return v5(seed as string, namespace);
     },
@@ -87,7 +87,7 @@ export const valueFunctions: readonly ExpressionFunction[] = [
   }),
 ];
 
-/** The namespace of the UUIDs that expressions make. They stand in values that users store, so it never changes. */
+/** The namespace of the UUIDs that expressions make. Users store these UUIDs, so the namespace never changes. */
 const namespace = "6d0f6a54-6c0f-5f0e-9d3c-2f6f1f0b7e21";
 const uuidType = typeOfSchema(
   newSchema({
@@ -131,7 +131,7 @@ const wholeNumber = /^[+-]?\d{1,17}$/;
 const decimalNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
 const notInBase64 = /[^A-Za-z0-9+/_-]/;
 
-/** Requests may have the same depth by default. */
+/** By default, requests may have the same depth. */
 const maxJsonDepth = 64;
 /** Text that is not JSON, or not UTF-8, is detected by an error with a stack, which is slow. */
 const unitsPerDecoding = 150;

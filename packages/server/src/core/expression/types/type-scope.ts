@@ -1,33 +1,33 @@
 import type { Schema } from "../../schema/node.ts";
 import type { TypingBudget } from "./typing-budget.ts";
 
-/** The types of the values that an expression can read at one place of a definition, known before a job runs. */
+/** The types of the values that an expression can read at one place of a definition. They are known before a job runs. */
 export interface TypeScope {
   readonly input: PartType;
   readonly output: PartType;
   readonly result: PartType;
   readonly error: PartType;
-  /** The item, and below it the index, of the innermost forEach around the step. */
+  /** The item of the innermost forEach around the step, and (as `index`) the item's position. */
   readonly item: PartType;
   readonly index: PartType;
   readonly job: PartType;
-  /** Undefined when the definition has no such step, or none that this expression can name. */
+  /** Undefined when the definition has no step with this name, or when this expression cannot name it. */
   readonly step: (name: string) => StepTypes | undefined;
-  /** The fork whose branches contain a step that this expression cannot name; undefined where there is no such step. */
+  /** If this expression cannot name the step because it is in a branch: the fork around that branch. Undefined otherwise. */
   readonly forkAround: (name: string) => string | undefined;
   /** The steps that can be named, for a hint when a name is wrong. */
   readonly stepNames: Iterable<string>;
   /** Undefined when no step of the definition waits for this event. */
   readonly event: (eventId: string) => EventTypes | undefined;
   readonly eventIds: Iterable<string>;
-  /** Undefined when the step is not in the body of such a forEach. */
+  /** Undefined when the step is not in the body of a forEach with this name. */
   readonly fork: (name: string) => ForkTypes | undefined;
   readonly forkNames: Iterable<string>;
   /** Shared by the expressions of a definition. */
   readonly budget?: TypingBudget;
 }
 
-/** Whether a part is present when the expression is evaluated, and the schema that it then fits. */
+/** Whether a part is present when the expression is evaluated, and the schema that it fits if it is. */
 export interface PartType {
   readonly presence: "always" | "maybe" | "never";
   readonly schema: Schema;
@@ -44,7 +44,7 @@ export interface ForkTypes {
   readonly index: PartType;
 }
 
-/** The types of an event. `presence` says whether the event was consumed; its payload may still be absent. */
+/** The types of an event. `presence` says whether the event was consumed. Even if it was, it may have no payload. */
 export interface EventTypes {
   readonly presence: PartType["presence"];
   readonly payload: PartType;

@@ -5,10 +5,13 @@ import { acceptedTypes } from "../../schema/shape.ts";
 import { allTypes, noTypes, typeOf } from "../../schema/type-set.ts";
 import { type Kinds, kinds, timeKinds } from "../value.ts";
 
-/** The knowledge about a value before it exists: the schema that it fits if it is JSON, and whether it may be a timestamp or a duration. */
+/**
+ * What is known about a value before it exists. If the value is JSON, it fits the schema. `times` says whether it may be a timestamp or a duration
+ * instead.
+ */
 export interface Type {
   readonly schema: Schema;
-  /** Whether the value may be a timestamp, a duration, either or neither. */
+  /** Whether the value may be a timestamp, a duration, either of them, or neither. */
   readonly times: Kinds;
 }
 
@@ -26,10 +29,10 @@ export function typeOfKinds(set: Kinds): Type {
   return type;
 }
 
-/** There are few of these, and sharing them makes alternatives of one kind the same node. */
+/** There are few of these types. They are shared, so that alternatives of one kind are the same object. */
 const typesByKinds = new Map<Kinds, Type>();
 
-/** The type of exactly this value. */
+/** The type that only this value has. */
 export function typeOfValue(value: JsonValue): Type {
   return typeOfSchema(newSchema({ types: typeOf(value), allowed: allowOnly([value]) }));
 }
@@ -40,7 +43,7 @@ export function listOf(items: Type, low = 0, high = Number.POSITIVE_INFINITY): T
   return typeOfSchema(newSchema({ types: kinds.array, arrays }));
 }
 
-/** The type of a list of exactly these items. */
+/** The type of a list that has exactly these items. */
 export function tupleOf(items: readonly Type[]): Type {
   if (items.length > maxTuple) return listOf(eitherOf(items), items.length, items.length);
   const prefix = items.map(toJsonSchema);
@@ -48,7 +51,7 @@ export function tupleOf(items: readonly Type[]): Type {
   return typeOfSchema(newSchema({ types: kinds.array, arrays }));
 }
 
-/** A longer list is typed by the common type of its items. */
+/** The maximum number of items that have types of their own. The items of a longer list have one common type. */
 const maxTuple = 20;
 
 export const anyType: Type = typeOfSchema(anything);
@@ -72,7 +75,7 @@ export const countType: Type = typeOfSchema(
   }),
 );
 
-/** The schema of the value in JSON, where times are texts. */
+/** The schema of the value as JSON, in which times are texts. */
 export function toJsonSchema({ schema, times }: Type): Schema {
   if (times === noTypes) return schema;
   const texts = [
@@ -83,7 +86,7 @@ export function toJsonSchema({ schema, times }: Type): Schema {
 }
 
 const freeText = { minLength: 0, maxLength: Number.POSITIVE_INFINITY, pattern: undefined };
-/** The schema of a time in JSON. */
+/** The schema of a time as JSON. */
 export const timestampText = newSchema({ types: kinds.string, strings: { ...freeText, format: "date-time" } });
 const durationText = newSchema({ types: kinds.string, strings: { ...freeText, minLength: 2, format: undefined } });
 
@@ -98,19 +101,19 @@ export function eitherOf(types: readonly Type[]): Type {
 }
 
 /**
- * A type with more alternatives is reduced to its kinds. Otherwise a type that grows with each operation of a chain would cost the square of the
- * chain's length.
+ * A type with more alternatives is reduced to its kinds. Otherwise the type in a chain of operations would grow with each operation, and would cost
+ * the square of the chain's length.
  */
 const maxAlternatives = 32;
 
-/** The alternatives of a schema that is only an `anyOf`. Flattening them keeps the number of nested alternatives a sum, and not a product. */
+/** The alternatives of a schema that has only an `anyOf`. They are flattened, so that nested alternatives are added up and do not multiply. */
 function alternativesOf(schema: Schema): readonly Schema[] {
   const { types, allowed, anyOf } = schema;
   const isChoice = anyOf !== undefined && types === allTypes && allowed === undefined && !hasOtherRules(schema);
   return isChoice ? anyOf.flatMap(alternativesOf) : [schema];
 }
 
-/** Combines all alternatives that are only lists of values into one. */
+/** Combines all alternatives that only list values into one alternative. */
 function withOneEnum(schemas: readonly Schema[]): readonly Schema[] {
   const [enums, others] = [schemas.filter(isEnum), schemas.filter((schema) => !isEnum(schema))];
   if (enums.length < 2) return schemas;
@@ -142,7 +145,7 @@ export function kindsOf({ schema, times }: Type): Kinds {
   return acceptedTypes(schema) | times;
 }
 
-/** The cases of a type, one for each combination of its alternatives, without the impossible ones. */
+/** The cases of a type: one for each combination of its alternatives. Impossible combinations are left out. */
 export function casesOf({ schema }: Pick<Type, "schema">): readonly Known[] {
   const before = casesCache.get(schema);
   if (before !== undefined) return before;
@@ -155,10 +158,13 @@ export function casesOf({ schema }: Pick<Type, "schema">): readonly Known[] {
   return cases;
 }
 
-/** The cases of a definition's types are needed many times. */
+/** Keeps the cases, because the cases of a definition's types are needed many times. */
 const casesCache = new WeakMap<Schema, readonly Known[]>();
 
-/** The type of a property of any map that fits the type. The answer is always the same node, so that its cases are found once. */
+/**
+ * The type that this property has in any map that fits the type. The same question always gets the same object, so that the cases of the answer are
+ * found only once.
+ */
 export function propertyOf(type: Type, name: string): Type {
   const known = propertiesCache.get(type.schema) ?? new Map<string, Type>();
   propertiesCache.set(type.schema, known);
@@ -172,7 +178,7 @@ export function propertyOf(type: Type, name: string): Type {
 
 const propertiesCache = new WeakMap<Schema, Map<string, Type>>();
 
-/** The type of every item of any list that fits the type. */
+/** The type that every item has in any list that fits the type. */
 export function itemsOf(type: Type): Type {
   const known = itemsCache.get(type.schema) ?? findItems(type);
   itemsCache.set(type.schema, known);
@@ -196,13 +202,13 @@ function findItems(type: Type): Type {
   );
 }
 
-/** The type of the item at this index, in any list that fits the type. */
+/** The type that the item at this index has in any list that fits the type. */
 export function itemOf(type: Type, index: number): Type {
   const lists = casesOf(type).filter((known) => (known.types & kinds.array) !== 0 && known.itemCountRange.high > index);
   return eitherOf(lists.map((known) => typeOfSchema(allOfSchemas(known.item(index)))));
 }
 
-/** The bounds of the number of items, for any list that fits the type. */
+/** The lowest and the highest number of items that a list may have if it fits the type. */
 export function itemCountOf(type: Pick<Type, "schema">): { readonly low: number; readonly high: number } {
   const ranges = casesOf(type).flatMap((known) =>
     (known.types & kinds.array) === 0 ? [] : [{ low: known.itemCountRange.low, high: known.itemCountRange.high }],
@@ -211,7 +217,7 @@ export function itemCountOf(type: Pick<Type, "schema">): { readonly low: number;
   return { low: Math.min(...ranges.map(({ low }) => low)), high: Math.max(...ranges.map(({ high }) => high)) };
 }
 
-/** The possible values, when they are few and known. */
+/** The possible values; undefined when they are unknown or too many. */
 export function valuesOf(type: Type): readonly JsonValue[] | undefined {
   if (type.times !== noTypes) return undefined;
   const before = valuesCache.get(type.schema);
@@ -222,19 +228,19 @@ export function valuesOf(type: Type): readonly JsonValue[] | undefined {
   return found.values;
 }
 
-/** Each value is checked against its schema to decide whether it counts. */
+/** Keeps the values, because finding them means checking each value against its schema. */
 const valuesCache = new WeakMap<Schema, { readonly values: readonly JsonValue[] | undefined }>();
 
-/** The cost of reading each possible text, when the texts are known: `unitsPerText` of `TypingBudget`, and more for long texts. */
+/** The cost of reading each possible text, when the texts are known. `unitsPerText` counts units of `TypingBudget`. Long texts cost more. */
 export function costOfTexts(type: Type, unitsPerText: number): number {
   const texts = (valuesOf(type) ?? []).filter((value) => typeof value === "string");
   return texts.reduce((sum, text) => sum + unitsPerText + text.length / charactersPerUnit, 0);
 }
 
-/** Patterns are read twice, and take longest. */
+/** Patterns are read twice and take the longest time. */
 const charactersPerUnit = 4;
 
-/** The only possible value; undefined when that is not known. */
+/** The only possible value; undefined when there may be another one. */
 export function onlyValueOf(type: Type): JsonValue | undefined {
   const values = valuesOf(type);
   return values?.length === 1 ? values[0] : undefined;
@@ -251,7 +257,7 @@ export function mergedType(a: Type, b: Type): Type {
   return eitherOf(pairs.map(([one, other]) => typeOfSchema(mergedObject(one, other))));
 }
 
-/** The number of properties that the type of a merge depends on. */
+/** The number of properties on which the type of a merge depends. */
 export function costOfMergedType(a: Type, b: Type): number {
   return casePairsOf(a, b).reduce((sum, [one, other]) => sum + one.names.size + other.names.size, 0);
 }

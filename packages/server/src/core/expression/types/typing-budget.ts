@@ -1,6 +1,6 @@
 /**
- * Bounds the cost of the types of a definition's expressions. It counts work and never time, so that the validity of a definition depends only on its
- * text. A unit is up to some 4 µs.
+ * Bounds the cost of finding the types of a definition's expressions. It counts work and never time, so that only the text of a definition decides
+ * whether it is valid. A unit takes up to about 4 µs.
  */
 export class TypingBudget {
   #remaining: number;
@@ -9,7 +9,7 @@ export class TypingBudget {
     this.#remaining = units;
   }
 
-  /** Whether the budget is used up, so that later types say nothing. */
+  /** Whether the budget is used up. Later types then say nothing. */
   get isExhausted(): boolean {
     return this.#remaining < 0;
   }

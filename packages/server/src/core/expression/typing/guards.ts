@@ -5,7 +5,10 @@ import { bothOf, type Type } from "../types/type.ts";
 import { kinds } from "../value.ts";
 import { keyOf } from "./path-key.ts";
 
-/** Facts about the values of paths that a guard has established: `has(input.a)`, `input.a != 0`, `size(input.list) > 2`. */
+/**
+ * The facts that a guard has made certain about the values at paths. Examples of guards are `has(input.a)`, `input.a != 0` and `size(input.list) >
+ * 2`.
+ */
 export interface Facts {
   /** The paths that certainly lead to a value. */
   readonly there: ReadonlySet<string>;
@@ -13,7 +16,7 @@ export interface Facts {
   readonly notZero: ReadonlySet<string>;
   /** The paths whose value is not null. */
   readonly notNull: ReadonlySet<string>;
-  /** The least number of items of each list. */
+  /** The smallest number of items that each list has. */
   readonly leastSize: ReadonlyMap<string, number>;
 }
 
@@ -33,8 +36,8 @@ export function bothFacts(one: Facts, other: Facts): Facts {
 }
 
 /**
- * Returns the facts that hold once a condition has the value `outcome`. `and` and `or` give facts only when both sides must have had that value;
- * otherwise it is not known which side decided.
+ * Returns the facts that hold once a condition has the value `outcome`. `and` and `or` give facts only when both sides must have this value.
+ * Otherwise it is not known which side decided.
  */
 export function factsOf(condition: Node, outcome: boolean): Facts {
   switch (condition.kind) {
@@ -53,7 +56,7 @@ export function factsOf(condition: Node, outcome: boolean): Facts {
   }
 }
 
-/** The type, narrowed by the facts of guards. */
+/** Returns the type, narrowed by the facts that guards have made certain. */
 export function narrowed(type: Type, key: string, { notNull, leastSize }: Facts): Type {
   const size = leastSize.get(key);
   let narrow = type;
@@ -79,7 +82,7 @@ function notNullOf(type: Type): Type {
 const notNullCache = new WeakMap<Schema, Schema>();
 const notNullSchema = newSchema({ types: allTypes & ~kinds.null });
 
-/** A path and all its prefixes. */
+/** A path and all paths with which it begins. */
 function pathsTo(node: Node): ReadonlySet<string> {
   const paths = new Set<string>();
   for (let at: Node | undefined = node; at !== undefined; at = "of" in at ? at.of : undefined) {
@@ -95,7 +98,7 @@ function factsOfComparison(node: Extract<Node, { kind: "binary" }>, outcome: boo
   return bothFacts(facts, factsOfSide(node.right, operator && mirrored[operator], node.left));
 }
 
-/** The facts about `side` when it is compared with a literal to its right. */
+/** The facts about `side` when it is compared with a literal on its right. */
 function factsOfSide(side: Node, operator: string | undefined, literal: Node): Facts {
   if (operator === undefined || literal.kind !== "literal") return noFacts;
   const { value } = literal;
@@ -110,7 +113,7 @@ function factsOfSide(side: Node, operator: string | undefined, literal: Node): F
   return typeof value === "number" && excludesZero(operator, value) ? { ...noFacts, notZero: new Set([key]) } : noFacts;
 }
 
-/** The least whole number, 0 or more, that has this relation to the value. */
+/** The smallest whole number, from 0 on, that has this relation to the value. */
 function leastSize(operator: string, value: number): number {
   switch (operator) {
     case ">":

@@ -12,7 +12,7 @@ export interface NamedPart {
   readonly names: Iterable<string>;
   /** The word for the named thing in a message. */
   readonly noun: string;
-  /** The end of the message, where the reason is more than a wrong name. */
+  /** The end of the message, when the reason is not only a wrong name. */
   readonly hint?: string | undefined;
 }
 

@@ -10,7 +10,10 @@ export interface OperandPairs {
   readonly mismatched: string | undefined;
 }
 
-/** Checks every pair of kinds that may occur. There are few different questions, and a large definition asks them a hundred thousand times. */
+/**
+ * Checks every pair of kinds that may occur. The answers are kept, because a large definition asks a hundred thousand times, but asks only few
+ * different questions.
+ */
 export function pairsOf(operator: BinaryOperator, left: Kinds, right: Kinds): OperandPairs {
   const key = `${operator} ${left} ${right}`;
   const known = answers.get(key);

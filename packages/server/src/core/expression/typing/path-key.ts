@@ -1,7 +1,7 @@
 import type { JsonValue } from "../../json/json.ts";
 import type { Node } from "../tree.ts";
 
-/** The text that identifies a path; undefined when the node is not a path. */
+/** Returns the text that identifies a path; undefined when the node is not a path. */
 export function keyOf(node: Node): string | undefined {
   switch (node.kind) {
     case "root":

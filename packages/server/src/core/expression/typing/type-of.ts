@@ -37,14 +37,14 @@ import { namedPart } from "./named-part.ts";
 import { pairsOf } from "./operand-pairs.ts";
 import { keyOf, variableKey } from "./path-key.ts";
 
-/** A finding about an expression before its evaluation; `offset` counts UTF-16 units in its source. */
+/** A finding about an expression, made before its evaluation. `offset` counts UTF-16 units in the expression's source. */
 export interface Finding {
   readonly offset: number;
   readonly message: string;
 }
 
 export interface ExpressionType {
-  /** The schema of its value, if it has one. */
+  /** The schema of the expression's value, if it can have a value. */
   readonly schema: Schema;
   /** Findings about parts that certainly fail, or are certainly a mistake. */
   readonly problems: readonly Finding[];
@@ -53,8 +53,8 @@ export interface ExpressionType {
 }
 
 /**
- * Returns the type of an expression. If there are neither problems nor parts that may fail, no evaluation fails because of a missing or unsuitable
- * value; only a number or a time may leave its range, and the budget may be used up.
+ * Returns the type of an expression. If there are neither problems nor parts that may fail, no evaluation fails because a value is missing or
+ * unsuitable. It may then fail only because a number or a time is outside its range, or because the budget is used up.
  */
 export function typeOf(expression: Expression, scope: TypeScope): ExpressionType {
   const typing = new Typing(expression.source, scope);
@@ -75,7 +75,10 @@ class Typing {
     this.#scope = scope;
   }
 
-  /** The type of a node at a place where the facts hold; `noType` where no value can result, because the node always fails or is never reached. */
+  /**
+   * The type of a node at a place where these facts hold. It is `noType` when there can be no value, because the node always fails or is never
+   * reached.
+   */
   type(node: Node, facts: Facts): Type {
     const { budget } = this.#scope;
     this.#charge(1);
@@ -159,7 +162,7 @@ class Typing {
     return part;
   }
 
-  /** Visits the path of a `has`, which does not fail if something is missing. */
+  /** Visits the path of a `has`, which does not fail when something is missing. */
   #visitPath(node: Node, facts: Facts): void {
     switch (node.kind) {
       case "root":
@@ -193,7 +196,7 @@ class Typing {
     if (having.length === 0) {
       const names = new Set(maps.flatMap((known) => [...known.names].filter((one) => known.mayHave(one))));
       const message = `is never there: the schema does not allow the property${this.#hint(name, names)}`;
-      // A property behind a guard is not a failure, because the guard never holds.
+      // This is no problem behind a guard, because the guard is never true.
       if (isGuarded) this.#risk(node, message);
       else this.#problem(node, message);
       return noType;
@@ -280,7 +283,7 @@ class Typing {
     this.#mustBe(node, this.type(node, facts), kinds.boolean, "where true or false is needed");
   }
 
-  /** Reports when the value cannot be of these kinds, or may be of others. Returns whether it can be of these. */
+  /** Reports when the value cannot be of these kinds, or may also be of others. Returns whether it can be of these. */
   #mustBe(node: Node, type: Type, allowed: Kinds, wanted: string): boolean {
     const found = kindsOf(type);
     if (found === noTypes) return false;
@@ -305,7 +308,7 @@ class Typing {
     return resultOf(node, left, right, result);
   }
 
-  /** The value of an operation whose operands are both known; undefined where they are not, or where the evaluation would cost too much. */
+  /** The value of an operation whose two operands are known. Undefined when they are not known, or when the evaluation would cost too much. */
   #folded(node: NodeOf<"binary">, left: Type, right: Type): Type | undefined {
     const one = onlyValueOf(left);
     const other = onlyValueOf(right);
@@ -385,7 +388,7 @@ class Typing {
     this.#scope.budget?.charge(units);
   }
 
-  /** Finding the facts of a condition takes a walk through all of it. */
+  /** The charge is needed because finding the facts of a condition means walking through all of it. */
   #chargeFacts({ start, end }: Node): void {
     this.#charge((end - start) / charactersPerUnit);
   }
@@ -421,12 +424,15 @@ function add(findings: Finding[], finding: Finding): void {
 }
 
 const charactersPerUnit = 16;
-/** Enough for texts of up to 1,600 characters, in 8 µs. A definition's constants may have half a megabyte, and stand in thousands of operations. */
+/**
+ * Enough for texts of up to 1,600 characters, which take 8 µs. It is bounded because a definition's constants may have half a megabyte and may be
+ * used in thousands of operations.
+ */
 const maxFoldingWork = 200;
-/** A unit of typing is some 4 µs, a unit of evaluation 40 ns. */
+/** A unit of typing is about 4 µs, and a unit of evaluation 40 ns. */
 const workPerUnit = 100;
 
-/** More findings about one expression would not be read. */
+/** Nobody would read more findings about one expression. */
 const maxFindings = 20;
 
 function resultOf({ operator }: NodeOf<"binary">, left: Type, right: Type, result: Kinds): Type {

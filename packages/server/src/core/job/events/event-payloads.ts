@@ -9,15 +9,15 @@ import type { AnyCursor, AnyStand } from "../resume-point.ts";
 import { isRead } from "../values/stored-state.ts";
 import { keptFor } from "./kept-events.ts";
 
-/** The payload of a kept event. `tooLarge`: the payloads for its wait are together more than one commit may read. */
+/** The payload of a kept event. `tooLarge` means that the payloads for one wait together are more than one commit may read. */
 export type EventPayload = { readonly value: JsonValue } | "none" | "tooLarge";
 
-/** The payloads by event number. They come to the state machine with the job, because it reads nothing itself. */
+/** The payloads by event number. The state machine reads nothing itself, so it gets them together with the job. */
 export type EventPayloads = ReadonlyMap<number, EventPayload>;
 
 export const noPayloads: EventPayloads = new Map();
 
-/** Whether the job holds events with payloads that a wait of its version may read later. Most jobs hold none, and a quick check shows that. */
+/** Whether the job holds events with payloads that a wait of its version may read later. Most jobs hold none. For them this check is quick. */
 export function holdsPayloads({ readsPayloads }: Plan, { state }: Job): boolean {
   if (!readsPayloads || !("progress" in state)) return false;
   const bare = new Set(state.progress.bareEvents);
@@ -25,8 +25,8 @@ export function holdsPayloads({ readsPayloads }: Plan, { state }: Job): boolean 
 }
 
 /**
- * The numbers of the kept events whose payloads the job needs while it takes these facts. They are those for one visit of one wait, so that the bound
- * on what a commit reads applies to that wait alone. A job that reaches another wait with payloads goes on from there in the next commit.
+ * The numbers of the kept events whose payloads the job needs while these facts are applied. All are for one visit of one wait, so that the bound on
+ * what a commit reads applies to this wait alone. When the job reaches another wait with payloads, it continues in the next commit.
  */
 export function payloadsToRead(plan: Plan, { state }: Job, facts: readonly UntimedFact[]): number[] {
   if (state.status === "SUCCEEDED") return [];
@@ -34,7 +34,7 @@ export function payloadsToRead(plan: Plan, { state }: Job, facts: readonly Untim
   const cursors: readonly AnyCursor[] = state.cursors;
   for (const visit of visitsAhead(plan, state)) {
     const numbers = payloadsOf(plan, progress, visit, facts);
-    // A branch whose values were not read has its turn in another commit.
+    // A branch whose values were not read gets its turn in another commit.
     if (
       numbers.length > 0 &&
       isRead(visit.branch ?? mainBranch, (path) => cursors.find(({ branch }) => branch === path))
@@ -50,7 +50,7 @@ function payloadsOf(plan: Plan, progress: Progress, visit: VisitAhead, facts: re
   const awaited = visit.awaited ?? (isWait(step) ? step.work.rule : undefined);
   const kept = payloadsFor(progress, step, visit, awaited?.eventIds);
   if (kept.length === 0 || awaited === undefined) return [];
-  // While the job is in the wait, no payload is read before all needed events have come.
+  // While the job is in the wait, payloads are read only when all needed events have come.
   if (visit.isEntered) return mayComplete(progress, awaited, visit, facts) ? kept : [];
   return facts.some(({ type }) => type === "step.succeeded" || type === "timer.due") ? kept : [];
 }
@@ -67,7 +67,7 @@ export function mayComplete(
   return eventIds.filter(isHere).length >= requiredCount;
 }
 
-/** The kept events that may bring something to this visit of a wait step. */
+/** The kept events whose payloads this visit of a wait step may read. */
 export function payloadsFor(
   progress: Progress,
   step: PlanStep,
@@ -96,15 +96,15 @@ export function readsPayload({ work }: WaitPlanStep, eventId: string): boolean {
 }
 
 interface VisitAhead extends WaitVisit {
-  /** Whether the job is in the step already, and not only on its way to it. */
+  /** True when the job is in the step already. False when it is on its way to the step. */
   readonly isEntered: boolean;
-  /** The awaited events of the visit, where expressions give them instead of the version's rule. */
+  /** The events for which the visit waits. Set when expressions give them, and not the version's rule. */
   readonly awaited?: AwaitedEvents | undefined;
 }
 
 /**
- * Returns, for each branch, the step that it is in and may complete by itself, or the one that it enters next. Branches on their way to a step come
- * first: they need only the payloads to go on, so each gets its turn.
+ * Returns one step for each branch: the step that the branch is in and may complete by itself, or the step that it enters next. Branches that are on
+ * their way to a step come first. They need only the payloads to continue, so in this order each of them gets its turn.
  */
 function visitsAhead(plan: Plan, state: UnfinishedState): readonly VisitAhead[] {
   const cursors: readonly AnyCursor[] = state.cursors;
@@ -130,7 +130,7 @@ function stepAfter(plan: Plan, point: AnyStand): string | null {
   if (point === null) return plan.firstStep.name;
   if (point.phase === "next") return point.name;
   const next = plan.steps.get(point.name)?.next ?? null;
-  // A choice is decided later: the job stops before a wait whose payloads were not read, and the next commit reads them.
+  // The target of a choice is not known yet. If it is a wait whose payloads were not read, the job stops before it, and the next commit reads them.
   return isChoice(next) ? null : next;
 }
 

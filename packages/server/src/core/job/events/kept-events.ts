@@ -4,27 +4,29 @@ import type { Timestamp } from "../../time.ts";
 import { runKeyOf } from "../history.ts";
 import type { AddressedEvent, Progress, WaitVisit } from "../job-state.ts";
 
-/** The event that counts for this visit of a wait step. An event sent for this visit alone takes precedence over one for any wait. */
+/**
+ * The number of the event that counts for this visit of a wait step. An event that was sent for this visit only comes before an event for any wait.
+ */
 export function keptFor(progress: Progress, eventId: string, visit: WaitVisit): number | undefined {
   return addressedTo(progress, eventId, visit) ?? getOwn(progress.bufferedEvents, eventId);
 }
 
-/** The event that was sent for this visit alone. */
+/** The number of the event that was sent for this visit only. */
 export function addressedTo({ addressedEvents }: Progress, eventId: string, visit: WaitVisit): number | undefined {
   return addressedEvents && numbersByAddress(addressedEvents).get(addressOf(eventId, visit));
 }
 
-/** A job may hold 10,000 such events and have 1,000 waits that each look for theirs, so the list is indexed once. */
+/** The list is indexed once. A job may hold 10,000 such events, and may have 1,000 waits that each look for their own. */
 function numbersByAddress(events: readonly AddressedEvent[]): ReadonlyMap<string, number> {
   const known = addressBooks.get(events);
   if (known !== undefined) return known;
-  // The first of two events for one visit counts.
+  // When two events were sent for the same visit, the first one counts.
   const book = new Map(events.toReversed().map((event) => [addressOf(event.eventId, event), event.eventNumber]));
   addressBooks.set(events, book);
   return book;
 }
 
-/** The key is the list itself, because a list of events never changes; a new list replaces it. */
+/** The key is the list itself. A list of events never changes: a new list replaces it. */
 const addressBooks = new WeakMap<readonly AddressedEvent[], ReadonlyMap<string, number>>();
 
 function addressOf(eventId: string, visit: WaitVisit): string {
@@ -40,17 +42,17 @@ export function isSameVisit(one: WaitVisit, other: WaitVisit): boolean {
 export interface NewEvent {
   readonly eventId: string;
   readonly eventNumber: number;
-  /** The one visit that it was sent for, or that takes it. */
+  /** The only visit for which the event was sent, or the visit that claimed it. */
   readonly address: WaitVisit | undefined;
-  /** Whether it was sent for any wait, and a branch has claimed it. */
+  /** Whether the event was sent for any wait and a branch has claimed it. */
   readonly isClaimed?: boolean;
-  /** Whether it certainly brings nothing, so that its payload need never be read. */
+  /** Whether it is certain that the event brings nothing, so that its payload need never be read. */
   readonly isBare: boolean;
-  /** The time at which the event was sent; undefined where no expression asks for it. */
+  /** The time at which the event was sent; undefined when no expression asks for it. */
   readonly sentAt: Timestamp | undefined;
 }
 
-/** Adds an event whose id some step of the version lists. */
+/** Adds an event that is kept for a wait. */
 export function noteEvent(
   progress: Progress,
   { eventId, eventNumber, address, isClaimed = false, isBare, sentAt }: NewEvent,
@@ -68,7 +70,7 @@ export function noteEvent(
   };
 }
 
-/** Removes the events that a visit consumed, and those sent for it or an earlier visit, which no visit can consume any more. */
+/** Removes the events that a visit consumed. Also removes those sent for this visit or an earlier one, because no visit can consume them any more. */
 export function forgetEvents(progress: Progress, consumed: ReadonlySet<number>, ended: WaitVisit): Progress {
   const { branch = mainBranch, step, visit } = ended;
   return withoutEvents(
@@ -79,15 +81,15 @@ export function forgetEvents(progress: Progress, consumed: ReadonlySet<number>, 
 }
 
 /**
- * Releases the events of branches that are over. Events that their waits claimed are available to others again; events sent for those branches alone
- * are removed.
+ * Releases the events of branches that are over. An event that a wait of such a branch claimed is available to other waits again. An event that was
+ * sent only for such a branch is removed.
  */
 export function releaseEvents(progress: Progress, isOver: (branch: string) => boolean): Progress {
   if (progress.addressedEvents === undefined) return progress;
   return withoutEvents(progress, new Set(), ({ branch = mainBranch }) => isOver(branch));
 }
 
-/** Releases the events that the waits of failed branches claimed. They are available to others until a resume lets those branches go on. */
+/** Releases the events that the waits of failed branches claimed. Other waits may use these events until a resume continues the failed branches. */
 export function freeTakenEvents(progress: Progress, isStopped: (branch: string) => boolean): Progress {
   return unclaimed(progress, ({ branch = mainBranch }) => isStopped(branch));
 }

@@ -4,9 +4,9 @@ import { type Problem, pointerTo, quoted } from "../../problem.ts";
 import { allOfSchemas, checkValue, declaredProperties, propertiesAlone, type Schema } from "../../schema/schema.ts";
 
 /**
- * Finds the problems of an event's payload, with pointers into the request body. The payload is checked against every step that lists the event's id,
- * and never against the job's past, so the sender gets the answer at once, and the same one every time. Where a step defines its payload, an event
- * without a payload counts as null.
+ * Finds the problems of an event's payload, with pointers into the request body. The payload is checked against every step that lists the event's id.
+ * What the job has done so far does not matter, so the sender gets the answer at once, and always the same answer. When a step defines the payload,
+ * an event without a payload counts as null.
  */
 export function checkPayload(
   steps: readonly WaitPlanStep[],
@@ -20,7 +20,10 @@ export function checkPayload(
   return [...different.values()].map(({ pointer, detail }) => ({ pointer: `/payload${pointer}`, detail }));
 }
 
-/** The requirements of all steps on one event, combined once: hundreds of steps may list the event, and a payload may have thousands of properties. */
+/**
+ * The requirements of all steps on one event. They are combined only once, because hundreds of steps may list the event, and a payload may have
+ * thousands of properties.
+ */
 interface Sent {
   readonly schema: Schema;
   /** Whether some step has a definition of the payload as a whole. */
@@ -47,7 +50,7 @@ function sentTo(steps: readonly WaitPlanStep[], eventId: string): Sent {
 /** The key is the list of steps, which the plan keeps for each event id. */
 const knownSent = new WeakMap<readonly WaitPlanStep[], Sent>();
 
-/** Finds the parts of a payload that no step takes into its output, and says what to declare so that one does. */
+/** Finds the parts of a payload that no step takes into its output, and says what to declare so that a step takes them. */
 export function unreadParts(
   steps: readonly WaitPlanStep[],
   eventId: string,
@@ -68,7 +71,7 @@ export function unreadParts(
 }
 
 const maxWarnings = 20;
-/** Hundreds of steps may list the event, and each property is checked against all of them. */
+/** The number of properties that are checked. Each is checked against all steps that list the event, which may be hundreds. */
 const maxLookedAt = 1_000;
 
 function reasonOf(step: WaitPlanStep, eventId: string, property: string): string {

@@ -1,6 +1,6 @@
 /**
- * Durations are counted in classes, each a tenth wider than the one before, so that some dozens of numbers give any quantile within 5 %. From a
- * millisecond to a year there are 250 classes.
+ * Durations are counted in classes. Each class is a tenth wider than the class before. So the counts of a few dozen classes give any quantile within
+ * 5 %. From a millisecond to a year there are 250 classes.
  */
 const growth = 1.1;
 
@@ -57,7 +57,7 @@ function nthMs(sorted: readonly DurationCount[], n: number): number {
   return 0;
 }
 
-/** The duration itself where all durations of the class are equal; otherwise the geometric middle of the class. */
+/** When all durations of the class are equal, returns that duration. Otherwise returns the geometric middle of the class. */
 function middleOf({ durationClass, count, totalMs, maxMs }: DurationCount): number {
   if (totalMs === maxMs * count) return maxMs;
   const least = growth ** (durationClass - 1);

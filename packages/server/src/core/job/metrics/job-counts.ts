@@ -4,8 +4,8 @@ import { type HistoryEntry, runKeyOf, type StepRunKey } from "../history.ts";
 import type { CurrentStep, Job } from "../job-state.ts";
 
 /**
- * The measures of metrics. Those that end in `Duration` also have a time, and count jobs that succeeded by their duration. `storedBytes` counts bytes
- * instead of jobs or steps.
+ * The measures of metrics. A measure that ends in `Duration` counts jobs or steps that succeeded, by their duration. `storedBytes` counts bytes and
+ * not jobs or steps.
  */
 export const measures = [
   "jobsSubmitted",
@@ -28,10 +28,10 @@ export interface Count {
   readonly durationMs: number | null;
 }
 
-/** The facts about a job before the counted entries. */
+/** What happened to a job before the counted entries. */
 export interface EarlierLife {
   readonly createdAt: Timestamp;
-  /** The end that the job had, if it had one. */
+  /** How the job had ended, if it had ended. */
   readonly end: JobEnd | undefined;
   /** The start of a visit of a step, if an earlier entry has it. */
   readonly startOf: (run: StepRunKey) => Timestamp | undefined;
@@ -46,9 +46,9 @@ export interface JobEnd {
 export type CountedEntry = Pick<HistoryEntry, "type" | "at"> & Partial<StepRunKey>;
 
 /**
- * Counts these entries of one job. A resumed job has not ended, so its end is taken back for the time at which it was counted. Each entry adds the
- * same amount whenever it is counted, because everything it depends on was committed before: the job's row was locked. The count is incomplete when
- * `earlier` lacks something that the entries depend on.
+ * Counts these entries of one job. A resumed job has not ended after all, so its end is taken back, at the time for which it was counted. Each entry
+ * adds the same amount, whenever it is counted: the job's row was locked, so everything on which the entry depends was committed before. The count is
+ * incomplete when `earlier` lacks something that the entries need.
  */
 export function countEntries(
   earlier: EarlierLife,
@@ -98,7 +98,7 @@ export function countEntries(
   return { counts, isComplete };
 }
 
-/** The facts about a job from its row; `before` is undefined for a new one. */
+/** What the job's row says about its past; `before` is undefined for a new job. */
 export function earlierLifeOf(before: Job | undefined, createdAt: Timestamp): EarlierLife {
   const cursors = before?.state.status === "RUNNING" ? before.state.cursors : [];
   let stands: ReadonlyMap<string, CurrentStep> | undefined;

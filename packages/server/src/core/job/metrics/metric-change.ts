@@ -8,7 +8,7 @@ export interface MetricSums {
   readonly maxMs: number;
 }
 
-/** The change that jobs of one workflow make to one measure in one hour, counted from 1970. A measure without durations uses class 0. */
+/** The change that jobs of one workflow make to one measure in one hour. Hours are counted from 1970. A measure without durations uses class 0. */
 export interface MetricChange extends MetricSums {
   readonly workflowId: string;
   readonly measure: Measure;
@@ -22,13 +22,13 @@ export interface MetricRollup extends Omit<MetricChange, "hour"> {
   readonly bucket: number;
 }
 
-/** Stands for all workflows of an organization together. */
+/** The workflow id of the sums over all workflows of an organization. */
 const allWorkflows = "00000000-0000-0000-0000-000000000000";
 
 const hourSeconds = 3_600;
 const daySeconds = 86_400;
 
-/** Sums counts into one change for each workflow, measure, hour and class. Every commit does this for all of its jobs. */
+/** Adds up counts. The result has one change for each workflow, measure, hour and class. Every commit does this for all of its jobs. */
 export class ChangeSum {
   readonly #byWorkflow = new Map<string, Map<number, MutableChange>>();
 
@@ -41,7 +41,7 @@ export class ChangeSum {
     for (const { measure, at, count, durationMs } of counts) {
       const hour = Math.floor(at / 1000 / hourSeconds);
       const durationClass = durationMs === null ? 0 : durationClassOf(durationMs);
-      // A number is quicker to make than a text.
+      // The key is a number, because making a text would take longer.
       const key = (hour * measures.length + measures.indexOf(measure)) * classCount + durationClass;
       const ms = durationMs ?? 0;
       const sum = sums.get(key);
@@ -58,7 +58,10 @@ export class ChangeSum {
 /** An upper bound on the number of duration classes. */
 const classCount = 512;
 
-/** Returns the rows to add to the rollups. Each change counts for its hour and its day, both in its workflow and in all workflows together. */
+/**
+ * Returns the rows to add to the rollups. Each change counts four times: for its hour and for its day, both in its workflow and in all workflows
+ * together.
+ */
 export function rollUp(changes: readonly MetricChange[]): MetricRollup[] {
   const rows = changes.flatMap(({ hour, ...change }) =>
     [change.workflowId, allWorkflows].flatMap((workflowId) =>

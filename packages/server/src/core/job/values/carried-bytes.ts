@@ -4,8 +4,8 @@ import { quoted } from "../../problem.ts";
 import type { Carried, StepError } from "../job-state.ts";
 
 /**
- * Checks the size of the values that a branch carries against their bound, during one commit. A value is measured once, however many steps it is
- * carried through.
+ * Checks, during one commit, that the values that a branch carries are not larger than allowed. A value is measured only once, however many steps
+ * carry it.
  */
 export class CarriedBytes {
   readonly #maxBytes: number;
@@ -17,8 +17,8 @@ export class CarriedBytes {
   }
 
   /**
-   * The error of a branch that carries too much; undefined when it does not. A value counts at each place where it stands, because after the job was
-   * stored and read again, equal values can no longer be recognized as one, and the result must not depend on that.
+   * The error when a branch carries too much; undefined when it does not. A value counts once for each place where it is. The reason: after the job
+   * was stored and read again, equal values can no longer be recognized as one value, and the result must be the same then.
    */
   excess({ properties, slots = {} }: Carried): StepError | undefined {
     const places = [...Object.entries(properties), ...Object.entries(slots)];
@@ -39,7 +39,7 @@ export class CarriedBytes {
   readonly #bytesOf = (value: JsonValue): number => known(this.#bytes, value, () => bytesOfJson(value));
 }
 
-/** Whether there is nothing to measure or to write, as in most branches; every step asks this. */
+/** Whether a branch carries nothing that must be measured or written. This is so in most branches, and every step asks for it. */
 export function carriesNothing({ properties, slots }: Carried): boolean {
   if (slots !== undefined) return false;
   for (const _ in properties) return false;

@@ -6,7 +6,7 @@ import { type FindValue, type StoredState, withPlaces } from "./stored-state.ts"
 import { unreadValue } from "./unread-value.ts";
 import { type KnownValue, maxInlineBytes, ValueBook } from "./value-book.ts";
 
-/** A job in the form for the state machine, and which of its values are stored already. */
+/** A job in the form that the state machine needs, and the book that knows which of its values are stored already. */
 export interface OpenedJob {
   readonly job: Job;
   readonly values: ValueBook;
@@ -14,11 +14,11 @@ export interface OpenedJob {
 
 export type StoredJob = Omit<Job, "state" | "input"> & {
   readonly state: StoredState;
-  /** Undefined where it was not read. */
+  /** Undefined when it was not read. */
   readonly input: JsonObject | undefined;
 };
 
-/** Puts the values that were read into their places in a job; the others stay unread. */
+/** Puts the values that were read into their places in a job. The other values stay unread. */
 export function openJob(
   { state, input, ...row }: StoredJob,
   read: readonly KnownValue[],

@@ -13,7 +13,7 @@ export interface EndedVisit {
   readonly events?: ReadonlyMap<string, EventValues>;
 }
 
-/** Remembers the values of a visit that expressions of later steps may read, and forgets those that none can read any more. */
+/** Remembers the values of a visit that expressions of later steps may read, and forgets the values that no expression can read any more. */
 export function remember(carried: Carried, step: PlanStep, { input, outcome, events }: EndedVisit): Carried {
   const { remembering, name } = step;
   if (remembering === undefined) return carried;
@@ -41,21 +41,24 @@ export function remember(carried: Carried, step: PlanStep, { input, outcome, eve
     if (isAsked) put(eventSlot(eventId, "sentAt"), sentAt, "whole");
     if (payload !== undefined) put(eventSlot(eventId, "payload"), payload, part);
   }
-  // A later pair with the same slot wins.
+  // `Object.fromEntries` takes the last of several pairs with the same slot.
   return kept.length === 0 ? others : { ...others, slots: Object.fromEntries(kept) };
 }
 
-/** Whether a later expression may still read a slot from before the visit. */
+/** Whether a later expression may still read a slot that was there before the visit. */
 function isAskedLater(slot: string, { slots, parts }: Remembering): boolean {
   if (slot === errorSlot) return slots.has(slot);
   const base = baseOf(slot);
-  // The time of an event shows that it came, so it stays as long as the payload. The slot of a whole value shows that there was one.
+  // The time of an event also shows that the event came, so it stays as long as the payload. In the same way, the slot of a whole value shows that
+  // there was a value.
   const asked =
     parts.get(base) ?? (base.endsWith("/sentAt") ? parts.get(base.replace(/sentAt$/, "payload")) : undefined);
   return slot === base ? asked !== undefined : asked === "whole" || slots.has(slot);
 }
 
-/** Returns the slots of a value. Where only properties are kept, an empty object in the whole value's slot shows that there was a value. */
+/**
+ * Returns the slots of a value. When only properties are kept, the slot of the whole value has an empty object, which shows that there was a value.
+ */
 function partsOf(slot: string, value: JsonValue, part: KeptPart): [string, JsonValue][] {
   if (part === undefined) return [];
   if (part === "whole" || !isJsonObject(value)) return [[slot, value]];

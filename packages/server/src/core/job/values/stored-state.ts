@@ -18,7 +18,7 @@ import type {
 import type { AnyCursor } from "../resume-point.ts";
 import { isUnread, unreadValue } from "./unread-value.ts";
 
-/** A job's state as it is stored. Where a value has a row of its own, `values` has its number, and the value is left out of its place. */
+/** A job's state as it is stored. When a value has a row of its own, it is left out of its place, and `values` has its number. */
 export type StoredState = LineState & {
   readonly values?: ValueNumbers;
   /** The branches that are open. Left out while there are none. */
@@ -26,8 +26,8 @@ export type StoredState = LineState & {
 };
 
 /**
- * A state whose main line has no cursor object; its fields stand in the state itself. Nearly every job has only a main line, and is shorter in this
- * form.
+ * The state of a job without a cursor object for the main line. The fields of that cursor are in the state itself. Nearly every job has only a main
+ * line, and this form makes it shorter.
  */
 type LineState =
   | SucceededState
@@ -40,13 +40,13 @@ type Line<State> = Omit<State, "cursors" | "progress"> & { readonly progress: Pr
 
 type StoredBranch = AnyCursor & { readonly values?: ValueNumbers };
 
-/** A cursor without the values that have numbers, and these numbers. */
+/** A cursor without the values that have numbers, together with these numbers. */
 export interface LeanCursor {
   readonly cursor: AnyCursor;
   readonly values: ValueNumbers | undefined;
 }
 
-/** Returns the state as it is stored. `leave` returns a cursor without the values that have numbers. */
+/** Returns the state as it is stored. `leave` returns a cursor without the values that have numbers, and the numbers. */
 export function storedState(
   state: JobState,
   leave: (cursor: AnyCursor) => LeanCursor = (cursor) => ({ cursor, values: undefined }),
@@ -71,13 +71,13 @@ export interface ValueNumbers {
   readonly input?: number;
   readonly previousOutput?: number;
   readonly lastOutput?: number;
-  /** The items of the fork at which the branch stands. */
+  /** The items of the fork in which the branch is. */
   readonly items?: number;
   /** The numbers of the results of that fork's branches, by the key of the branch. */
   readonly results?: Readonly<Record<string, number>>;
-  /** The number of the value that has the property, by the property's name. */
+  /** For each property, by its name: the number of the value that has the property. */
   readonly properties?: Readonly<Record<string, number>>;
-  /** The number of the value that is in the slot, or has the slot's property, by slot. */
+  /** For each slot: the number of the value that is in the slot, or that has the slot's property. */
   readonly slots?: Readonly<Record<string, number>>;
 }
 
@@ -101,7 +101,7 @@ export function placesIn({ carried: { lastOutput }, stand }: AnyCursor): Places 
   };
 }
 
-/** The cursor without the values that have numbers. */
+/** Returns the cursor without the values that have numbers. */
 export function withoutPlaces(cursor: AnyCursor, values: ValueNumbers): AnyCursor {
   const { lastOutput, properties, slots, ...carried } = cursor.carried;
   const numbered = new Set(Object.keys(values.properties ?? {}));
@@ -125,19 +125,19 @@ export function withoutPlaces(cursor: AnyCursor, values: ValueNumbers): AnyCurso
   return withPoint({ ...cursor, carried: left }, leave);
 }
 
-/** The place of a value that is a property or in a slot of a state. */
+/** The place of a value in a state, when the value is a property or in a slot. */
 export interface ValuePlaceName {
   readonly branch: string;
   readonly name: string;
   readonly isSlot: boolean;
 }
 
-/** Returns the value with a number, or one of its properties; `place` is where in the state it is. */
+/** Returns the value with this number, or one of its properties. `place` is where this is in the state. */
 export type FindValue = (valueNumber: number, property?: string, place?: ValuePlaceName) => JsonValue;
 
 /**
- * The state as the state machine uses it. `find` returns the value with a number, or one of its properties. A call that an earlier release wrote has
- * no epoch of its own: it was the only call of its job, and has the job's epoch.
+ * Returns the state as the state machine uses it. `find` returns the value with a number, or one of its properties. A call that an earlier release
+ * wrote has no epoch of its own. It was the only call of its job, and has the job's epoch.
  */
 export function withPlaces(
   { values, branches = [], ...line }: StoredState,
@@ -189,12 +189,12 @@ function withValues(cursor: AnyCursor, values: ValueNumbers | undefined, find: F
   }));
 }
 
-/** A value with a negative number is an extract, which holds values of several places by the names of the places. */
+/** A value with a negative number is an extract. It holds values from several places, by the names of the places. */
 function findSlot(find: FindValue, branch: string, slot: string, valueNumber: number): JsonValue {
   return find(valueNumber, valueNumber < 0 ? slot : propertyOf(slot), { branch, name: slot, isSlot: true });
 }
 
-/** The state with placeholders for the values that have rows of their own. */
+/** Returns the state with placeholders for the values that have rows of their own. */
 export function unreadState({
   state,
   leaseEpoch,
@@ -209,7 +209,7 @@ function withEpoch(step: CurrentStep, leaseEpoch: number): CurrentStep {
   return step.phase !== "calling" || step.epoch !== undefined ? step : { ...step, epoch: leaseEpoch };
 }
 
-/** The numbers of the values that the state names for these branches. */
+/** The numbers of the values to which the state refers in these branches. */
 export function numbersIn(state: StoredState, wanted: ReadonlySet<string>): number[] {
   return [
     ...new Set(
@@ -233,12 +233,12 @@ function valuesOf({ values, branches = [] }: StoredState, wanted: ReadonlySet<st
   return all.flatMap(({ branch, values: own }) => (own !== undefined && wanted.has(branch) ? [own] : []));
 }
 
-/** Whether the values of a branch, and of those around it, were read. A branch without them cannot move in this commit. */
+/** Whether the values of a branch, and of the branches around it, were read. Otherwise the branch cannot move in this commit. */
 export function isRead(branch: string, cursorOf: (branch: string) => AnyCursor | undefined): boolean {
   return [...withAround(branch)].every((path) => countUnread(cursorOf(path)) === 0);
 }
 
-/** How many values of a cursor were not read. */
+/** The number of values of a cursor that were not read. */
 export function countUnread(cursor: AnyCursor | undefined): number {
   if (cursor === undefined) return 0;
   const { results = {}, ...places } = placesIn(cursor);
@@ -247,12 +247,12 @@ export function countUnread(cursor: AnyCursor | undefined): number {
     .length;
 }
 
-/** Whether the state names values that have rows of their own. */
+/** Whether the state refers to values that have rows of their own. */
 export function namesValues({ values, branches = [] }: StoredState): boolean {
   return values !== undefined || branches.some((branch) => branch.values !== undefined);
 }
 
-/** The point where a branch is or goes on, also when it has stopped for now. */
+/** The point at which a branch is or continues, also when it has stopped for now. */
 function pointIn(stand: AnyCursor["stand"]): object | null {
   return stand?.phase === "stopped" ? stand.point : stand;
 }

@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from "../../json/json.ts";
 
 /**
- * Makes a placeholder for a value that was not read because nothing should need it. Any access to it throws, so that a mistake about the needed
- * values cannot lead to a wrong value.
+ * Makes a placeholder for a value that was not read because it should not be needed. Any access to the placeholder throws. So a mistake about the
+ * needed values cannot lead to a wrong value.
  */
 export function unreadValue(): JsonObject {
   const value = new Proxy({}, refuseAll);

@@ -17,7 +17,7 @@ import {
   withoutPlaces,
 } from "./stored-state.ts";
 
-/** A value that is to have a row of its own. */
+/** A value that gets a row of its own. */
 export interface NewValue {
   readonly valueNumber: number;
   /** The value as JSON text. */
@@ -25,24 +25,24 @@ export interface NewValue {
   readonly bytes: number;
 }
 
-/** A value that has a row of its own already; `bytes` is undefined for the job's input, which has a column. */
+/** A value that has a row of its own already. `bytes` is undefined for the job's input, which has a column and not a row. */
 export interface KnownValue {
   readonly valueNumber: number;
   readonly value: JsonValue;
   readonly bytes: number | undefined;
 }
 
-/** A value with more bytes of text than this gets a row of its own. */
+/** When the text of a value has more bytes than this, the value gets a row of its own. */
 export const maxInlineBytes = 2_048;
 
 /**
- * Knows which values of one job have rows of their own, and writes the job's state and history with their numbers instead. A value is written once,
- * however many steps take it: the state machine never copies a value, so a stored one is recognized by its identity.
+ * Knows which values of one job have rows of their own, and writes the job's state and history with the numbers of these values. A value is written
+ * only once, however many steps take it. The state machine never copies a value, so a stored value is recognized by its identity.
  */
 export class ValueBook {
-  /** Objects are found by their identity; strings are found by their text, which works as well. */
+  /** Objects are found by their identity. Strings are found by their text, which works as well. */
   readonly #numbers = new Map<JsonValue, number>();
-  /** The stored objects that a property may come from, latest last. */
+  /** The stored objects from which a property may come. The latest is the last one. */
   readonly #origins: KnownValue[] = [];
   /** The lengths of the stored values that were read, by their numbers. */
   #bytes: Map<number, number> | undefined;
@@ -50,7 +50,9 @@ export class ValueBook {
   readonly #places = new Map<string, { readonly valueNumber: number; readonly value: JsonValue }>();
   readonly #added: NewValue[] = [];
   readonly #maxInlineBytes: number;
-  /** A commit adds an extract for a branch only with an entry about that branch, so the numbers never run out. */
+  /**
+   * The number of extracts so far. A commit adds an extract for a branch only with an entry about that branch, so there are always enough numbers.
+   */
   #extractCount = 0;
   #input: JsonObject | undefined;
   /** Undefined until it is needed. */
@@ -68,7 +70,7 @@ export class ValueBook {
     }
   }
 
-  /** Remembers the job's input. A small input may stand in the state, so the input is measured only when that matters, which is rare. */
+  /** Adds the job's input. A small input may stay in the state. So the input is measured only when it matters, which is rare. */
   learnInput(value: JsonObject): void {
     this.#input = value;
   }
@@ -82,7 +84,7 @@ export class ValueBook {
     this.#bytes.set(known.valueNumber, known.bytes);
   }
 
-  /** Adds a value that was not read; it can only stay in its place. */
+  /** Adds a value that was not read. Such a value can only stay where it is. */
   learnUnread(place: JsonValue, valueNumber: number): void {
     this.#numbers.set(place, valueNumber);
   }
@@ -92,17 +94,17 @@ export class ValueBook {
     this.#places.set(idOf(place), { valueNumber, value });
   }
 
-  /** The values that `entries` and `state` moved into rows of their own, to be written with them. */
+  /** The values that `entries` and `state` moved into rows of their own. Write these rows together with them. */
   get added(): readonly NewValue[] {
     return this.#added;
   }
 
-  /** Returns the entries of one commit as they are stored; each can be read without those of other commits. */
+  /** Returns the entries of one commit as they are stored. Each can be read without the entries of other commits. */
   entries(entries: readonly HistoryEntry[]): readonly HistoryEntry[] {
     return entries.map((entry) => this.#storedEntry(entry));
   }
 
-  /** Returns the state as it is stored. Call `entries` first, which adds the new values. `sequence` is that of the last entry. */
+  /** Returns the state as it is stored. Call `entries` first, because it adds the new values. `sequence` is the sequence of the last entry. */
   state(state: JobState, sequence: number): StoredState {
     return storedState(state, (cursor) => this.#leanCursor(cursor, sequence));
   }
@@ -137,7 +139,7 @@ export class ValueBook {
     return { cursor: withoutPlaces(cursor, values), values };
   }
 
-  /** Whether no value of the cursor has a number, which is so for most of a thousand branches. */
+  /** Whether no value of the cursor has a number. In a job with a thousand branches, this is so for most of them. */
   #hasNoNumber({ input, previousOutput, lastOutput, items, results }: ReturnType<typeof placesIn>): boolean {
     if (results !== undefined || items !== undefined) return false;
     for (const value of [input, previousOutput, lastOutput]) {
@@ -160,7 +162,7 @@ export class ValueBook {
     return value === this.#input && this.#inputIsApart() ? jobInputNumber : this.#numbers.get(value);
   }
 
-  /** Returns the same entry where no part of it is moved to a row, which is the usual case. */
+  /** Returns the entry as it is stored. Usually this is the same entry, because no part of it is moved to a row. */
   #storedEntry(entry: HistoryEntry): HistoryEntry {
     const value = valueIn(entry);
     const stored = value === undefined ? undefined : this.#stored(value, entry.sequence);
@@ -183,7 +185,7 @@ export class ValueBook {
     this.learn({ valueNumber: added.valueNumber, value, bytes: added.bytes });
   }
 
-  /** Most values are so small that their text need not be made. */
+  /** Returns the text of a value if it is large. Most values are so small that their text need not be made. */
   #textIfLarge(value: JsonValue): { readonly text: string; readonly bytes: number } | undefined {
     const limit = this.#maxInlineBytes;
     if (sizeOfJson(value, limit) * mostBytesPerMember <= limit) return undefined;
@@ -200,7 +202,10 @@ export class ValueBook {
     return valueNumber === undefined ? {} : { [place]: valueNumber };
   }
 
-  /** The numbers of the stored values that are in these places or contain their value as a property. The values in `readWhole` are read anyway. */
+  /**
+   * For each place, the number of the stored value that is there, or that contains the place's value as a property. The values in `readWhole` are
+   * read anyway.
+   */
   #placeNumbers(
     places: readonly Place[],
     readWhole: ReadonlySet<number>,
@@ -225,7 +230,7 @@ export class ValueBook {
     return numbers;
   }
 
-  /** The number of the stored value that is in a place, or that contains the place's value as a property; undefined when there is none. */
+  /** The number of the stored value that is in a place, or that contains the place's value as a property. Undefined when there is none. */
   #numberAt(place: Place): number | undefined {
     const { property, value } = place;
     const known = this.#places.get(idOf(place));
@@ -234,7 +239,7 @@ export class ValueBook {
     return this.#numberOf(value);
   }
 
-  /** The number of the stored value that a property comes from. */
+  /** The number of the stored value from which a property comes. */
   #originOf(name: string, value: JsonValue): number | undefined {
     const origin = this.#origins.findLast((one) => getOwn(one.value as JsonObject, name) === value);
     if (origin !== undefined) return origin.valueNumber;
@@ -243,8 +248,8 @@ export class ValueBook {
   }
 
   /**
-   * Writes a few properties of a large output, and values from elsewhere, once more as one value of its own. If they are too small for that, they
-   * stay in the state. Returns the places that the new value holds.
+   * Writes several small values once more, together as one value with a row of its own: a few properties of a large output, and values from
+   * elsewhere. When they are too small for that, they stay in the state. Returns the places whose values the new row has.
    */
   #extracted(places: readonly Place[], valueNumber: number): readonly Place[] {
     const byName = new Map(places.map((place) => [place.name, place]));
@@ -256,7 +261,7 @@ export class ValueBook {
   }
 }
 
-/** A value in a job's state, other than those whose place follows from their role. A slot's name begins with a slash. */
+/** A property or slot in a job's state. The name of a slot begins with a slash. */
 interface Place extends ValuePlaceName {
   /** The name of the property of a stored value; undefined for a whole value. */
   readonly property: string | undefined;
@@ -287,7 +292,7 @@ function recordOf(numbers: ReadonlyMap<Place, number>, isSlot: boolean): Record<
   return found.length === 0 ? undefined : Object.fromEntries(found.map(([{ name }, number]) => [name, number]));
 }
 
-/** Whether a property is worth a number. A smaller one stays in the state, because its number would be no shorter. */
+/** Whether a property is large enough to get a number. A smaller one stays in the state, because its number would not be shorter. */
 function isWorthNumber(value: JsonValue): boolean {
   return sizeOfJson(value, leastNumbered) > leastNumbered;
 }
@@ -295,8 +300,9 @@ function isWorthNumber(value: JsonValue): boolean {
 const leastNumbered = 64;
 
 /**
- * Whether these parts are less than a quarter of the `bytes` of a stored value. They are read again and again, and each read must not bring much more
- * than them. Their text is made only when they may be small enough: each character and each member has at least one byte.
+ * Whether these parts are less than a quarter of the `bytes` of a stored value. The parts are read again and again, and a read should not bring much
+ * more than the parts. Their text is made only when they may be small enough. This is known without the text, because each character and each member
+ * has at least one byte.
  */
 function isSmallPart(bytes: number | undefined, parts: readonly Place[]): boolean {
   if (bytes === undefined) return false;

@@ -3,8 +3,8 @@ import type { JobDraft } from "../draft.ts";
 import type { AwaitedEvents, StepPosition } from "../job-state.ts";
 
 /**
- * Fails the job if, with this wait, its open branches would wait for too many ids together; returns whether it did. The ids stand in the state, which
- * is written with each change: a thousand branches that wait for a hundred long ids each would make it 25 MB.
+ * Fails the job if, with this wait, its open branches would wait for too many ids together. Returns whether it did. The ids are in the state, which
+ * is written with each change. A thousand branches that wait for a hundred long ids each would make the state 25 MB large.
  */
 export function failForAwaitedIds(
   draft: JobDraft,
@@ -27,5 +27,5 @@ function sizeOf(eventIds: readonly string[]): number {
   return eventIds.reduce((sum, { length }) => sum + length, 0);
 }
 
-/** Enough for a thousand waits with some twenty ids of usual length each. */
+/** Enough for a thousand waits with about twenty ids of usual length each. */
 const maxSize = 1_000_000;

@@ -10,14 +10,17 @@ export interface KeptEvent {
   readonly eventNumber: number;
 }
 
-/** An event that a wait consumes, as its output and expressions read it. */
+/** An event that a wait consumes, in the form in which the wait's output and expressions read it. */
 export interface ConsumedEvent {
   readonly payload: JsonValue | undefined;
-  /** The time at which the event was sent, as RFC 3339; empty where no expression of the version reads it. */
+  /** The time at which the event was sent, as RFC 3339. Empty when no expression of the version reads it. */
   readonly sentAt: string;
 }
 
-/** Returns the consumed events of a wait by their ids, in the order of `eventIds`, with the payloads that its output or an expression reads. */
+/**
+ * Returns the consumed events of a wait by their ids, in the order of `eventIds`. They have the payloads that the wait's output or an expression
+ * reads.
+ */
 export function consumedEvents(
   draft: JobDraft,
   step: WaitPlanStep,

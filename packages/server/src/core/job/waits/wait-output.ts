@@ -12,9 +12,9 @@ export interface WaitOutput {
 }
 
 /**
- * The output of a wait step: the part of its input that its output definition accepts, and the properties that the events of this visit brought. A
- * property that only events can bring is taken from nowhere else, so that an earlier answer never counts for this visit. `consumed` is in the order
- * of `eventIds`; the first event that has a property counts.
+ * Makes the output of a wait step: the part of its input that its output definition accepts, and the properties that the events of this visit
+ * brought. A property that only events can bring is taken from nowhere else, so that an earlier answer never counts for this visit. `consumed` is in
+ * the order of `eventIds`. When several events have a property, the first one counts.
  */
 export function waitOutput(
   step: WaitPlanStep,
@@ -37,7 +37,7 @@ export function waitOutput(
     }
   }
   const output = joined(passed, brought, payloadRule);
-  // Without properties from payloads, the output is a part of a value that was measured before.
+  // When payloads bring no properties, the output need not be measured, because it is a part of a value that was measured before.
   const bytes = brought.size === 0 ? 0 : Buffer.byteLength(JSON.stringify(output));
   if (bytes > maxBytes) {
     return tooLarge(
@@ -52,8 +52,8 @@ function tooLarge(message: string): { readonly error: StepError } {
 }
 
 /**
- * Joins both. The input itself is returned when nothing is added or taken away, so that the history holds it only once. An input that is no object
- * has no properties.
+ * Joins the kept part of the input and the properties from events. When nothing is added or taken away, the input itself is returned, so that the
+ * history holds it only once. An input that is not an object has no properties.
  */
 function joined(passed: JsonValue, brought: ReadonlyMap<string, JsonValue>, { fromEvents }: PayloadRule): JsonValue {
   const before = isJsonObject(passed) ? Object.entries(passed) : [];

@@ -8,7 +8,7 @@ export function compareArray(from: Known, rules: ArrayRules, comparer: Comparer)
   const parts = [compareItemCount(from, rules)];
   const { low, high } = from.itemCountRange;
   const { prefix = [], items } = rules;
-  // Items before this index may have schemas of their own; all later items share their schemas.
+  // The items before this index may have schemas of their own. All later items have the same schemas.
   const end = Math.max(from.prefixLength, prefix.length);
   if (!comparer.charge(end / itemsPerComparison)) return mayNotFit("too large to be compared");
   for (let index = 0; index <= end && index < high; index++) {

@@ -39,7 +39,7 @@ export function compareAnyOf(from: Known, alternatives: readonly Schema[], kind:
   return anyOf(outcomes, misfitsOf(outcomes, "anyOf"));
 }
 
-/** All values fit when they fit one alternative and cannot fit another, as with tags such as `{"kind": {"const": "card"}}`. */
+/** All values fit when they fit one alternative and cannot fit another one. This is so with tags such as `{"kind": {"const": "card"}}`. */
 function compareOneOf(from: Known, alternatives: readonly Schema[], kind: TypeSet, comparer: Comparer): Outcome {
   if (!comparer.charge(1)) return mayNotFit("too large to be compared");
   const outcomes = compareCandidates(from, alternatives, kind, comparer);
@@ -58,7 +58,7 @@ function compareCandidates(
 
 function misfitsOf(outcomes: readonly Outcome[], keyword: string): readonly Misfit[] {
   const [only] = outcomes;
-  // One candidate, as in "this object or null", is the alternative that was meant, and so it is clear what is wrong.
+  // A single candidate, as in "this object or null", must be the alternative that was meant, so it is clear what is wrong.
   if (only !== undefined && outcomes.length === 1) return only.misfits;
   return [{ pointer: "", finding: `none of the ${outcomes.length} alternatives (\`${keyword}\`)`, isCertain: true }];
 }
@@ -80,7 +80,7 @@ function compareConditional(
   const tested = comparer.withoutAssumptions.compareTypes(from, condition, kind);
   if (tested.allFit) return comparer.compareTypes(from, consequent, kind);
   if (tested.noneFits) return comparer.compareTypes(from, alternative, kind);
-  // The values that do not fit the condition cannot be described completely, so all known values stand for them.
+  // The values that do not fit the condition cannot be described completely. So all known values are compared in their place.
   const fitting = from.and(condition);
   return eachOf([
     comparer.compareTypes(fitting, consequent, kind & fitting.types),

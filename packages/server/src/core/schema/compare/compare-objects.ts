@@ -22,7 +22,7 @@ export function compareObject(from: Known, rules: ObjectRules, comparer: Compare
   return allOf(parts);
 }
 
-/** Looking up a property costs a fraction of a comparison. */
+/** Looking up a property costs only a fraction of what a comparison costs. */
 const propertiesPerComparison = 10;
 
 function compareProperty(
@@ -37,12 +37,15 @@ function compareProperty(
   if (!isRequired || isThere) return inside(name, outcome, isThere);
   const isNeverThere = !from.mayHave(name) || (outcome.allFit && outcome.noneFits);
   if (isNeverThere) return inside(name, neverFits("missing, but is required"), true);
-  // A property that is present does not fit, and an absent one is missing.
+  // If the property is there, it does not fit. If it is absent, it is missing. So no value fits.
   if (outcome.noneFits) return inside(name, outcome, true);
   return inside(name, mayNotFit("missing, but is required"), true);
 }
 
-/** An undeclared name may match a pattern, and then `additionalProperties` does not apply to it. */
+/**
+ * Compares the values of one property. When an undeclared name matches a pattern, `additionalProperties` does not apply to it, so the outcome is
+ * uncertain.
+ */
 function compareValueOf(
   from: Known,
   { properties, patterns, additional }: ObjectRules,
@@ -57,7 +60,7 @@ function compareValueOf(
   return mayNotFit(target === nothing ? "there, but is not allowed" : "one that does not fit");
 }
 
-/** Compares the values of properties that neither side names. Such properties need not be present. */
+/** Compares the values of the properties that neither schema names. Such properties need not be there. */
 function compareAdditional(
   from: Known,
   target: Schema,
@@ -71,7 +74,7 @@ function compareAdditional(
   );
 }
 
-/** The rule holds if `from` requires the same of the same pattern, or if every property that may match fits. */
+/** All values fit if `from` has the same pattern and requires the same of it, or if every property that may match the pattern fits. */
 function comparePattern(
   from: Known,
   { pattern, schema }: PatternRule,

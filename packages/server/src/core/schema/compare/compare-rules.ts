@@ -26,7 +26,7 @@ function compareValue(value: JsonValue, to: Schema): Outcome {
   if (isFit === undefined) return mayNotFit("a value that takes too long to check");
   if (isFit) return fits;
   const problem = firstProblem(to, value, maxChecksPerValue);
-  // Finding the reason costs more than finding that there is a problem, so the checks may be used up first.
+  // Finding the reason takes more checks than finding that there is a problem. So the checks may be used up before the reason is found.
   const why = problem === undefined ? "" : ` (${problem.detail})`;
   const finding = `${describeShort(value)}, which does not fit${why}`;
   return { allFit: false, noneFits: true, misfits: [{ pointer: problem?.pointer ?? "", finding, isCertain: true }] };
@@ -37,7 +37,10 @@ function describeShort(value: JsonValue): string {
   return text === "" || text.length > 40 ? describeTypes(typeOf(value)) : text;
 }
 
-/** The values of `from` are not a short list, so some may not be allowed; but it is possible that none is allowed. */
+/**
+ * Compares with the allowed values when the values of `from` are not a short list. Some of them may then not be allowed. It is also possible that
+ * none is allowed.
+ */
 export function compareAllowed(from: Known, allowed: AllowedValues, kind: TypeSet): Outcome {
   const candidates = allowed.all.filter((value) => (typeOf(value) & kind) !== noTypes);
   const isPossible = candidates.length > maxTriedValues || candidates.some((value) => from.allows(value));

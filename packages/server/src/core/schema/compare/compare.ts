@@ -14,13 +14,13 @@ export type Fit = "always" | "maybe" | "never";
 
 export interface Comparison {
   readonly fit: Fit;
-  /** Why it is not "always"; pointers lead into the value. */
+  /** The reasons why `fit` is not "always". Pointers lead into the value. */
   readonly problems: readonly Problem[];
 }
 
 /**
- * Compares two schemas. "always": every value that fits `from` is certain to fit `to`. "never": none can, which is also certain. "maybe": everything
- * else.
+ * Compares two schemas. "always": every value that fits `from` is certain to fit `to`. "never": it is certain that no such value fits `to`. "maybe":
+ * everything else.
  */
 export function compareSchemas(from: Schema, to: Schema): Comparison {
   const { allFit, noneFits, misfits } = new SchemaComparison().compare([from], to);
@@ -29,11 +29,12 @@ export function compareSchemas(from: Schema, to: Schema): Comparison {
 }
 
 /**
- * The number of pairs of schemas in a definition grows with the square of its size. This bound allows some 100 ms of work; after it, or deeper than
- * `maxDepth`, the answer is "maybe". The depth is bounded because the comparison is recursive, and no real model has more levels.
+ * The bound on the comparisons of a definition. The number of pairs of its schemas grows with the square of its size. The bound allows about 100 ms
+ * of work. Beyond it, or deeper than `maxDepth`, the answer is "maybe". The depth is bounded because the comparison is recursive. No real model has
+ * more levels.
  */
 const maxComparisons = 100_000;
-/** Trying a value costs a few comparisons. */
+/** Trying one value costs as much as a few comparisons. */
 const comparisonsPerValue = 4;
 const maxDepth = 32;
 const tooLarge = mayNotFit("too large to be compared");
@@ -55,7 +56,7 @@ export class SchemaComparison implements Comparer {
     this.#budget = budget;
   }
 
-  /** Whether the budget is used up, so that later answers are only "maybe". */
+  /** Whether the budget is used up. Later answers are then only "maybe". */
   get isExhausted(): boolean {
     return this.#budget.remaining < 0;
   }
@@ -66,13 +67,13 @@ export class SchemaComparison implements Comparer {
     return this.#withoutAssumptions;
   }
 
-  /** Takes the cost of this many comparisons from the budget; false when not enough is left. */
+  /** Takes the cost of this many comparisons from the budget. Returns false when not enough is left. */
   charge(comparisons: number): boolean {
     this.#budget.remaining -= comparisons;
     return this.#budget.remaining >= 0;
   }
 
-  /** Whether a value that fits all of `from` fits `to`. */
+  /** Compares the values that fit all of `fromSchemas` with `toSchema`. */
   compare(fromSchemas: readonly Schema[], toSchema: Schema): Outcome {
     const from = fromSchemas.map(dereferenced);
     const to = dereferenced(toSchema);
@@ -88,9 +89,9 @@ export class SchemaComparison implements Comparer {
   }
 
   /**
-   * Recursive schemas lead back to a pair that is still open. The pair is then assumed to fit. Values are finite, so the assumption is right if it
-   * leads to no contradiction. If it does, the pairs decided in the meantime may depend on the assumption and are forgotten. Where nothing may be
-   * assumed, an open pair stays undecided.
+   * Decides a pair of schemas. Recursive schemas lead back to a pair that is still being decided. This pair is then assumed to fit. Values are
+   * finite, so the assumption is right if it leads to no contradiction. If it leads to one, the pairs that were decided in the meantime may depend on
+   * the assumption, so they are forgotten. When assumptions are not allowed, the inner comparison of the pair is undecided.
    */
   #decide(pair: string, from: Known, to: Schema): Outcome {
     const decidedBefore = this.#decided.length;
@@ -114,7 +115,7 @@ export class SchemaComparison implements Comparer {
     return number;
   }
 
-  /** Compares value by value when the values are few, otherwise by type, and then by the alternatives of `from` if types do not decide. */
+  /** Compares value by value when the values are few. Otherwise compares by type and, if the types do not decide, by the alternatives of `from`. */
   #compareKnown(from: Known, to: Schema): Outcome {
     if (--this.#budget.remaining < 0) return tooLarge;
     const { values } = from;
@@ -139,7 +140,7 @@ export class SchemaComparison implements Comparer {
     return eachOf(cases);
   }
 
-  /** `kind` is one type that `to` accepts, or the two sorts of numbers. */
+  /** Compares the values of one kind. `kind` is one type that `to` accepts, or both sorts of numbers. */
   #compareKind(from: Known, to: Schema, kind: TypeSet): Outcome {
     if (--this.#budget.remaining < 0) return tooLarge;
     if (from.constraints.includes(to)) return fits;
@@ -172,7 +173,7 @@ export class SchemaComparison implements Comparer {
   }
 }
 
-/** Types that have rules of their own. The two sorts of numbers share theirs. */
+/** The types that have rules of their own. The two sorts of numbers have the same rules. */
 const kindsOfTypes: readonly TypeSet[] = [
   typeSets.null,
   typeSets.boolean,

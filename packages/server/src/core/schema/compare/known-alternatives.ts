@@ -19,5 +19,5 @@ function branchesOf(conditional: Conditional): readonly Schema[] {
   return branches;
 }
 
-/** A list is recognized by its identity. */
+/** Lists are compared by their identity, so each schema's lists are made only once. */
 const knownBranches = new WeakMap<Conditional, readonly Schema[]>();

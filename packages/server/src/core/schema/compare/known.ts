@@ -8,22 +8,22 @@ import { allTypes, noTypes, type TypeSet } from "../type-set.ts";
 import { alternativesOf } from "./known-alternatives.ts";
 
 /**
- * The knowledge about a value, given as schemas that the value fits. It answers what follows for the type, the range and the properties of the value.
- * An answer never claims too much, but it may claim less than could be proved.
+ * What is known about a value, given as schemas that the value fits. It tells what follows from them for the type, the range and the properties of
+ * the value. An answer never claims too much, but it may claim less than could be proved.
  */
 export class Known {
   readonly constraints: readonly Schema[];
-  /** The constraints taken apart: what each says itself, apart from its `allOf` and its alternatives. */
+  /** The constraints and everything in their `allOf`. Each counts here only for what it says itself, without its `allOf` and its alternatives. */
   readonly #nodes: readonly Schema[];
   readonly #arrays: readonly ArrayRules[];
   readonly #objects: readonly ObjectRules[];
   readonly #rare: readonly RareRules[];
   readonly #dependents: ReadonlyMap<string, readonly string[]>;
   readonly #required: ReadonlySet<string>;
-  /** The lists of alternatives from which none has been assumed, and those from which one has. */
+  /** The lists of alternatives from which no alternative has been assumed yet, and those from which one has. */
   readonly #alternatives: readonly (readonly Schema[])[];
   readonly #assumed: ReadonlySet<readonly Schema[]>;
-  /** The number of cases that were distinguished to get here. */
+  /** The number of cases into which the alternatives were divided to get to this one. */
   readonly #caseCount: number;
 
   constructor(constraints: readonly Schema[], assumed: ReadonlySet<readonly Schema[]> = new Set(), caseCount = 1) {
@@ -43,7 +43,7 @@ export class Known {
     return typesOfAll(this.constraints);
   }
 
-  /** The values that it may be, when they are few enough to be tried one by one. */
+  /** The values that the value may be, when they are so few that they can be tried one by one. */
   get values(): readonly JsonValue[] | undefined {
     for (const { allowed } of this.#nodes) {
       const isShort = allowed !== undefined && allowed.all.length <= maxTriedValues;
@@ -52,7 +52,7 @@ export class Known {
     return undefined;
   }
 
-  /** False only when the value is certain not to fit what is known. */
+  /** Whether a value may fit what is known. False only when it certainly does not fit. */
   allows(value: JsonValue): boolean {
     return this.constraints.every((schema) => fitsSchema(schema, value, maxChecksPerValue) !== false);
   }
@@ -73,13 +73,13 @@ export class Known {
     );
   }
 
-  /** Whether a number is certain to be a multiple of `divisor`; `isWhole` says that it is a whole one. */
+  /** Whether a number is certainly a multiple of `divisor`. `isWhole` says that the number is a whole one. */
   isMultipleOf(divisor: number, isWhole: boolean): boolean {
     if (isWhole && isMultipleOf(1, divisor)) return true;
     return this.#rare.some(({ multipleOf }) => multipleOf !== undefined && isMultipleOf(multipleOf, divisor));
   }
 
-  /** An array ends at the latest before the first item that nothing fits. */
+  /** The possible numbers of items. An array ends at the latest before the first item that no value fits. */
   get itemCountRange(): Range {
     return this.#arrays.reduce(
       (range, { prefix = [], items, minItems, maxItems }) => {
@@ -104,17 +104,17 @@ export class Known {
     return this.#nodes.some(({ strings }) => strings?.format === format);
   }
 
-  /** How many of the first items have schemas of their own. */
+  /** The number of items at the beginning that have schemas of their own. */
   get prefixLength(): number {
     return this.#arrays.reduce((length, { prefix }) => Math.max(length, prefix?.length ?? 0), 0);
   }
 
-  /** The schemas that an item of an array fits; behind the prefix, each one does. */
+  /** The schemas that an item of an array fits. Behind the prefix, all items have the same schemas. */
   item(index: number): readonly Schema[] {
     return this.#arrays.flatMap(({ prefix, items }) => prefix?.[index] ?? items ?? []);
   }
 
-  /** Whether an object is certain to have the property. */
+  /** Whether an object certainly has the property. */
   requires(name: string): boolean {
     return this.#required.has(name);
   }
@@ -155,7 +155,7 @@ export class Known {
     return this.#rare.flatMap(({ propertyNames }) => propertyNames ?? []);
   }
 
-  /** The only names that an object may have; undefined when they are not known. */
+  /** The only names that the properties of an object may have. Undefined when they are not known. */
   get onlyNames(): readonly string[] | undefined {
     const closed = this.#objects.find(
       ({ patterns, additional }) =>
@@ -192,22 +192,22 @@ export class Known {
     return found;
   }
 
-  /** Whether a value is certain not to fit the schema. */
+  /** Whether a value certainly does not fit the schema. */
   excludes(schema: Schema): boolean {
     return this.#rare.some(({ not }) => not !== undefined && dereferenced(not) === dereferenced(schema));
   }
 
-  /** The properties that are named. */
+  /** The properties that the schemas name. */
   get names(): ReadonlySet<string> {
     return new Set([...this.#required, ...this.#objects.flatMap(({ properties }) => [...properties.keys()])]);
   }
 
-  /** Adds that the value fits one more schema. */
+  /** Returns this knowledge with one more schema that the value fits. */
   and(schema: Schema): Known {
     return new Known([...this.constraints, schema], this.#assumed, this.#caseCount);
   }
 
-  /** One case for each alternative of the first list; undefined when there is none, or there would be too many. */
+  /** One case for each alternative of the first list. Undefined when there is no list, or when there would be too many cases. */
   get cases(): readonly Known[] | undefined {
     const [first] = this.#alternatives;
     if (first === undefined) return undefined;
@@ -238,7 +238,7 @@ function typesOfAll(schemas: readonly Schema[]): TypeSet {
   return schemas.reduce((types, schema) => types & acceptedTypes(schema), allTypes);
 }
 
-/** Values are tried one by one only when they are few, and each within a bound, because a comparison only gives hints. */
+/** Values are tried one by one only when they are few, and with a bound on each. This is enough, because a comparison only gives hints. */
 export const maxTriedValues = 100;
 export const maxChecksPerValue = 200;
 const maxCases = 64;

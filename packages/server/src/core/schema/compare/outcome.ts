@@ -13,10 +13,10 @@ export interface Outcome {
   readonly misfits: readonly Misfit[];
 }
 
-/** A reason why values do not fit. `pointer` leads into the value. One certain misfit alone means that no value fits. */
+/** A reason why values do not fit. `pointer` leads into the value. A single certain misfit means that no value fits. */
 export interface Misfit {
   readonly pointer: string;
-  /** The actual or possible value, and the requirement: "null, but must be a string". */
+  /** What the value is or may be, and what is required, for example "null, but must be a string". */
   readonly finding: string;
   readonly isCertain: boolean;
 }
@@ -37,7 +37,7 @@ export function mayNotFit(finding: string): Outcome {
   return { allFit: false, noneFits: false, misfits: [{ pointer: "", finding, isCertain: false }] };
 }
 
-/** Combines outcomes for several requirements, all of which the same value must meet. */
+/** Combines the outcomes for several requirements. The same value must meet all of them. */
 export function allOf(outcomes: readonly Outcome[]): Outcome {
   const open = outcomes.filter((outcome) => outcome !== fits);
   if (open.length < 2) return open[0] ?? fits;
@@ -48,14 +48,14 @@ export function allOf(outcomes: readonly Outcome[]): Outcome {
   );
 }
 
-/** Combines outcomes for several alternatives, one of which the same value must meet. */
+/** Combines the outcomes for several alternatives. The same value must meet at least one of them. */
 export function anyOf(outcomes: readonly Outcome[], misfits: readonly Misfit[]): Outcome {
   const allFit = outcomes.some((outcome) => outcome.allFit);
   const noneFits = outcomes.every((outcome) => outcome.noneFits);
   return outcomeOf(allFit, noneFits, [{ allFit, noneFits, misfits }]);
 }
 
-/** Combines outcomes for several alternatives, exactly one of which the same value must meet. */
+/** Combines the outcomes for several alternatives. The same value must meet exactly one of them. */
 export function exactlyOneOf(outcomes: readonly Outcome[], misfits: readonly Misfit[]): Outcome {
   const allFit = outcomes.some(
     (outcome, index) => outcome.allFit && outcomes.every((other, otherIndex) => otherIndex === index || other.noneFits),
@@ -65,7 +65,7 @@ export function exactlyOneOf(outcomes: readonly Outcome[], misfits: readonly Mis
   return outcomeOf(allFit, noneFits, [{ allFit, noneFits, misfits: noneFits ? misfits : [...misfits, mayFitTwo] }]);
 }
 
-/** Combines the outcomes of separate cases, each about different values. */
+/** Combines the outcomes of separate cases. Each case is about different values. */
 export function eachOf(cases: readonly Outcome[]): Outcome {
   if (cases.length === 1 && cases[0] !== undefined) return cases[0];
   return outcomeOf(
@@ -75,11 +75,11 @@ export function eachOf(cases: readonly Outcome[]): Outcome {
   );
 }
 
-/** The outcome for a value that stands in another one, at `token`; `isThere` says whether the other one certainly has it. */
+/** The outcome for a value inside another one, at `token`. `isThere` says whether the other value certainly has it. */
 export function inside(token: string | number, outcome: Outcome, isThere: boolean): Outcome {
   if (outcome.allFit && (!outcome.noneFits || !isThere)) return fits;
   if (outcome.allFit) return isVoid;
-  // The misfits of one outcome are few, different and in order already.
+  // The misfits of one outcome are few, different and in order already, so they need no further treatment.
   const noneFits = outcome.noneFits && isThere;
   const place = pointerTo("", token);
   const misfits = outcome.misfits.map(({ pointer, finding, isCertain }) => ({
@@ -90,13 +90,13 @@ export function inside(token: string | number, outcome: Outcome, isThere: boolea
   return { allFit: false, noneFits, misfits };
 }
 
-/** An answer lists the first few misfits; nobody needs the thousandth. */
+/** An answer lists only the first few misfits, because nobody needs the thousandth. */
 const maxMisfits = 10;
 
 function outcomeOf(allFit: boolean, noneFits: boolean, parts: readonly Outcome[]): Outcome {
   if (allFit) return noneFits ? isVoid : fits;
   const all = parts.flatMap((part) => (part.allFit ? [] : part.misfits));
-  // The certain misfit that explains why no value fits must not be cut off.
+  // The certain misfit explains why no value fits, so it must not be cut off. It comes first.
   const ordered = noneFits
     ? [...all.filter(({ isCertain }) => isCertain), ...all.filter(({ isCertain }) => !isCertain)]
     : all;

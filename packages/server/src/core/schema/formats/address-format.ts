@@ -1,4 +1,4 @@
-/** Four numbers up to 255, none with a leading zero: some programs read those as octal. */
+/** Four numbers up to 255. None may have a leading zero, because some programs read such a number as octal. */
 export function isIPv4(text: string): boolean {
   return ipv4.test(text);
 }
@@ -7,7 +7,7 @@ const octet = "(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)";
 const ipv4 = new RegExp(`^${octet}(?:\\.${octet}){3}$`);
 
 /**
- * Eight groups, in which `::` may replace one or more, as in RFC 4291. A zone such as `%eth0` is not allowed, because it has a meaning only on one
+ * Eight groups, as in RFC 4291. `::` may replace one or more of them. A zone such as `%eth0` is not allowed, because it has a meaning only on one
  * machine.
  */
 export function isIPv6(text: string): boolean {
@@ -31,7 +31,7 @@ export function isHostname(text: string): boolean {
 
 const domainLabel = /^[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?$/;
 
-/** An address that mail can be sent to: no quoted local parts, comments or IP literals. The lengths are those of RFC 5321. */
+/** An address to which mail can be sent. Quoted local parts, comments and IP literals are not allowed. The lengths are those of RFC 5321. */
 export function isEmail(text: string): boolean {
   const at = text.lastIndexOf("@");
   if (at < 1 || at > 64 || text.length > 254) return false;
@@ -45,7 +45,7 @@ export function isUri(text: string): boolean {
   return scheme.test(text) && hasUriCharacters(text);
 }
 
-/** A URI, or what is resolved against one: a path, a query, a fragment. In a path a colon may stand only behind a slash. */
+/** A URI, or a reference that is resolved against one: a path, a query, or a fragment. In a path, a colon may only come after a slash. */
 export function isUriReference(text: string): boolean {
   return (scheme.test(text) || !colonInFirstSegment.test(text)) && hasUriCharacters(text);
 }
@@ -53,7 +53,10 @@ export function isUriReference(text: string): boolean {
 const scheme = /^[A-Za-z][A-Za-z0-9+.-]*:/;
 const colonInFirstSegment = /^[^/?#:]*:/;
 
-/** Checks that all characters are those of RFC 3986, with at most one fragment. It searches for a wrong character, so the length does not matter. */
+/**
+ * Checks that all characters are allowed by RFC 3986, and that there is at most one fragment. It searches for a wrong character, so long texts are no
+ * problem.
+ */
 function hasUriCharacters(text: string): boolean {
   const hasOneFragment = text.indexOf("#") === text.lastIndexOf("#");
   return hasOneFragment && !notInUri.test(text) && !brokenEscape.test(text);

@@ -1,7 +1,7 @@
 import { isEmail, isHostname, isIPv4, isIPv6, isUri, isUriReference } from "./address-format.ts";
 import { isDate, isDateTime, isDuration, isTime } from "./time-format.ts";
 
-/** The names that the keyword `format` may have. Each is asserted, in time linear in the text. */
+/** The names that the keyword `format` may have. Each format is checked, in time that is linear in the length of the text. */
 export type Format =
   | "date-time"
   | "date"
@@ -25,7 +25,7 @@ export function hasFormat(text: string, format: Format): boolean {
   return formats[format].matches(text);
 }
 
-/** For a message: "must be …". */
+/** Completes the message "must be …". */
 export function describeFormat(format: Format): string {
   return formats[format].description;
 }

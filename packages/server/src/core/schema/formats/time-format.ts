@@ -37,7 +37,7 @@ function daysInMonth(year: number, month: number): number {
   return [4, 6, 9, 11].includes(month) ? 30 : 31;
 }
 
-/** Whole numbers of units, from large to small, or of weeks alone: P1Y2M3DT4H5M6S, PT30M, P2W. */
+/** Whole numbers of units, from large to small, such as P1Y2M3DT4H5M6S or PT30M. Weeks must be alone, as in P2W. */
 export function isDuration(text: string): boolean {
   return duration.test(text);
 }

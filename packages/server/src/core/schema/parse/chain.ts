@@ -2,18 +2,18 @@ import type { ProblemList } from "../../problem.ts";
 import type { Schema } from "../node.ts";
 import { schemasBeside } from "../rare-rules.ts";
 
-/** A schema that leads to others without going into a value, by `$ref`, `anyOf` and the like, and where that stands. */
+/** A schema that leads to other schemas for the same value, by `$ref`, `anyOf` and the like, and the place of the keyword. */
 export interface Link {
   readonly schema: Schema;
   readonly pointer: string;
 }
 
 /**
- * Refuses links that form a cycle, because checking a value would never end, and chains that are too long, because the recursion goes as deep as the
- * chain.
+ * Refuses links that form a cycle, because a check of a value would never end. Also refuses chains that are too long, because the recursion goes as
+ * deep as the chain is long.
  *
- * The algorithm repeatedly removes the schemas whose links lead only to removed ones. Any schema left at the end is on a cycle or leads to one. It
- * does not recurse, because half a megabyte of text can hold a chain of fifteen thousand links.
+ * The algorithm repeatedly removes the schemas whose links lead only to removed schemas. Any schema that is left at the end is on a cycle or leads to
+ * one. The algorithm does not recurse, because half a megabyte of text can hold a chain of fifteen thousand links.
  */
 export function refuseCycles(links: readonly Link[], problems: ProblemList): void {
   const pointers = new Map(links.map(({ schema, pointer }) => [schema, pointer]));
@@ -38,7 +38,10 @@ export function refuseCycles(links: readonly Link[], problems: ProblemList): voi
   }
 }
 
-/** No model needs more. Checks recurse as deep for every level of a value, so that sixty-four levels need room on the stack. */
+/**
+ * No real model needs longer chains. For every level of a value, a check recurses as deep as the chain is long, and sixty-four levels must fit on the
+ * stack.
+ */
 const maxChainLength = 16;
 const leadsIntoCircle =
   "leads into a circle of `$ref`, `anyOf` and similar keywords that never reaches a part of the value, so a check would never end";
@@ -50,7 +53,7 @@ function addTo(holders: Map<Schema, Schema[]>, target: Schema, holder: Schema): 
   else known.push(holder);
 }
 
-/** Whether this was the last that the schema waited for. */
+/** Counts one target of the schema as removed. Returns whether it was the last one. */
 function countDown(pendingCounts: Map<Schema, number>, schema: Schema): boolean {
   const count = (pendingCounts.get(schema) ?? 0) - 1;
   pendingCounts.set(schema, count);

@@ -14,7 +14,7 @@ import type { Pattern } from "../patterns/pattern.ts";
 import type { PatternBook } from "../patterns/pattern-book.ts";
 import { allTypes, type TypeSet, typesByName } from "../type-set.ts";
 
-/** Reads a schema that stands in another one. */
+/** Reads a schema that is inside another one. */
 export type ReadSchema = (raw: JsonValue, pointer: string) => Schema;
 
 export function readTypes(raw: RawObject): TypeSet {
@@ -36,7 +36,7 @@ function readType(raw: RawObject, name: JsonValue): TypeSet {
   return allTypes;
 }
 
-/** With both `enum` and `const` a value must satisfy both. */
+/** When a schema has both `enum` and `const`, a value must fit both. */
 export function readAllowedValues(raw: RawObject): AllowedValues | undefined {
   const listed = raw.fields.enum;
   const constant = raw.fields.const;
@@ -122,13 +122,13 @@ function readItems(raw: RawObject, readSchema: ReadSchema): Schema | undefined {
   return undefined;
 }
 
-/** The schema that a keyword has as its value. */
+/** Reads the schema that is the value of a keyword. */
 export function readSchemaAt(raw: RawObject, keyword: string, readSchema: ReadSchema): Schema | undefined {
   const value = raw.fields[keyword];
   return value === undefined ? undefined : readSchema(value, raw.pointerTo(keyword));
 }
 
-/** The list of schemas that a keyword has as its value. */
+/** Reads the list of schemas that is the value of a keyword. */
 export function readSchemas(raw: RawObject, keyword: string, readSchema: ReadSchema): readonly Schema[] | undefined {
   const schemas = raw.fields[keyword];
   if (schemas === undefined) return undefined;
@@ -140,7 +140,7 @@ export function readSchemas(raw: RawObject, keyword: string, readSchema: ReadSch
   return schemas.map((schema, index) => readSchema(schema, pointerTo(pointer, index)));
 }
 
-/** The schemas that a keyword has as its value, each with a name. */
+/** Reads the named schemas that are the value of a keyword. */
 export function readNamedSchemas(raw: RawObject, keyword: string, readSchema: ReadSchema): Map<string, Schema> {
   const listed = raw.fields[keyword];
   const schemas = new Map<string, Schema>();

@@ -37,8 +37,8 @@ function readPatternRules(
 }
 
 /**
- * A declared property must also fit the schemas of all patterns that its name matches. They are combined here once, so that the schema of a declared
- * property is complete, and checking a value needs no further match of a declared name.
+ * A declared property must also fit the schemas of all patterns that its name matches. These schemas are combined here, once. So the schema of a
+ * declared property is complete, and checking a value does not match declared names again.
  */
 function applyPatterns(
   raw: RawObject,

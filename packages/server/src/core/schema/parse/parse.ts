@@ -20,9 +20,9 @@ import { type Reference, resolveReference, type Scope } from "./reference.ts";
 import { annotations, checkAnnotations, refuseUnknownKeywords } from "./vocabulary.ts";
 
 /**
- * Parses `definitions`: name → schema, where schemas may refer to each other. Every problem goes to `problems`, with a pointer that begins with
- * `pointer`. A schema with a problem is still in the answer, as far as it can be read, so that references to it are not reported as well; with a
- * problem in the list, the schemas serve no other purpose. No limit applies to the schemas of a registered version.
+ * Parses `definitions`, an object of schemas by their names. The schemas may refer to each other. Problems are added to `problems`, with pointers
+ * that begin with `pointer`. A schema with a problem is still in the result, as far as it could be read, so that references to it are not reported as
+ * well. When there are problems, do not use the schemas for anything else. No limit applies to the schemas of a registered version.
  */
 export function parseSchemas(
   definitions: JsonObject,
@@ -38,7 +38,7 @@ export function parseSchemas(
   return schemas;
 }
 
-/** Parses a schema that stands alone, such as an executor's schema for its config. A `$ref` in it can only name its own `$defs`. */
+/** Parses a single schema, such as an executor's schema for its config. A `$ref` in it can only name its own `$defs`. */
 export function parseSchema(raw: JsonValue): { readonly schema: Schema } | { readonly problems: readonly Problem[] } {
   const problems = new ProblemList(100);
   const reader = new SchemaReader(problems, false);
@@ -64,7 +64,7 @@ class SchemaReader {
     this.#patterns = new PatternBook(isRegistered);
   }
 
-  /** A schema that has a name in `definitions`, or stands alone: `#` within it is itself. */
+  /** Reads a schema that has a name in `definitions`, or a single schema. Within it, `#` is the schema itself. */
   readDefinition(value: JsonValue, pointer: string): Schema {
     const scope = newScope(pointer);
     this.#scope = scope;
@@ -114,7 +114,7 @@ class SchemaReader {
     return schema;
   }
 
-  /** A deeper `$defs` is refused, because `#/$defs/<name>` would then be ambiguous. */
+  /** Refuses `$defs` at a deeper place, because `#/$defs/<name>` would then be ambiguous. */
   #readDefs(raw: RawObject): void {
     if (raw.fields.$defs === undefined) return;
     const scope = this.#scope;
@@ -136,7 +136,7 @@ class SchemaReader {
     );
   }
 
-  /** Most schemas only name a type. They share a node each: a definition may have a hundred thousand of them. */
+  /** Most schemas only name a type. All schemas with the same types share one node, because a definition may have a hundred thousand of them. */
   #plainSchema(types: TypeSet): Schema {
     const known = this.#plainSchemas.get(types);
     if (known !== undefined) return known;
@@ -146,11 +146,11 @@ class SchemaReader {
   }
 }
 
-/** Some 20 ms to read: an object of 22,000 properties, or a thousand of 22. */
+/** Takes about 20 ms to read. It is enough for an object of 22,000 properties, or for a thousand objects of 22 properties. */
 const maxTotalCompoundCost = 200_000;
 
 const plainKeywords: ReadonlySet<string> = new Set(["type", ...annotations]);
-/** The keywords by which a schema leads to others without going into a value. */
+/** The keywords by which a schema leads to other schemas for the same value. */
 const linkingKeywords = ["$ref", "allOf", "anyOf", "oneOf", "not", "if"] as const;
 
 function newScope(pointer: string): Scope {

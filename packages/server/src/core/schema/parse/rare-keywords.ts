@@ -3,7 +3,7 @@ import { anything, type Conditional, type RareRules } from "../node.ts";
 import { noRareRules } from "../rare-rules.ts";
 import { type ReadSchema, readSchemaAt, readSchemas, refuseEmptyRange } from "./keywords.ts";
 
-/** Reads the keywords that few schemas have; undefined where there is none. */
+/** Reads the keywords that few schemas have; undefined when there is none. */
 export function readRareRules(raw: RawObject, readSchema: ReadSchema): RareRules | undefined {
   if (!Object.keys(raw.fields).some((keyword) => rareKeywords.has(keyword))) return undefined;
   const rules: RareRules = {
@@ -36,8 +36,8 @@ const rareKeywords: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * `then` and `else` have no effect without `if`, and `if` has none without them, as in the standard. They are still read, so that problems in them
- * are reported.
+ * As in the standard, `then` and `else` have no effect without `if`, and `if` has no effect without them. They are still read, so that problems in
+ * them are reported.
  */
 function readConditional(raw: RawObject, readSchema: ReadSchema): Conditional | undefined {
   const condition = readSchemaAt(raw, "if", readSchema);

@@ -4,8 +4,8 @@ import { type ProblemList, quoted } from "../../problem.ts";
 import type { Schema, SchemaDraft } from "../node.ts";
 
 /**
- * The places that a `$ref` may name besides the other definitions: its own definition, as `#`, and that definition's `$defs`. So a schema that a tool
- * exported as a separate document can be pasted unchanged.
+ * The places that a `$ref` may name besides the other definitions: its own definition (as `#`), and the `$defs` of that definition. So a schema that
+ * a tool exported as a separate document can be pasted in unchanged.
  */
 export interface Scope {
   /** The pointer to the definition. */
@@ -14,7 +14,7 @@ export interface Scope {
   readonly defs: Map<string, Schema>;
 }
 
-/** A `$ref` that was read and not followed yet. */
+/** A `$ref` that was read but is not resolved yet. */
 export interface Reference {
   readonly schema: SchemaDraft;
   readonly target: JsonValue;
@@ -78,7 +78,7 @@ interface Hints {
 const root = "#/definitions/";
 const localRoot = "#/$defs/";
 
-/** A `$ref` is a URI, in which `my order` must be written `my%20order`, but people write it both ways. */
+/** A `$ref` is a URI, in which `my order` must be written as `my%20order`. But people write it both ways. */
 function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -54,7 +54,7 @@ export const assertions = [
   "x-sensitive",
 ] as const;
 
-/** Refuses every keyword outside the dialect, because users would take an ignored keyword to be checked. */
+/** Refuses every keyword outside the dialect. If a keyword were ignored, users would think that it is checked. */
 export function refuseUnknownKeywords(raw: RawObject, isListWanted: boolean): boolean {
   const present = Object.keys(raw.fields);
   if (present.every((keyword) => keywords.has(keyword))) return false;
@@ -71,7 +71,7 @@ export function refuseUnknownKeywords(raw: RawObject, isListWanted: boolean): bo
 const allKeywords: readonly string[] = [...assertions, ...annotations];
 const keywords: ReadonlySet<string> = new Set(allKeywords);
 
-/** Keywords of other versions and dialects, with the way to write the same here. */
+/** The keywords of other versions and dialects, with the way in which the same is written here. */
 const replacements: ReadonlyMap<string, string> = new Map([
   ["definitions", "schemas within a definition belong in `$defs`"],
   ["dependencies", "required properties belong in `dependentRequired`"],

@@ -2,19 +2,20 @@ import { RE2Set } from "re2js";
 
 /** A compiled pattern. */
 export interface Matcher {
-  /** How many checks it is worth to match a text of this length. */
+  /** The number of checks that matching a text of this length costs. */
   readonly costOf: (length: number) => number;
-  /** Whether it matches anywhere in the text, as JSON Schema wants it. */
+  /** Whether the pattern matches anywhere in the text, as JSON Schema requires. */
   readonly matches: (text: string) => boolean;
 }
 
 /**
- * Returns the matcher of a pattern. All definitions share the matchers used last. A matcher usually takes a few KiB but can take half a MiB, so a
- * definition with matchers of its own could take a gigabyte. Compiling one again takes a tenth of a millisecond.
+ * Returns the matcher of a pattern. All definitions share the matchers, and those used most recently are kept. A matcher usually takes a few KiB, but
+ * it can take half a MiB. If each definition had its own matchers, one definition could take a gigabyte. Compiling a pattern again takes a tenth of a
+ * millisecond.
  */
 export function compiled(source: string, work: number): Matcher {
   const known = matchers.get(source);
-  // A Map keeps the order of insertion: the first key is the one used longest ago.
+  // A Map keeps the order of insertion, so the first key is the one that was used longest ago.
   if (known !== undefined) matchers.delete(source);
   const matcher = known ?? compile(source, work);
   matchers.set(source, matcher);
@@ -25,7 +26,7 @@ export function compiled(source: string, work: number): Matcher {
 const matchers = new Map<string, Matcher & { readonly bytes: number }>();
 let bytesInUse = 0;
 
-/** The bound for all matchers together, enough for some thousand usual patterns. */
+/** The bound on all matchers together. It is enough for some thousand usual patterns. */
 const maxMatcherBytes = 32 * 1024 * 1024;
 
 function forgetBeyond(added: string, bytes: number): void {
@@ -38,15 +39,15 @@ function forgetBeyond(added: string, bytes: number): void {
 }
 
 /**
- * RE2 remembers states that it met, 8 MiB by default. With so many patterns in so many definitions it gets little; a
- * usual pattern needs far less. (`RE2Set` is the part of re2js that lets the memory be set; it is the fastest one, too.)
+ * RE2 remembers the states that it has met, by default in up to 8 MiB. Many definitions may have many patterns, so each gets little. A usual pattern
+ * needs far less. `RE2Set` is used because it is the part of re2js in which this memory can be set. It is also the fastest part.
  */
 const stateBytes = 256 * 1024;
 
 function compile(source: string, work: number): Matcher & { readonly bytes: number } {
   const set = new RE2Set(RE2Set.UNANCHORED, 0, stateBytes);
   set.add(source);
-  // The first match makes the state that every match begins with.
+  // The first match makes the state with which every match begins.
   set.match("");
   const isSmall = hasFewStates(set, work * stepsPerWork);
   const steps = stepsPerCharacter(set);
@@ -60,19 +61,19 @@ function compile(source: string, work: number): Matcher & { readonly bytes: numb
 }
 
 /**
- * The cost in checks of some 25 ns. Once all states of the automaton are known, each character costs one look-up (measured: 10 to 20 ns, and 100 ns
- * per call). With too many states, each character costs one step per instruction (measured: 15 to 30 ns).
+ * The cost is in checks of about 25 ns. Once all states of the automaton are known, each character costs one look-up (measured: 10 to 20 ns, and 100
+ * ns for each call). When there are too many states, each character costs one step for each instruction (measured: 15 to 30 ns).
  */
 const checksPerMatch = 4;
 
-/** Each instruction is a step for each character; one that looks for it among hundreds of ranges takes longer. */
+/** Each character costs one step for each instruction. An instruction that searches hundreds of ranges takes longer. */
 function stepsPerCharacter({ prog }: RE2Set): number {
   return prog.inst.reduce((sum, { runes }) => sum + 1 + Math.log2(1 + runes.length) / 4, 0);
 }
 
 /**
- * Whether the pattern has so few states that all of them can be found now. After that, no text can cause expensive work. Nearly all patterns that
- * people write are of this kind.
+ * Whether the pattern has so few states that all of them can be found now. Once they are found, no text can cause expensive work. Nearly all patterns
+ * that people write are like this.
  */
 function hasFewStates({ dfa }: RE2Set, maxSteps: number): boolean {
   const states = new Set<State>(dfa.startStates.values());
@@ -92,7 +93,7 @@ function hasFewStates({ dfa }: RE2Set, maxSteps: number): boolean {
   return true;
 }
 
-/** A unit of a pattern's work counts as this many steps here; a step takes some 50 ns. */
+/** A unit of a pattern's work counts as this many steps here. A step takes about 50 ns. */
 const stepsPerWork = 50;
 const stepsPerState = 4;
 const endOfText = -1;
@@ -101,7 +102,7 @@ interface State {
   readonly nfaStates: readonly number[];
 }
 
-/** The bytes of heap that the matcher takes, or may come to take. */
+/** The bytes in memory that the matcher takes or may take later. */
 function bytesOf({ dfa, prog }: RE2Set, isSmall: boolean): number {
   const states = isSmall ? stateBytes - dfa.memBudget : stateBytes;
   const ranges = prog.inst.reduce((sum, { runes }) => sum + runes.length, 0);

@@ -1,8 +1,8 @@
 import { type Pattern, problemOfPattern, readPattern } from "./pattern.ts";
 
 /**
- * The patterns of one document, with each text once. Their total work is bounded, because one value may meet all of them, and they are then compiled
- * while every other request waits. No bound applies to the patterns of a registered version.
+ * The patterns of one document, each text once. The total work of compiling them is bounded, because one value may need all of them, and every other
+ * request waits while they are compiled. No bound applies to the patterns of a registered version.
  */
 export class PatternBook {
   readonly #isRegistered: boolean;
@@ -36,15 +36,15 @@ export class PatternBook {
     return !this.isSpent && matcher.matches(name);
   }
 
-  /** Whether the bound on matched names is used up, so that a new definition is refused. */
+  /** Whether the bound on matching names is used up. A new definition is then refused. */
   get isSpent(): boolean {
     return !this.#isRegistered && this.#checksLeft < 0;
   }
 }
 
-/** The characters of a pattern's text, in UTF-16 units. */
+/** The maximum length of a pattern's text, in UTF-16 units. */
 export const maxPatternLength = 1_000;
-/** The bound counts checks, some 5 ms: two hundred declared properties beside a hundred patterns. */
+/** The bound counts checks, and is reached after about 5 ms. It is enough for two hundred declared properties together with a hundred patterns. */
 const maxNameChecks = 200_000;
-/** At most 35 ms of compiling (`npm run bench -- definitions`): 300 usual patterns. */
+/** Compiling this much work takes at most 35 ms (`npm run bench -- definitions`). It is enough for 300 usual patterns. */
 export const maxPatternWork = 10_000;

@@ -4,15 +4,15 @@ export interface PatternSize {
   readonly instructions: number;
   /** Ranges of characters that its instructions hold. */
   readonly ranges: number;
-  /** The ranges that its text names; they are sorted when it is compiled. */
+  /** The ranges that the pattern's text names. They are sorted when the pattern is compiled. */
   readonly readRanges: number;
-  /** Characters whose other cases the parser of `(?i)` looks up one by one. */
+  /** The characters for which the parser looks up the other cases one by one, because of `(?i)`. */
   readonly foldedCharacters: number;
 }
 
 /**
- * Computes an upper bound: `([ab]{2}c){10}` has thirty characters and classes, and the two ends of ten groups. A repetition counts as often as RE2
- * writes it out.
+ * Computes an upper bound. For example, `([ab]{2}c){10}` has thirty characters and classes, and the two ends of ten groups. The content of a
+ * repetition counts as often as RE2 writes it out.
  */
 export function sizeOfPattern(source: string): PatternSize {
   const isFolded = foldingFlag.test(source);
@@ -33,7 +33,7 @@ export function sizeOfPattern(source: string): PatternSize {
       last = plus(total, last);
       total = enclosing.pop() ?? empty;
     } else if (flags.test(element)) {
-      // A flag only changes the parts after it, and a repetition after it applies to the part before it, so the sums stay as they are.
+      // A flag adds nothing to the sums. A repetition after the flag applies to the part before the flag.
     } else if (repetition.test(element)) {
       last = times(element.includes(",") ? plus(last, branch) : last, repeatCount(element));
     } else if ("*+?|".includes(element)) last = plus(last, branch);
@@ -58,7 +58,7 @@ const empty: Size = { instructions: 0, ranges: 0 };
 /** A group costs two instructions for its ends, and at least one for its content, even if that is empty. */
 const groupEnds: Size = { instructions: 3, ranges: 0 };
 const branch: Size = { instructions: 2, ranges: 0 };
-/** Every pattern has these besides: a failure, a match, a start. */
+/** Every pattern also has these three instructions: a failure, a match and a start. */
 const ends: Size = { instructions: 3, ranges: 0 };
 
 function plus(one: Size, other: Size): Size {
@@ -69,7 +69,10 @@ function times({ instructions, ranges }: Size, count: number): Size {
   return { instructions: instructions * count, ranges: ranges * count };
 }
 
-/** `(?i)`, `(?si:` and similar flags, at any place. The range in which a flag applies depends on groups, so it counts for the whole pattern. */
+/**
+ * `(?i)`, `(?si:` and similar flags, at any place. Groups decide to which part of the pattern a flag applies. To keep this simple, the flag counts
+ * for the whole pattern.
+ */
 const foldingFlag = /\(\?[imsU]*i/;
 const flags = /^\(\?[imsU-]+\)$/;
 const flagsHere = /\(\?[imsU-]+\)/y;
@@ -91,12 +94,12 @@ function elementLength(source: string, position: number): number {
   }
 }
 
-/** Classes such as `\p{Greek}` and characters such as `\x{10FFFF}` have their name in braces, which repeat nothing. */
+/** Classes such as `\p{Greek}` and characters such as `\x{10FFFF}` have a name in braces. These braces are not a repetition. */
 function escapeLength(source: string, position: number): number {
   return lengthHere(namedEscapeHere, source, position) ?? 2;
 }
 
-/** The length of what the sticky expression matches at the position; undefined when it does not match there. */
+/** The length of the text that the sticky expression matches at the position; undefined when it does not match there. */
 function lengthHere(expression: RegExp, source: string, position: number): number | undefined {
   expression.lastIndex = position;
   return expression.test(source) ? expression.lastIndex - position : undefined;
@@ -122,7 +125,10 @@ function repeatCount(repetitionText: string): number {
   return Math.max(...(repetitionText.match(/\d+/g) ?? []).map(Number));
 }
 
-/** Ranges of one character or class: each character of a class may be one, and with `(?i)` each stands for a few. */
+/**
+ * An upper bound on the ranges of one character or class. Each character of a class may be a range of its own. With `(?i)`, each stands for a few
+ * ranges.
+ */
 function rangesOf(element: string, isFolded: boolean): number {
   const unicodeClassCount = element.match(unicodeClass)?.length ?? 0;
   return (
@@ -132,7 +138,7 @@ function rangesOf(element: string, isFolded: boolean): number {
 }
 
 const unicodeClass = /\\[pP]/g;
-/** The largest class that RE2 knows, `\p{Alphabetic}`, has 762. */
+/** The largest class that RE2 knows, `\p{Alphabetic}`, has 762 ranges. */
 const rangesPerUnicodeClass = 800;
 const rangesPerFold = 4;
 const maxFoldedRanges = 3_000;
@@ -149,5 +155,5 @@ function charactersIn(element: string): number {
 }
 
 const range = /(\\.|[^\\])-(\\|[^\]])/gsu;
-/** Beyond it no character has another case. */
+/** No character beyond this one has another case. */
 const maxFold = 0x1e944;

@@ -14,17 +14,17 @@ export interface Pattern {
   readonly matcher: () => Matcher;
 }
 
-/** Larger patterns usually count characters, which `maxLength` does at no cost. */
+/** The maximum number of instructions. A larger pattern usually only counts characters, which `maxLength` does at no cost. */
 const maxInstructions = 2_000;
 
-/** A pattern that was found valid before. It is compiled when a text is first matched. */
+/** Makes a pattern from its text, without checking it. The pattern is compiled when a text is first matched. */
 export function readPattern(source: string): Pattern {
   const { instructions, ranges, readRanges, foldedCharacters } = sizeOfPattern(source);
   const work = workPerPattern + instructions + ranges / 100 + readRanges / 25 + foldedCharacters / 50;
   return { source, work: Math.ceil(work), matcher: () => compiled(source, Math.ceil(work)) };
 }
 
-/** The weights are measured: `npm run bench -- definitions` compiles the patterns that make most of each. */
+/** The weights in the sum above are measured: `npm run bench -- definitions` compiles patterns in which one part of the sum is especially large. */
 const workPerPattern = 10;
 
 /** Returns the problem of a pattern; undefined when there is none. `workLeft` bounds the cost of compiling it. */

@@ -2,8 +2,7 @@ import { pipeline, Readable, Transform } from "node:stream";
 import type { LambdaClient } from "@aws-sdk/client-lambda";
 
 /**
- * Stops reading an answer at `maxBytes`. Lambda itself sends 6 MB at most, but the SDK collects whatever arrives, and the server behind an endpoint
- * need not be Lambda.
+ * Stops reading an answer at `maxBytes`. Lambda itself sends 6 MB at most. But an endpoint need not be Lambda, and the SDK collects whatever arrives.
  */
 export function boundAnswers(client: LambdaClient, maxBytes: number): void {
   client.middlewareStack.add(
@@ -13,7 +12,7 @@ export function boundAnswers(client: LambdaClient, maxBytes: number): void {
       if (hasBodyStream(response)) response.body = boundedStream(response.body, maxBytes);
       return result;
     },
-    // The bound is placed next to the socket, before the SDK collects the body.
+    // The bound is set directly at the socket, where the bytes arrive before the SDK collects the body.
     { name: "boundAnswers", step: "deserialize", priority: "low" },
   );
 }

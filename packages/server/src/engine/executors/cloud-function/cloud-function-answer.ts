@@ -64,8 +64,8 @@ function textOf(value: JsonValue | undefined): string | undefined {
 }
 
 /**
- * Whether the function ran into its time limit. Lambda reports this with an error type today, and reported it without one earlier; serverless-offline
- * has a form of its own.
+ * Whether the function ran into its time limit. Today Lambda reports this with an error type, which it did not do earlier. The emulator
+ * serverless-offline has a form of its own.
  */
 function isOutOfTime(errorType: string | undefined, errorMessage = ""): boolean {
   if (errorType === "Sandbox.Timedout") return true;

@@ -11,9 +11,9 @@ export interface LambdaAccess {
 
 /**
  * - `service`: the service's own credentials, found by the SDK's standard chain.
- * - `role`: a role that the service assumes. The organization is part of it, because it is the external id that tells the role's owner for whom the
- *   service acts: two organizations never share the access that one of them was given.
- * - `placeholder`: credentials of nobody, for emulators. LocalStack takes the account from them.
+ * - `role`: a role that the service assumes. It includes the organization, which is the external id that tells the role's owner for whom the service
+ *   acts. So two organizations never share the access that one of them was given.
+ * - `placeholder`: made-up credentials for emulators. LocalStack reads the account from them.
  */
 export type Identity =
   | { readonly type: "service" }
@@ -32,8 +32,8 @@ export interface InvokeOptions {
 }
 
 /**
- * The clients in use, and the most recently used ones, which keep their sockets and credentials. The SDK is loaded with the first call: it takes
- * about 25 MB and 60 ms, which a service that calls no function does not pay.
+ * The clients in use, and the most recently used clients, which keep their sockets and credentials. The SDK takes about 25 MB and 60 ms to load. It
+ * is loaded with the first call, so a service that calls no function does not pay for it.
  */
 export class LambdaClients {
   readonly #limits: Required<ClientLimits>;
@@ -103,7 +103,7 @@ function destroyIfDone({ client, callCount, isEvicted }: CachedClient): void {
 }
 
 function clientConfig({ region, endpoint, identity }: LambdaAccess): LambdaClientConfig {
-  // The dispatcher bounds the calls under way. The SDK's own bound of 50 would be a hidden queue in which a call's time runs out.
+  // The dispatcher bounds the calls under way. The SDK's own bound of 50 would make a hidden queue, in which a call's time could run out.
   const agent = { keepAlive: true, maxSockets: Number.POSITIVE_INFINITY };
   const credentials = credentialsOf(identity, region);
   return {

@@ -12,7 +12,7 @@ export interface FailedCall {
 }
 
 /**
- * Turns an error of the SDK into a failure that says what to do. AWS's own messages about credentials are not passed on: after a wrong signature they
+ * Turns an error of the SDK into a failure that says what to do. AWS's own messages about credentials are left out: after a wrong signature they
  * repeat the whole signed request, including the session token.
  */
 export function failureOf(error: unknown, call: FailedCall): CallFailure {
@@ -63,7 +63,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-/** The failure of an aborted call. The dispatcher, which owns the signal, words this outcome itself; this text is for other callers. */
+/** The failure of an aborted call. The dispatcher owns the signal and makes its own text for this outcome. This text is for other callers. */
 function abandoned({ signal, timeoutMs }: FailedCall): CallFailure {
   if ((signal.reason as { name?: unknown } | undefined)?.name === "TimeoutError") return timedOut(timeoutMs);
   return failed("ordinary", { code: "ExecutorError", message: "The call was given up before the function answered." });
@@ -95,8 +95,8 @@ function connectionFailure(fault: Fault, { target, timeoutMs }: FailedCall): Cal
 }
 
 /**
- * Whether the error is the SDK's own timeout. Broken connections have the same name, and failed connects the same code, but only the timeout has both
- * and no system call.
+ * Whether the error is the SDK's own timeout. A broken connection has the same name, and a failed connect has the same code. Only the timeout has
+ * both and no system call.
  */
 function isRequestTimeout({ name, code, syscall }: Fault): boolean {
   return name === "TimeoutError" && code === "ETIMEDOUT" && syscall === undefined;

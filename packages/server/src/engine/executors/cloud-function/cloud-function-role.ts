@@ -36,7 +36,7 @@ export class RoleError extends Error {
 
 async function assumeRole({ roleArn, organizationId }: AssumedRole, region: string): Promise<AwsCredentials> {
   const { AssumeRoleCommand, STSClient } = await import("@aws-sdk/client-sts");
-  // Each use makes a client of its own: one is needed once an hour, and its sockets would only idle.
+  // Each use makes a client of its own. A client is needed only once an hour, and its sockets would be idle in between.
   const client = new STSClient({ region, requestHandler });
   try {
     const command = new AssumeRoleCommand({

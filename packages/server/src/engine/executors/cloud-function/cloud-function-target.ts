@@ -6,7 +6,7 @@ import type { CloudFunctionSettings } from "./cloud-function-settings.ts";
 
 /** The target of a call, made from a step's config and the operator's settings: the function, the place and the identity. */
 export interface FunctionTarget {
-  /** The function's name in messages, whichever name the endpoint uses. */
+  /** The function's name for messages, whatever form of the name the endpoint needs. */
   readonly arn: string;
   readonly functionName: string;
   readonly qualifier: string | undefined;
@@ -45,7 +45,7 @@ export const configSchema: JsonObject = {
       pattern: "^arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/-]+$",
       maxLength: 2_048,
     },
-    // The URL holds no user and no password, because everybody who may read the workflow can read a definition.
+    // The URL may hold no user and no password, because a definition can be read by everybody who may read the workflow.
     endpoint: {
       description: "The address to call instead of the region's own.",
       type: "string",
@@ -92,7 +92,7 @@ export function disallowedConfigFields(settings: CloudFunctionSettings): Readonl
   return fields;
 }
 
-/** Reads the timeout of one attempt from a config that has it beside the function's name. A step has it as `timeoutSeconds`. */
+/** Reads the timeout of one attempt from a config that has it next to the function's name. A step of a definition has `timeoutSeconds` instead. */
 export function timeoutMsOf({ timeoutMs }: JsonObject): number | undefined {
   return typeof timeoutMs === "number" ? timeoutMs : undefined;
 }
@@ -135,9 +135,10 @@ function partitionOf(region: string): string {
 }
 
 /**
- * Whether an endpoint is Lambda itself, such as a VPC's own endpoint for it, or an emulator. Emulators find a function by its plain name in the path
- * (serverless-offline accepts no other), while AWS would look in the caller's own account when the name has no account. Also, only AWS may receive a
- * request that is signed with the service's credentials, because it carries their session token.
+ * Whether the address is Lambda itself (such as a VPC's own endpoint for it) and not an emulator. The function's name differs: an emulator finds a
+ * function by its plain name in the path, and serverless-offline accepts no other name, while AWS would look for a name without an account in the
+ * caller's own account. The credentials differ too: only AWS may receive a request that is signed with the service's credentials, because it carries
+ * their session token.
  */
 function isLambda({ protocol, hostname }: URL): boolean {
   return protocol === "https:" && lambdaHost.test(hostname);

@@ -32,14 +32,14 @@ export function cloudFunction(settings: CloudFunctionSettings): CallExecutor & E
 }
 
 /**
- * The bound on an error that a function answers. It carries a stack trace and may be larger than a small `maxOutputBytes`, but should still be
- * reported as that error.
+ * The bound on an error that a function returns. An error carries a stack trace, so it may be larger than a small `maxOutputBytes`, but should still
+ * be reported as that error.
  */
 const maxErrorBytes = 256 * 1024;
 
 /**
- * The margin of the SDK's timeout over the attempt's. The signal normally ends the call first; this timeout is for callers that set no signal, and
- * never cuts off an answer that arrived just in time.
+ * The SDK's timeout is longer than the attempt's timeout by this margin. Normally the signal ends the call first. The SDK's timeout is for callers
+ * that pass no signal. The margin keeps it from cutting off an answer that arrived just in time.
  */
 const requestTimeoutMarginMs = 200;
 

@@ -25,7 +25,7 @@ export const answerSchema: JsonObject = {
   additionalProperties: false,
 };
 
-/** Reads the output of a step whose request succeeded, or the failure, by the status. */
+/** Reads the answer of a step. Its status decides whether the result is the output or a failure. */
 export async function readAnswer(answer: HttpAnswer, config: JsonObject, settings: HttpSettings): Promise<CallResult> {
   const { request, response } = answer;
   const { statusCode, headers } = response;
@@ -35,7 +35,7 @@ export async function readAnswer(answer: HttpAnswer, config: JsonObject, setting
   const bytes = await readBody(response, Math.min(maxBytes, settings.maxOutputBytes));
   const body = contentOf(bytes, textOf(headers["content-type"]), settings.maxJsonDepth);
   const output = { status: statusCode, headers: outputHeaders(headers), body };
-  // A character may take six bytes in JSON, so the length is checked again.
+  // The length is checked again as JSON, where one character may take six bytes.
   if (Buffer.byteLength(JSON.stringify(output)) > settings.maxOutputBytes)
     throw new BodyTooLargeError(settings.maxOutputBytes, "answered with data that makes an output");
   return { type: "succeeded", output };

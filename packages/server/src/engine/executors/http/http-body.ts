@@ -21,20 +21,20 @@ export async function readBody({ headers, body }: Answer, maxBytes: number): Pro
   }
 }
 
-/** Reads the beginning of a body, as much as a message can show. Empty when the body is packed or breaks off. */
+/** Reads as much of the beginning of a body as a message can show. Returns an empty text when the body is compressed or ends too early. */
 export async function beginningOf({ headers, body }: Answer): Promise<Buffer> {
   const { bytes } = await read(body, maxShownBytes).catch(() => ({ bytes: Buffer.alloc(0) }));
   return headers["content-encoding"] === undefined ? bytes : Buffer.alloc(0);
 }
 
-/** Thrown when a body is too large. The message continues a sentence that begins with the address that answered. */
+/** Thrown when a body is too large. The message is the end of a sentence that begins with the address that answered. */
 export class BodyTooLargeError extends Error {
   constructor(maxBytes: number, what = "answered with a body") {
     super(`${what} larger than ${maxBytes} bytes`);
   }
 }
 
-/** Thrown when the body arrived completely but does not match its headers. The message ends a sentence about the body. */
+/** Thrown when the body arrived completely but does not match its headers. The message is the end of a sentence about the body. */
 export class UnreadableBodyError extends Error {}
 
 const maxShownBytes = 2_048;

@@ -52,7 +52,7 @@ export function configSchema(maxOutputBytes: number): JsonObject {
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"] as const;
 export type HttpMethod = (typeof methods)[number];
 
-/** A config that fits `configSchema`. Values that expressions gave may be of any kind until `configProblems` has judged them. */
+/** A config that fits `configSchema`. A value that came from an expression may be of any type until `configProblems` has checked it. */
 export interface HttpConfig {
   readonly url: JsonValue;
   readonly method?: HttpMethod;
@@ -64,8 +64,8 @@ export interface HttpConfig {
 }
 
 /**
- * Finds the reasons why a config cannot be sent, or its address may not be called. Only values that `isKnown` accepts are judged; once expressions
- * are replaced, these are all values.
+ * Lists the reasons why a config cannot be sent, or why its address may not be called. Checks only the values that `isKnown` accepts; when the
+ * expressions are replaced by their values, these are all.
  */
 export function configProblems(
   config: JsonObject,
@@ -130,7 +130,7 @@ function headerNameProblem(name: string, headers: JsonObject): string | undefine
   return isRepeated ? `occurs twice: ${quoted(lowerName)} is the same header in upper and lower case` : undefined;
 }
 
-/** Headers that the service sets itself, because their values say where a message ends or to whom it goes. */
+/** Headers that the service sets itself. Their values say where a message ends or to which host it goes. */
 const ownHeaders = new Set([
   "connection",
   "content-length",
@@ -145,7 +145,7 @@ const ownHeaders = new Set([
   "upgrade",
 ]);
 
-/** Refuses a line break, which would begin another header, or the body. */
+/** Refuses a line break, because the text after it would be read as another header or as the body. */
 function headerValueProblem(value: JsonValue): string | undefined {
   if (!isScalar(value)) return "must be a text, a number, true, false or null";
   if (String(value).length > maxHeaderLength) return `is longer than ${maxHeaderLength} characters`;

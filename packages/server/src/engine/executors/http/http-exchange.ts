@@ -2,7 +2,7 @@ import type { Agent, Dispatcher } from "undici";
 import type { AddressRule } from "../../outbound/address-rule.ts";
 import { type HttpRequest, isSuccess } from "./http-request.ts";
 
-/** An answer whose body is not read yet, and the request that it answers, which is the last one after redirects. */
+/** An answer whose body is not read yet, and the request to which it belongs. After redirects, this is the last request. */
 export interface HttpAnswer {
   readonly request: HttpRequest;
   readonly response: Dispatcher.ResponseData;
@@ -29,7 +29,7 @@ export async function exchange(first: HttpRequest, surroundings: Surroundings): 
   }
 }
 
-/** Thrown when the other side redirects to a place to which the service does not follow. */
+/** Thrown when the other side redirects to an address to which the service does not follow. */
 export class RedirectError extends Error {
   readonly type: "TooManyRedirects" | "RedirectRefused";
 
@@ -64,7 +64,9 @@ async function send(request: HttpRequest, { signal, agentOf }: Surroundings): Pr
   });
 }
 
-/** Finds the place to which an answer redirects; undefined when it is not followed. Only GET and HEAD requests are redirected. */
+/**
+ * Finds the address to which an answer redirects. Undefined when the redirect is not followed. Only redirects of GET and HEAD requests are followed.
+ */
 function locationOf(
   { method, successStatus }: HttpRequest,
   { statusCode, headers }: Dispatcher.ResponseData,

@@ -58,7 +58,7 @@ function unconnected(cause: Error, fail: Fail): CallFailure {
   return fail("transient", "ConnectionFailed", `cannot be reached: there is no connection (${code}).`);
 }
 
-/** The failure of an aborted request. The dispatcher, which owns the signal, words this outcome itself; this text is for other callers. */
+/** The failure of an aborted request. The dispatcher owns the signal and makes its own text for this outcome. This text is for other callers. */
 function abandoned(place: string, { signal, timeoutMs }: FailedRequest): CallFailure {
   if ((signal.reason as { name?: unknown } | undefined)?.name === "TimeoutError") {
     return failed("ordinary", { code: "Timeout", message: `${place} did not answer within ${timeoutMs / 1000} s.` });
@@ -87,8 +87,8 @@ function faultOf(error: unknown): Fault {
 }
 
 /**
- * Whether the answer is invalid: the library's codes for messages that its parser refuses, for headers without an end, and for a body whose length
- * differs from the announced one.
+ * Whether the answer was invalid. The library has its own codes for a message that its parser refuses, for headers without an end, and for a body
+ * whose length differs from the announced one.
  */
 function isInvalid({ name, code }: Fault): boolean {
   return (
@@ -96,12 +96,12 @@ function isInvalid({ name, code }: Fault): boolean {
   );
 }
 
-/** Whether the connection broke: codes of the library, of the system (such as ECONNRESET) and of TLS. */
+/** Whether the connection broke. The code comes from the library, from the system (such as ECONNRESET) or from TLS. */
 function isBrokenConnection(code: string): boolean {
   return /^(UND_ERR_(SOCKET|ABORTED|CLOSED|DESTROYED)|E[A-Z0-9]+|ERR_SSL_\w+)$/.test(code);
 }
 
-/** Whether a certificate is not trusted: OpenSSL's codes, as Node.js passes them on. */
+/** Whether the certificate is not trusted. The code is one of OpenSSL's, as Node.js passes it on. */
 function isCertificateProblem(code: string): boolean {
   return /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_CERT_|INVALID_(CA|PURPOSE)|HOSTNAME_MISMATCH)/.test(code);
 }

@@ -30,7 +30,7 @@ export function requestOf({ config, idempotencyKey }: CallRequest): HttpRequest 
     url: withQuery(new URL(String(url)), query as JsonObject),
     headers: {
       "user-agent": userAgent,
-      // A compressed answer is not requested, but is unpacked if it comes anyway.
+      // The service does not ask for a compressed answer, but unpacks it if it comes anyway.
       "accept-encoding": "identity",
       // A step's name may hold any character, but a header may not.
       "idempotency-key": encodeURI(idempotencyKey),
@@ -48,7 +48,7 @@ export function isSuccess(status: number, successStatus: readonly (number | stri
   return successStatus.includes(status) || successStatus.includes(`${Math.floor(status / 100)}xx`);
 }
 
-/** Names a request in messages. The query is left out because it may hold secrets. */
+/** Makes the name of a request for messages. The query is left out because it may hold secrets. */
 export function placeOf({ method, url }: HttpRequest): string {
   return bounded(`${method} ${url.origin}${url.pathname}`, maxPlaceLength);
 }
@@ -73,8 +73,8 @@ function withQuery(url: URL, query: JsonObject): URL {
     if (value === null) continue;
     for (const one of Array.isArray(value) ? value : [value]) parameters.append(name, String(one));
   }
-  // The URL's own query stays as it is written, because a signature may depend on it. The other parameters are added at once, because each addition
-  // would rewrite the whole URL.
+  // The URL's own query stays as it is written, because a signature may depend on it. The other parameters are added all at once, because each
+  // addition to a `URL` would write the whole URL anew.
   if (parameters.size > 0) url.search = url.search === "" ? `${parameters}` : `${url.search}&${parameters}`;
   return url;
 }

@@ -7,5 +7,5 @@ export function retryAfterMsOf(header: string | undefined, now: number): number 
   return waitMs > 0 ? waitMs : undefined;
 }
 
-/** The format of an HTTP date. `Date.parse` alone accepts much more, such as -5 as a day in May 2001. */
+/** The format of an HTTP date. It is checked first, because `Date.parse` alone accepts much more: it reads -5 as a day in May 2001. */
 const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;

@@ -11,7 +11,7 @@ import { failureOf } from "./http-failure.ts";
 import { requestOf } from "./http-request.ts";
 import type { HttpSettings } from "./http-settings.ts";
 
-/** `/service/http`: sends one HTTP request; the output is its answer. `resolve` replaces the name servers. */
+/** `/service/http`: sends one HTTP request. The output is the answer to it. `resolve` replaces the name servers. */
 export function http(settings: HttpSettings, resolve?: ResolveHost): CallExecutor & ExecutorDescription {
   const rule = new AddressRule(settings.httpStepAllowedAddresses);
   const parts: Parts = { settings, rule, agents: new Agents(rule, resolve) };
@@ -36,7 +36,8 @@ interface Parts {
 }
 
 async function call(request: CallRequest, signal: AbortSignal, { settings, rule, agents }: Parts): Promise<CallResult> {
-  // The config is checked again: only now are all its values known, and the operator may have withdrawn an address since the version was registered.
+  // The config is checked again for two reasons: all its values are known only now, and the operator may have withdrawn an address since the version
+  // was registered.
   const [problem] = configProblems(request.config, rule);
   if (problem !== undefined) {
     const message = `In the step's config ${bounded(problem.pointer, maxPointerLength)} ${problem.detail}.`;
