@@ -31,7 +31,7 @@ function describeFormerName(
 
 const prefix = "STEPWELL_";
 
-/** The service reads none of these variables, but they may stand in the environment that it shares with the other commands. */
+/** The service reads none of these variables, but it may share an environment with the other commands, which do. */
 const commandLineVariables = ["STEPWELL_URL", "STEPWELL_TOKEN", "STEPWELL_ORGANIZATION", "STEPWELL_CREDENTIALS_FILE"];
 
 function suggestion(name: string, known: readonly string[]): string {

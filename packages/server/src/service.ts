@@ -54,14 +54,14 @@ export interface RunningService {
   readonly port: number;
   readonly engine: NodeEngine;
   readonly database: Database;
-  /** Takes no more work, finishes or hands back what is under way, and closes the store. */
+  /** Stops accepting work, finishes or hands back the work under way, and closes the store. */
   stop(): Promise<void>;
 }
 
 export interface StartOptions {
   /** Sentences about the environment, which are logged. */
   readonly warnings?: readonly string[];
-  /** Opens the store. A caller can pass its own function to stand between the store and the service. Left out: `openStore`. */
+  /** Opens the store. A caller can pass its own function, which can put something between the store and the service. The default is `openStore`. */
   readonly open?: typeof openStore | undefined;
 }
 
@@ -100,7 +100,7 @@ async function startParts(
   const isAlone = config.databaseUrl === undefined;
   const ownLimits = new OwnLimits(database.requests);
   await ownLimits.refresh();
-  // Jobs may go on before the limits are known: the duties of the limits run in the engine.
+  // Jobs may continue before the limits are known, because the duties that keep the limits run in the engine.
   let rateLimits: RateLimits | undefined;
   const engine = new NodeEngine({
     config,
@@ -211,7 +211,7 @@ interface AuthOptions {
   readonly logger: Logger;
 }
 
-/** Opens the parts that know who a caller is and how often they may ask, with their duties. */
+/** Opens the parts that know who a caller is and how often a caller may ask, together with their duties. */
 async function openAuth(options: AuthOptions) {
   const { config, database, ownLimits, engine, secrets, providers, publicUrl, logger } = options;
   const now = () => engine.now();
@@ -277,7 +277,7 @@ function warnOfProvider(logger: Logger, { id, issuer }: ExternalProvider, error:
   );
 }
 
-/** The last use of each token is written outside of the requests' path. */
+/** The time of each token's last use is written by a duty, so no request waits for it. */
 function lastUseDuty(authenticator: Authenticator): Duty {
   return {
     name: "last-use",
@@ -289,7 +289,7 @@ function lastUseDuty(authenticator: Authenticator): Duty {
   };
 }
 
-/** Deletes counts of failed sign-ins that would begin anew, and links that nobody used in time. */
+/** Deletes counts of failed sign-ins that are too old to matter, and links that nobody used in time. */
 function signInRetentionDuty(database: Database, now: () => Timestamp): Duty {
   return {
     name: "sign-in-retention",
@@ -302,7 +302,7 @@ function signInRetentionDuty(database: Database, now: () => Timestamp): Duty {
   };
 }
 
-/** Opens the store that the configuration names, at this release's schema. Logs a warning for each thing that could be safer (`doctor/`). */
+/** Opens the store that the configuration names, with the schema of this release. Logs a warning for each thing that could be safer (`doctor/`). */
 export async function openStore(config: Config, logger: Logger = pino({ level: "silent" })): Promise<Database> {
   let isPooled = false;
   const database = await openHome(config, {
@@ -352,7 +352,7 @@ export interface HomeEvents extends Partial<SyncOptions> {
   readonly onPanic?: (reason: string) => void;
 }
 
-/** Opens the store without any change of its schema. */
+/** Opens the store without changing its schema. */
 export async function openHome(config: Config, events: HomeEvents): Promise<Database> {
   if (config.databaseUrl !== undefined) {
     return openPostgres({
@@ -399,7 +399,7 @@ async function readFacts(database: Database, config: Config, logger: Logger): Pr
   return await reachServer(database, { databaseUrl, timeoutMs: seconds * 1_000, onWaiting });
 }
 
-/** Returns the error that stopped a start; where the database caused it, an error about DATABASE_URL. */
+/** Returns the error that stopped a start. If the database caused it, returns an error about DATABASE_URL instead. */
 function explained({ databaseUrl }: Config, error: unknown): unknown {
   return (databaseUrl === undefined ? undefined : serverTrouble(error, databaseUrl)?.error) ?? error;
 }

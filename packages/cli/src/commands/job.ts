@@ -104,7 +104,7 @@ function showEntry(entry: HistoryEntry): void {
   showNext({ value: entry, text: describeEntry(entry) });
 }
 
-/** Tells of an outage at once: without it, the person who watches would think that nothing happens in the job. */
+/** Reports an outage at once. Otherwise a person who watches the job would think that nothing happens in it. */
 function tellOutage({ detail }: StepwellError): void {
   warn(`stepwell: ${detail} Connecting again, for up to 2 minutes …`);
 }
