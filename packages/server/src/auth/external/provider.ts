@@ -45,7 +45,7 @@ export function signInNameOf({ id }: Pick<ExternalProvider, "id">): string {
   return `sso:${id}`;
 }
 
-/** The address to which the issuer sends people back. It is registered there. */
+/** The address to which the issuer sends people back. It is registered at the issuer. */
 export function redirectUriOf(publicUrl: string, { id }: Pick<ExternalProvider, "id">): string {
   return `${publicUrl}/oidc/callback/${id}`;
 }

@@ -54,7 +54,10 @@ export class OpenIdProvider {
     };
   }
 
-  /** Sets the provider's address: by itself it would trust the Host header, and take the connection to a proxy for the client's own. */
+  /**
+   * Sets the provider's address and the client's address. By itself, the provider would trust the Host header and take the address of a proxy for the
+   * client's.
+   */
   #knowItsAddress(provider: Provider, issuer: URL): void {
     const addresses = this.#addresses;
     Object.defineProperties(provider.request, {
