@@ -19,10 +19,7 @@ export const executorsQuery = queryOptions({
   staleTime: 10 * 60_000,
 });
 
-/**
- * The name of an executor for people. An unknown one, such as a type that the user is still typing, has its type as its
- * name.
- */
+/** The name of an executor for people. For an unknown one, such as a type that the user is still typing, it is the type. */
 export function titleOf(executors: readonly Executor[], type: string): string {
   return executors.find((executor) => executor.type === type)?.title ?? type;
 }

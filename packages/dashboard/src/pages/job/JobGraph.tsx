@@ -17,7 +17,7 @@ interface JobGraphProps {
   readonly onSelect: (step: string) => void;
 }
 
-/** The job's way through its definition, as it goes. */
+/** The job's way through its definition, kept up to date while the job runs. */
 export function JobGraph({ organizationId, shown, looks, selected, onSelect }: JobGraphProps) {
   const { job, story, types } = shown;
   const { version, error, mayReadVersion } = useJobVersion(organizationId, job);

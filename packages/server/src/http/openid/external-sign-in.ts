@@ -15,8 +15,8 @@ import { showTooLate } from "./problem-page.ts";
 import { wayOut } from "./sign-in-form.ts";
 
 /**
- * Sends the browser to an external issuer, and takes it back. The issuer redirects to one address of ours per provider, which is outside the path of
- * the sign-in's cookies. So that address redirects to one below the sign-in, to which browsers send these cookies.
+ * Sends the browser to an external issuer, and receives it when it comes back. Each provider's issuer redirects to one address of this service, which
+ * is outside of the path of the sign-in's cookies. So that address redirects to one below the sign-in, to which browsers send these cookies.
  */
 export function externalSignIn(provider: Provider, parts: ServerParts, look: Look): Middleware {
   const { singleSignOn, openId, secrets, engine, publicUrl } = parts;
@@ -58,7 +58,7 @@ export function externalSignIn(provider: Provider, parts: ServerParts, look: Loo
 
   async function finish(ctx: KoaContextWithOIDC, { uid }: Interaction, joined: JoinedProvider): Promise<void> {
     const sealed = ctx.cookies.get(cookieName());
-    // The cookie is used once, whatever the outcome.
+    // The cookie works once, so it is removed whatever the outcome.
     setCookie(ctx, uid, null);
     const journey = openJourney(secrets, uid, joined.provider.id, sealed, engine.now());
     if (journey === undefined) return showTooLate(ctx, look);
@@ -77,7 +77,7 @@ export function externalSignIn(provider: Provider, parts: ServerParts, look: Loo
     goTo(ctx, await completeSignIn(provider, openId.sessions, ctx, proven));
   }
 
-  /** The cookie is for the sign-in's own path alone. It is Lax, since the way back begins at another site. */
+  /** The cookie is only for the path of the sign-in. It is Lax, because the way back begins at another site. */
   function setCookie(ctx: KoaContextWithOIDC, uid: string, value: string | null): void {
     ctx.cookies.set(cookieName(), value, {
       httpOnly: true,
@@ -107,7 +107,10 @@ export function externalSignIn(provider: Provider, parts: ServerParts, look: Loo
 /** No e-mail address is longer (RFC 5321). */
 const maxHintLength = 254;
 
-/** Shows a page that leads on to the issuer. A redirect would follow a form, and the page's policy lets forms lead to this service alone. */
+/**
+ * Shows a page that leads to the issuer. It is no redirect, because a redirect would follow a form, and the page's policy lets forms lead only to
+ * this service.
+ */
 export function showWayOut(
   ctx: KoaContextWithOIDC,
   look: Look,
