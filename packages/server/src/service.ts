@@ -386,7 +386,7 @@ export async function openHome(config: Config, events: HomeEvents): Promise<Data
   });
 }
 
-/** Throws when a pooler drops prepared statements: requests would fail at random, without a hint at the reason. */
+/** Throws when a pooler drops prepared statements. Otherwise requests would fail at random, without a hint at the reason. */
 async function requirePreparedStatements({ databaseUrl = "", databaseTimeoutMs }: Config): Promise<void> {
   const { keepsPreparedStatements } = await examinePooler(databaseUrl, databaseTimeoutMs);
   if (!keepsPreparedStatements) throw new DatabaseUnusableError(forgetfulPooler);

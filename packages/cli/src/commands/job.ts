@@ -43,7 +43,7 @@ export function declareJob(program: Command): void {
 
 const statuses: readonly Job["status"][] = ["PENDING", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED"];
 
-/** Reads a status, also in lower case. */
+/** Parses a status, which may be in lower case. */
 function status(text: string): string {
   const wanted = text.toUpperCase();
   if (statuses.some((known) => known === wanted)) return wanted;

@@ -7,8 +7,9 @@ import { findSignIn, replaceSignIn, type SignIn } from "./stored-sign-ins.ts";
 const renewBeforeMs = 120_000;
 
 /**
- * Returns the sign-in with an id token that stays valid for a while. Two commands may renew it at once: for 30 seconds the service gives both of them
- * the same successor. After that, the earlier refresh token counts as stolen, so each command continues with the newest one that is stored.
+ * Returns the sign-in with an id token that stays valid for a while. Two commands may renew it at the same time: for 30 seconds the service gives
+ * both of them the same successor. After that, the earlier refresh token counts as stolen, so each command continues with the newest one that is
+ * stored.
  */
 export async function renewed(signIn: SignIn): Promise<SignIn> {
   if (signIn.expiresAt - Date.now() > renewBeforeMs) return signIn;

@@ -71,7 +71,7 @@ export function warn(line: string): void {
   if (form !== "quiet") process.stderr.write(`${withoutControls(line)}\n`);
 }
 
-/** Tells a person what to do before the command goes on. It is printed in every form of output. */
+/** Tells a person what to do before the command continues. It is printed in every form of output. */
 export function ask(line: string): void {
   if (form === "text") print(line);
   else process.stderr.write(`${line}\n`);

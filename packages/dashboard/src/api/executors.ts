@@ -12,7 +12,7 @@ export function useExecutors(): readonly Executor[] {
   return useQuery(executorsQuery).data ?? none;
 }
 
-/** It changes with a new release of the service, and with its settings. */
+/** The list changes only with a new release of the service, and with its settings. */
 export const executorsQuery = queryOptions({
   queryKey: ["executors"],
   queryFn: async ({ signal }) => (await resultOf(api.GET("/executors", { signal }))).executors,

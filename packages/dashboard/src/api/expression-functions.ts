@@ -9,7 +9,7 @@ export function useExpressionFunctions(): readonly ExpressionFunction[] {
   return useQuery(expressionFunctionsQuery).data ?? none;
 }
 
-/** It changes with a new release of the service. */
+/** The list changes only with a new release of the service. */
 const expressionFunctionsQuery = queryOptions({
   queryKey: ["expression-functions"],
   queryFn: async ({ signal }) => (await resultOf(api.GET("/expression-functions", { signal }))).functions,

@@ -134,7 +134,7 @@ function useNodes(layout: Layout, { steps, looks, selected, onSelect }: StepGrap
   );
 }
 
-/** The description of each step for people who hear the graph. */
+/** Returns the description of each step, for people who use a screen reader. */
 function describe(steps: StepGraphProps["steps"]): ReadonlyMap<string, string> {
   const lanes = lanesByStep(regionOf(steps));
   return new Map(

@@ -18,7 +18,7 @@ export function waysOf({ next, onFailure, branches = [] }: GraphStep, lane?: Lan
   return ways.join(", ");
 }
 
-/** "branch left", or "for each item". */
+/** Describes a branch: "branch left", or "for each item". */
 export function laneText({ name }: Pick<GraphBranch, "name">): string {
   return name === undefined ? texts.graph.forEachItem : texts.graph.branch(name);
 }

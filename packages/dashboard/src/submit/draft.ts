@@ -119,7 +119,10 @@ export function partOf(draft: Draft, name: string): Draft {
     : undefined;
 }
 
-/** Returns the draft with this part changed, or without it if `part` is undefined. A property may be called `__proto__`. */
+/**
+ * Returns the draft with this part changed, or without it if `part` is undefined. The parts are not assigned one by one, since a property may be
+ * called `__proto__`.
+ */
 export function withPart(draft: Draft, name: string, part: Draft): Draft {
   const entries = Object.entries(typeof draft === "object" && draft !== null ? draft : {}).filter(
     ([key]) => key !== name,

@@ -49,7 +49,7 @@ export async function replacePassword(database: Database, email: string, passwor
   });
 }
 
-/** Makes a link that opens the dashboard signed in, once and within ten minutes. */
+/** Makes a link that signs the browser in and opens the dashboard. It works once and within ten minutes. */
 export async function makeSignInLink(database: Database, email: string): Promise<string | undefined> {
   return await change(database, email, "sign-in-link-made", async (transaction, { userId }, at) => {
     return await issueSignInLink(transaction, userId, at);

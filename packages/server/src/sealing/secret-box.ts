@@ -30,7 +30,7 @@ export class SecretBox {
     return Buffer.concat([iv, cipher.getAuthTag(), sealed]);
   }
 
-  /** Throws when the value was sealed under a secret key that is not here, for another purpose or context, or was changed. */
+  /** Throws when the value was sealed under an unknown secret key or for another purpose or context, or was changed. */
   open(purpose: string, context: string, sealed: Buffer): Buffer {
     const plain = openWithOneOf(this.keysFor(purpose), context, sealed);
     if (plain !== undefined) return plain;

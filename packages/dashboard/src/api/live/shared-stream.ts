@@ -90,7 +90,7 @@ type Message =
   | { readonly type: "lookAgain" }
   | { readonly type: "want"; readonly page: string; readonly jobs: Positions };
 
-/** The part of one page in sharing the stream, from the time when the page is first visible until it is hidden. */
+/** One page's use of the shared stream, from the time when the page is first visible until it is hidden. */
 class Sharing {
   readonly #page = crypto.randomUUID();
   readonly #name: string;

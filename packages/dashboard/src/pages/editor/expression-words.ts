@@ -25,7 +25,7 @@ export function wordsInExpression(
 ): ExpressionWords | undefined {
   const { before, stringStart } = place;
   if (stringStart !== undefined) {
-    // Inside of a string there are only completions if it names a step, an event or a fork.
+    // Inside of a string, completions are offered only if the string names a step, an event or a fork.
     const root = /(?:^|[^\w.])(steps|events|forks)\s*\[\s*$/.exec(before.slice(0, stringStart))?.[1];
     if (root === undefined) return undefined;
     return { typed: before.slice(stringStart + 1), names: namesOf(state, root), functions: [], isInString: true };

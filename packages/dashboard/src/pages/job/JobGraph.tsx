@@ -37,7 +37,7 @@ export function JobGraph({ organizationId, shown, looks, selected, onSelect }: J
     <Panel title={texts.job.graph} isFlush>
       {error !== null && <Problem error={error} />}
       <StepGraph
-        // The place of the graph is kept until the definition is loaded.
+        // Space for the graph is kept until the definition is loaded.
         steps={steps ?? []}
         isLoading={steps === undefined}
         looks={looks}

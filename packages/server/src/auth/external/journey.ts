@@ -13,7 +13,7 @@ export interface Journey {
 }
 
 export interface Departure {
-  /** The sign-in that this belongs to. The state begins with it, since all sign-ins come back to one address. */
+  /** The sign-in to which the journey belongs. The state begins with its id, since all sign-ins come back to the same address. */
   readonly interactionId: string;
   readonly redirectUri: string;
   readonly loginHint: string | undefined;

@@ -50,7 +50,7 @@ export function redirectUriOf(publicUrl: string, { id }: Pick<ExternalProvider, 
   return `${publicUrl}/oidc/callback/${id}`;
 }
 
-/** Returns one spelling for an issuer, with or without the slash at the end of a bare host. */
+/** Returns the same spelling for an issuer whether or not there is a slash at the end of a bare host. */
 export function canonicalIssuer(issuer: string): string {
   return URL.parse(issuer)?.href ?? issuer;
 }

@@ -11,7 +11,7 @@ export type RequestHandler = (request: IncomingMessage, response: ServerResponse
 
 /**
  * The OpenID provider. It is loaded when it is first needed, since loading takes half a second and 46 MB that a node without sign-ins need not spend.
- * It is built anew when its keys change.
+ * It is built again when its keys change.
  */
 export class OpenIdProvider {
   readonly #parts: OpenIdProviderParts;

@@ -44,7 +44,7 @@ const purpose = "device";
 
 type DeviceOwner = Pick<UserCredentials, "userId" | "passwordChangedAt" | "keptDeviceId">;
 
-/** `setAt` is the time at which the password was set with which somebody signed in in this browser. */
+/** `setAt` says which password was right in this browser: it is the time at which that password was set. */
 function signatureOf(key: Buffer, { userId }: Pick<DeviceOwner, "userId">, setAt: string, deviceId: string): string {
   const signed = `${userId} ${setAt} ${deviceId}`;
   return createHmac("sha256", key).update(signed).digest("base64url");

@@ -73,12 +73,12 @@ export class PasswordHasher {
   }
 }
 
-/** Hashes a password at once, for commands that set one without a running service. */
+/** Hashes a password without waiting for a turn, for commands that set one without a running service. */
 export async function hashAlone(password: string): Promise<string> {
   return await new PasswordHasher().inTurn((hashing) => hashing.hash(password));
 }
 
-/** True when a hash was made with other parameters than today's, and should be made anew at the next sign-in. */
+/** True when a hash was made with other parameters than the present ones, and should be made again at the next sign-in. */
 export function isOutdated(storedHash: string): boolean {
   const { memoryCost, timeCost, parallelism, outputLen } = parseOptions(storedHash);
   return (

@@ -95,7 +95,10 @@ export class PasswordSignIn {
     }
   }
 
-  /** Makes the value that keeps the browser known in which the user has just set the password, so that guesses elsewhere do not slow it down. */
+  /**
+   * Makes the value with which the browser in which the user has just set the password stays known. Wrong guesses elsewhere then do not delay
+   * sign-ins in this browser.
+   */
   newDevice(user: Pick<UserCredentials, "userId" | "passwordChangedAt">): string {
     const { secrets, newId } = this.#parts;
     return createDevice(secrets, user, newId());

@@ -85,7 +85,7 @@ declare module "fastify" {
     "x-replayable"?: boolean;
   }
   interface FastifyContextConfig {
-    /** The rule by which the operation holds narrow tokens to their bounds. Without it, the operation refuses them all (`bounds-check.ts`). */
+    /** The rule by which the operation enforces the bounds of narrow tokens. Without it, the operation refuses them all (`bounds-check.ts`). */
     readonly bounds?: BoundsRule;
     /** The effect of a repeated request (`idempotency.ts`). A POST must declare it, or take an Idempotency-Key. */
     readonly repetition?: Repetition;
@@ -103,7 +103,8 @@ declare module "fastify" {
 /**
  * The effect of a request that is repeated under the same id of its call. An operation with `IdempotencyHeaders` gives the first answer again
  * (`transactOnce`, `commitOnce`); every other POST must declare one of these, or the service does not start.
- * - `replayed`: it gives the first answer again, but takes no Idempotency-Key: a hash of its body beside a known key would let passwords be guessed.
+ * - `replayed`: it gives the first answer again, but takes no Idempotency-Key. If a hash of its body were stored under a known key, the hash could be
+ *   used to guess passwords.
  * - `renewed`: its answer shows a secret, which is not stored. A repetition revokes what the first attempt made and answers a new secret
  *   (`transactAnew`).
  * - `without-effect`: it changes nothing.

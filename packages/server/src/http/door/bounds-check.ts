@@ -15,12 +15,12 @@ import type { JobKey } from "../../store/jobs/jobs.ts";
 import type { VersionChoice } from "../../store/workflows/versions.ts";
 
 /**
- * The rule by which an operation holds narrow tokens to their bounds, for each kind of bound:
+ * The rule by which an operation enforces the bounds of narrow tokens, for each kind of bound:
  * - `path`: the workflow or the tag in its path is checked;
  * - `job`: the job in its path is checked: its workflow, the tag by which it was submitted, or the job itself;
  * - `handler`: the query or the body names the thing, and the handler calls the functions below;
  * - `unaffected`: the bound does not concern the operation.
- * An operation without a rule for a kind of bound refuses tokens with such a bound, since nobody has decided about it.
+ * An operation without a rule for a kind of bound refuses tokens with such a bound, since nobody has decided what the bound means for it.
  */
 export interface BoundsRule {
   readonly workflows?: "path" | "job" | "handler" | "unaffected";

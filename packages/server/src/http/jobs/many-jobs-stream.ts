@@ -134,7 +134,7 @@ function* untoldProblems(jobs: readonly WatchedJob[], requestId: string): Genera
   for (const job of jobs) {
     if (job.problem === undefined || job.isTold) continue;
     job.isTold = true;
-    // When a caller has lost access to an organization, its waiting place is freed.
+    // When the caller has lost access to an organization, the waiting place of this job is freed.
     job.unwatch();
     const problem = problemDetails(job.problem, requestId);
     yield serverSentEvent(idOf(jobs), "job.unreadable", { ...job.key, problem });

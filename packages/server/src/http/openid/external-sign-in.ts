@@ -104,7 +104,7 @@ export function externalSignIn(provider: Provider, parts: ServerParts, look: Loo
   }
 }
 
-/** No e-mail address is longer (RFC 5321). */
+/** An e-mail address is never longer (RFC 5321). */
 const maxHintLength = 254;
 
 /**

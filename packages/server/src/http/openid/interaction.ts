@@ -29,7 +29,7 @@ export function signInPath(publicUrl: string, uid: string): string {
 export function goTo(ctx: KoaContextWithOIDC, url: string): void {
   ctx.status = 303;
   ctx.redirect(url);
-  // This status is set directly, because Koa's own redirect would also write the address into the body.
+  // Koa's redirect has written the address into the body, too, so the body is emptied.
   ctx.status = 303;
   ctx.body = "";
 }

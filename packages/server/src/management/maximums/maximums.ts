@@ -53,7 +53,10 @@ async function readUsedMaximum(
   return { ...maximumOf(config, maximums, name), usedCount: await count(db, place, engine.now()) };
 }
 
-/** Reads all maximums of things that are counted in the store. If each workflow has its own maximum, the workflow with the most things counts. */
+/**
+ * Reads all maximums of things that are counted in the store. If each workflow has its own maximum, reads the use of the workflow with the most
+ * things.
+ */
 export async function readUsedMaximums(
   db: Queryable,
   { config, engine }: Pick<ManagementParts, "config" | "engine">,
