@@ -27,7 +27,7 @@ export interface JobStory {
   readonly queued: readonly Span[];
   readonly error?: StepError;
   readonly taken: ReadonlySet<string>;
-  /** The run to look at first: that of the main line, or the one for which a branch with a name waits. */
+  /** The run to look at first: the latest one on the main line, or while its branches run, one in a named branch that waits for events. */
   readonly current: StepRun | undefined;
   /** The latest run on the main line. */
   readonly main: StepRun | undefined;
