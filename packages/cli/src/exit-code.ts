@@ -9,11 +9,11 @@ export const exitCodes = {
   notFound: 3,
   notAllowed: 4,
   unreachable: 5,
-  /** 128 and the number of SIGPIPE. */
+  /** 128 plus the number of SIGPIPE. */
   readerGone: 141,
 } as const;
 
-/** An error whose exit code is known where it is thrown. */
+/** An error for which the place that throws it knows the exit code. */
 export class CommandError extends Error {
   readonly exitCode: number;
 
@@ -37,7 +37,7 @@ function exitCodeOfStatus(status: number): number {
       return exitCodes.notAllowed;
     case 404:
       return exitCodes.notFound;
-    // The client gives 0 to an error when no answer came at all.
+    // The client sets the status 0 in an error when there was no answer at all.
     case 0:
     case 502:
     case 503:

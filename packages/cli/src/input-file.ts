@@ -1,7 +1,7 @@
 import { readFileSync, readSync } from "node:fs";
 import { CommandError } from "./exit-code.ts";
 
-/** The text of a file that the command line names; `-` stands for standard input. */
+/** Returns the text of a file that the command line names; `-` stands for standard input. */
 export function readText(file: string): string {
   try {
     return decoded(file === "-" ? readStandardInput() : readFileSync(file));
@@ -14,7 +14,7 @@ export function readText(file: string): string {
   }
 }
 
-/** The name of the file at the beginning of a sentence. */
+/** The name of the file for the beginning of a sentence. */
 export function nameOf(file: string): string {
   return file === "-" ? "Standard input" : `The file ${file}`;
 }
@@ -24,7 +24,7 @@ function decoded(bytes: Uint8Array): string {
   return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
 }
 
-/** Reads all of standard input. A program that shares it may have made it non-blocking: then nothing is there for a moment (EAGAIN). */
+/** Reads all of standard input. A program that shares it may have made it non-blocking. A read then fails with EAGAIN while no data has arrived. */
 function readStandardInput(): Uint8Array {
   const parts: Uint8Array[] = [];
   for (;;) {
@@ -35,7 +35,7 @@ function readStandardInput(): Uint8Array {
       parts.push(part.subarray(0, length));
     } catch (error) {
       if (!(error instanceof Error && "code" in error)) throw error;
-      // Windows tells the end of a pipe by this error.
+      // On Windows, this error means that the pipe has ended.
       if (error.code === "EOF") return Buffer.concat(parts);
       if (error.code !== "EAGAIN") throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, askAgainMs);

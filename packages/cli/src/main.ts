@@ -12,8 +12,8 @@ try {
   if (words.length === 0) printNextSteps();
   else await declareProgram().parseAsync(withCurrentNames(words), { from: "user" });
 } catch (error) {
-  // The parser has already printed the mistake in the command line, or the requested help.
+  // The parser has already printed what is wrong with the command line, or the requested help.
   if (!(error instanceof CommanderError)) explain(error);
-  // The exit code alone is not enough: a connection on which the database waits for a password would hold the process for a minute.
+  // Setting the exit code is not enough: a connection on which the database waits for a password would keep the process alive for a minute.
   process.exit(exitCodeOf(error));
 }

@@ -4,7 +4,7 @@ import { findSignIn } from "./connection/stored-sign-ins.ts";
 import { table } from "./output/table.ts";
 import { print } from "./output/terminal.ts";
 
-/** Prints three things to do next, for `stepwell` without a command. They depend on whether a service is known here. */
+/** Prints three things to do next when `stepwell` is called without a command. They depend on whether this directory or this user knows a service. */
 export function printNextSteps(): void {
   const place = namedProfile(undefined)?.url ?? addressHere() ?? currentProfile()?.url ?? findSignIn()?.baseUrl;
   const [heading, steps] = place === undefined ? atTheBeginning : [`Stepwell. Commands go to ${place}.`, withService];

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { nameOf, readText } from "./input-file.ts";
 
-/** The value of an option that takes JSON: in the command line itself, `@FILE`, or `-` for standard input. */
+/** Returns the value of an option that takes JSON: from the command line itself, from a file (`@FILE`), or from standard input (`-`). */
 export function parseJson(text: string): unknown {
   const isElsewhere = text === "-" || text.startsWith("@");
   const file = text.replace(/^@/, "");
@@ -15,7 +15,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** A parser for options that take a whole number. */
+/** Returns a parser for options that take a whole number. */
 export function wholeNumber(minimum: number, maximum: number): (text: string) => number {
   return (text) => {
     const number = /^-?\d+$/.test(text) ? Number(text) : Number.NaN;
@@ -24,7 +24,7 @@ export function wholeNumber(minimum: number, maximum: number): (text: string) =>
   };
 }
 
-/** A parser for options that are given several times, or once with commas. */
+/** Returns a parser for options that can be repeated, or given once with commas between the values. */
 export function each(text: string, before: readonly string[] = []): readonly string[] {
   const parts = text.split(",").map((part) => part.trim());
   if (parts.includes("")) throw new InvalidArgumentError("A part of it is empty.");
@@ -33,7 +33,7 @@ export function each(text: string, before: readonly string[] = []): readonly str
 
 const maxWaitSeconds = 86_400;
 
-/** Waiting for a job: the option and its range are those of every command that waits. */
+/** The option to wait for a job, with the same range in every command that has it. */
 export function withWait(command: Command): Command {
   return command.option(
     "--wait <seconds>",
@@ -45,7 +45,7 @@ export function withWait(command: Command): Command {
 
 const maxLimit = 10_000;
 
-/** The option of every command that lists. */
+/** The option of every command that prints a list. */
 export function withLimit(command: Command, usual = 50): Command {
   return command.option("--limit <number>", "list this many at most", wholeNumber(1, maxLimit), usual);
 }

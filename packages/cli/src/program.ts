@@ -30,7 +30,7 @@ export function declareProgram(): Command {
     .description("Durable workflows, self-hosted.")
     .version(version)
     .addHelpText("after", `\n${whereCommandsGo}`)
-    // `--version` behind the name of a command belongs to that command.
+    // `--version` after the name of a command is an option of that command.
     .enablePositionalOptions()
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "stepwell: ")) })
@@ -54,7 +54,7 @@ const whereCommandsGo = `Commands that talk to a service read STEPWELL_URL, STEP
 set comes from \`stepwell login\`, or from the dev.json that \`stepwell dev\` wrote. Exit codes: 0 done, 1 failed, 2 wrong usage,
 3 not found, 4 not allowed, 5 unreachable.`;
 
-/** Declares the commands that work in an organization, by the HTTP interface of a service. */
+/** Declares the commands that work in an organization and call a service over HTTP. */
 function declareWork(program: Command): void {
   program.commandsGroup("Jobs and workflows:");
   declareSubmit(program);
@@ -74,7 +74,7 @@ function declareWork(program: Command): void {
   declareApi(program);
 }
 
-// Commands that need the service itself load it when they run: to load it takes half a second, which no other command should wait.
+// Commands that need the service's own code load it when they run: loading takes half a second, and no other command should wait for it.
 function declareThisMachine(program: Command): void {
   program
     .command("login")
@@ -167,7 +167,7 @@ function declareOperation(program: Command): void {
     .action(async (email, options) => (await import("./operation/users.ts")).organizations(email, options));
 }
 
-/** The commands that do something themselves: a group only names them. */
+/** Returns the commands that do something themselves. A group only contains others. */
 export function leavesOf(command: Command): readonly Command[] {
   return allOf(command).filter(({ commands }) => commands.length === 0);
 }
@@ -176,9 +176,9 @@ function allOf(command: Command): readonly Command[] {
   return [command, ...command.commands.flatMap(allOf)];
 }
 
-/** Refuses empty values, which are mostly variables of a script that are not set. */
+/** Refuses empty values, which mostly come from variables of a script that are not set. */
 function refuseEmpty(command: Command): void {
-  // The shells complete a word that is not begun yet.
+  // For completion, the shells send an empty word when the user has not begun one.
   if (command.name() === "complete") return;
   const argument = command.registeredArguments.find((_, index) => [command.processedArgs[index]].flat().includes(""));
   if (argument !== undefined) command.error(`error: argument '${argument.name()}' is empty.`, wrongUsage);
@@ -203,7 +203,7 @@ function addOutput(command: Command): void {
   command.option("--json", "print the result as JSON").option("-q, --quiet", "print only ids, and no warnings");
 }
 
-/** One line instead of the whole help, which `--help` prints. */
+/** Prints one line instead of the whole help, which `--help` prints. */
 function usageOf(command: Command): string {
   const names = [command.name()];
   for (let { parent } = command; parent !== null; { parent } = parent) names.unshift(parent.name());

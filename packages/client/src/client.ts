@@ -30,22 +30,25 @@ export interface WholeAnswer<Body> {
 }
 
 export interface SubmitOptions extends CallOptions {
-  /** Holds the answer until there is something to say, or for this many seconds. */
+  /** Lets the service hold its answer until the job has ended or waits for events, or for this many seconds. */
   readonly waitSeconds?: number;
 }
 
 export interface GetJobOptions extends CallOptions {
-  /** Holds the answer until the job has ended, or for this many seconds. */
+  /** Lets the service hold its answer until the job has ended, or for this many seconds. */
   readonly waitSeconds?: number;
 }
 
 export interface PollOptions extends CallOptions {
-  /** Holds the answer until there is a task, or for this many seconds. */
+  /** Lets the service hold its answer until there is a task, or for this many seconds. */
   readonly waitSeconds?: number;
 }
 
 export interface WaitOptions extends OutageOptions {
-  /** How long to wait at most, in milliseconds. Then it rejects with a `StepwellError` of the code `TimeoutError`; the job goes on. Default: no limit. */
+  /**
+   * How long to wait at most, in milliseconds. After that, the call rejects with a `StepwellError` of the code `TimeoutError`, and the job continues.
+   * Default: no limit.
+   */
   readonly timeoutMs?: number;
 }
 
@@ -64,9 +67,9 @@ export function createClient(options: ClientOptions): StepwellClient {
 }
 
 /**
- * Calls a service. `call`, `list` and `open` know every operation by its name in the API document, with its types; the other methods are short ways to
- * those that programs use most. All of them throw a `StepwellError` for an answer that is not a success, repeat what failed for a moment, and take
- * `CallOptions` (a signal, a timeout, an idempotency key) at the end.
+ * Calls a service. `call`, `list` and `open` accept every operation by its name in the API document, with its types. The other methods are short
+ * forms of the operations that programs use most. All of them throw a `StepwellError` for an answer that is not a success, repeat a request that
+ * failed for a passing reason, and take `CallOptions` (a signal, a timeout, an idempotency key) as the last argument.
  */
 export class StepwellClient {
   /** Every operation by its path. An error answer is returned as `error` and not thrown. */
@@ -78,7 +81,10 @@ export class StepwellClient {
     this.api = byPath(this.#transport);
   }
 
-  /** Calls an operation: `call("GetJob", { path: { organizationId, jobId }, query: { waitSeconds: 30 } })`. Returns the body, or undefined where there is none (204). */
+  /**
+   * Calls an operation: `call("GetJob", { path: { organizationId, jobId }, query: { waitSeconds: 30 } })`. Returns the body, or undefined if there is
+   * none (204).
+   */
   async call<Name extends CallName>(
     name: Name,
     ...[input, options]: CallArguments<Name, CallOptions>
@@ -97,7 +103,10 @@ export class StepwellClient {
     return { status, headers, body: resultOf(reply, route) as Answer<Name> };
   }
 
-  /** The items of an operation that answers in pages, each page when the iteration gets there: `for await (const job of client.list("ListJobs", { path: { organizationId } }))`. */
+  /**
+   * Returns the items of an operation that answers in pages. The iteration requests each page when it gets there: `for await (const job of
+   * client.list("ListJobs", { path: { organizationId } }))`.
+   */
   list<Name extends ListName>(
     name: Name,
     ...[input, options]: CallArguments<Name, CallOptions>
@@ -111,7 +120,10 @@ export class StepwellClient {
     return new Pages(read, (query ?? {}) as PageQuery, route.items);
   }
 
-  /** Calls an operation that answers a long text or a stream, such as ExportAudit, and returns once it begins: read its `body` or its `text()`. The signal ends the reading, too. */
+  /**
+   * Calls an operation that answers a long text or a stream, such as ExportAudit. Returns as soon as the answer begins: read its `body` or its
+   * `text()`. The signal also ends the reading.
+   */
   async open<Name extends StreamName>(
     name: Name,
     ...[input, options]: CallArguments<Name, CallOptions>
@@ -122,12 +134,12 @@ export class StepwellClient {
     return reply.response;
   }
 
-  /** The caller: the user or token that the service recognizes, and its permissions. */
+  /** Returns the caller: the user or token that the service recognizes, and its permissions. */
   async whoAmI(options?: CallOptions) {
     return await this.call("WhoAmI", {}, options);
   }
 
-  /** One page of the organizations that the caller may read. `list("ListOrganizations")` goes through all. */
+  /** Returns one page of the organizations that the caller may read. `list("ListOrganizations")` goes through all of them. */
   async listOrganizations(pageSize = 100, options?: CallOptions) {
     return await this.call("ListOrganizations", { query: { pageSize } }, options);
   }
@@ -137,26 +149,26 @@ export class StepwellClient {
     return this.list("ListWorkflows", { path: { organizationId }, query }, options);
   }
 
-  /** The workflow of this name; undefined when there is none. */
+  /** Returns the workflow with this name; undefined when there is none. */
   async findWorkflow(organizationId: string, name: string, options?: CallOptions) {
     return (await this.call("ListWorkflows", { path: { organizationId }, query: { name } }, options)).workflows[0];
   }
 
-  /** Makes a workflow without versions. A taken name is a conflict. */
+  /** Makes a workflow without versions. A name that is taken is a conflict. */
   async registerWorkflow(organizationId: string, name: string, options?: CallOptions) {
     return await this.call("RegisterWorkflow", { path: { organizationId }, body: { name } }, options);
   }
 
   /**
-   * Registers the definition as a new version of the workflow that it names, unless the newest version has an equal one, and moves the tag there, unless
-   * it points there already. Makes the workflow if there is none. An invalid definition is a `ValidationError` whose `errors` have all that is wrong,
-   * with the line and the column.
+   * Registers the definition as a new version of the workflow that it names, unless the newest version has an equal definition, and points the tag at
+   * it. Makes the workflow if there is none. An invalid definition is a `ValidationError` whose `errors` list everything that is wrong, with the line
+   * and the column.
    */
   async deploy(organizationId: string, definition: string | object, tag = "$LIVE", options: CallOptions = {}) {
     return await deploy((name, ...args) => this.call(name, ...args), organizationId, definition, tag, options);
   }
 
-  /** Checks a definition and registers nothing: answers `valid`, with all `errors` and `warnings`. */
+  /** Checks a definition without registering it. Returns `valid`, with all `errors` and `warnings`. */
   async validateDefinition(organizationId: string, workflowId: string, definition: string, options?: CallOptions) {
     const path = { organizationId, workflowId };
     return await this.call("ValidateWorkflowVersion", { path, body: { definition } }, options);
@@ -172,7 +184,7 @@ export class StepwellClient {
     return await this.call("GetWorkflowVersion", { path: { organizationId, workflowId, versionId } }, options);
   }
 
-  /** Registers a version. With `ifChanged` a definition that equals that of the newest version answers this version, with `created: false`. */
+  /** Registers a version. With `ifChanged`, if the definition equals that of the newest version, returns the newest version with `created: false`. */
   async registerVersion(
     organizationId: string,
     workflowId: string,
@@ -189,7 +201,7 @@ export class StepwellClient {
     return this.list("ListTags", { path: { organizationId, workflowId } }, options);
   }
 
-  /** Points a tag at a version; makes the tag where there is none. */
+  /** Points a tag at a version. Makes the tag if there is none. */
   async setTag(organizationId: string, workflowId: string, tag: string, versionId: string, options?: CallOptions) {
     const path = { organizationId, workflowId, tag };
     return await this.call("SetWorkflowVersionTag", { path, body: { versionId } }, options);
@@ -199,7 +211,10 @@ export class StepwellClient {
     await this.call("DeleteTag", { path: { organizationId, workflowId, tag } }, options);
   }
 
-  /** With `waitSeconds` the answer comes when the job has ended or waits for events, and is the whole job; without it the status is always PENDING. */
+  /**
+   * Submits a job. With `waitSeconds`, the answer comes when the job has ended or waits for events, and is the whole job. Without it, the status is
+   * always PENDING.
+   */
   async submitJob(
     organizationId: string,
     body: RequestBody<"SubmitJob">,
@@ -209,8 +224,8 @@ export class StepwellClient {
   }
 
   /**
-   * Submits a job and waits until it has ended, however long that takes. Returns the whole job, whether it has SUCCEEDED, FAILED or was CANCELLED. Goes
-   * on by itself after the service was out of reach: under its idempotency key only one job is made.
+   * Submits a job and waits until it has ended, however long that takes. Returns the whole job, whether it has SUCCEEDED, FAILED or was CANCELLED. If
+   * the service cannot be reached for a while, the call continues by itself: under its idempotency key only one job is made.
    */
   async submitAndWait(
     organizationId: string,
@@ -226,12 +241,12 @@ export class StepwellClient {
     });
   }
 
-  /** All jobs, or those that match the filters; the newest first unless `order` says otherwise. */
+  /** Returns all jobs, or those that match the filters. The newest come first unless `order` says otherwise. */
   listJobs(organizationId: string, query: Query<"ListJobs"> = {}, options?: CallOptions) {
     return this.list("ListJobs", { path: { organizationId }, query }, options);
   }
 
-  /** A job in its present state, or with `waitSeconds` (also as a plain number) in its state once it has ended or the time is over. */
+  /** Returns a job in its present state. With `waitSeconds` (also as a plain number), returns it once it has ended or the time is over. */
   async getJob(
     organizationId: string,
     jobId: string,
@@ -243,15 +258,18 @@ export class StepwellClient {
     return await this.call("GetJob", { path: { organizationId, jobId }, query: waiting(waitSeconds) }, callOptions);
   }
 
-  /** Waits until the job has ended, however long that takes. Goes on by itself after the service was out of reach. A signal alone may stand in place of the options. */
+  /**
+   * Waits until the job has ended, however long that takes. If the service cannot be reached for a while, the call continues by itself. A signal can
+   * be passed in place of the options.
+   */
   async waitForJob(organizationId: string, jobId: string, options: WaitOptions | AbortSignal = {}): Promise<Job> {
     const waitOptions = options instanceof AbortSignal ? { signal: options } : options;
     return await this.#wait(waitOptions, (waiting) => this.#untilEnded(organizationId, jobId, waiting));
   }
 
   /**
-   * The history of a job: first the past entries, then new ones as they happen, each once and in order. It ends after the entry that finishes the
-   * job, goes on by itself where the connection breaks, and rejects where the service was out of reach for `maxOutageMs`.
+   * Yields the history of a job: first the past entries, then new ones as they happen, each once and in order. It ends after the entry that finishes
+   * the job. If the connection breaks, it continues by itself. It rejects when the service could not be reached for `maxOutageMs`.
    */
   watchJob(
     organizationId: string,
@@ -271,12 +289,12 @@ export class StepwellClient {
     return this.list("ListJobSteps", { path: { organizationId, jobId }, query }, options);
   }
 
-  /** Why a job is not moving: a `state`, a `sentence` for people and `facts` for programs. */
+  /** Says why a job is not moving: a `state`, a `sentence` for people and `facts` for programs. */
   async explainJob(organizationId: string, jobId: string, options?: CallOptions) {
     return await this.call("ExplainJob", { path: { organizationId, jobId } }, options);
   }
 
-  /** Cancels a job. A finished one is a conflict, unless it is cancelled already. */
+  /** Cancels a job. A finished job is a conflict, unless it was cancelled. */
   async cancelJob(organizationId: string, jobId: string, options?: CallOptions) {
     return await this.call("CancelJob", { path: { organizationId, jobId } }, options);
   }
@@ -286,7 +304,7 @@ export class StepwellClient {
     return await this.call("ResumeJob", { path: { organizationId, jobId } }, options);
   }
 
-  /** Sends an event to a job. `outcome` says what it did; a finished job is a conflict. */
+  /** Sends an event to a job. `outcome` says what the event did. A finished job is a conflict. */
   async sendEvent(organizationId: string, jobId: string, body: RequestBody<"SendJobEvent">, options?: CallOptions) {
     return await this.call("SendJobEvent", { path: { organizationId, jobId }, body }, options);
   }
@@ -296,7 +314,10 @@ export class StepwellClient {
     return this.list("ListJobEvents", { path: { organizationId, jobId } }, options);
   }
 
-  /** Puts a single task into a queue. With `waitSeconds` the answer comes when it is done, and is its whole job, with the worker's answer as its output. */
+  /**
+   * Puts a single task into a queue. With `waitSeconds`, the answer comes when the task is done, and is its whole job, with the worker's answer as
+   * the output.
+   */
   async submitTask(
     organizationId: string,
     queue: string,
@@ -315,12 +336,12 @@ export class StepwellClient {
     return await this.list("ListTaskQueues", { path: { organizationId }, query: { pageSize: 200 } }, options).toArray();
   }
 
-  /** A queue of tasks, with the workers that asked it last. */
+  /** Returns a queue of tasks, with the workers that last asked it for tasks. */
   async getTaskQueue(organizationId: string, queue: string, options?: CallOptions) {
     return await this.call("GetTaskQueue", { path: { organizationId, queue } }, options);
   }
 
-  /** Pauses a queue of tasks, or lets it go on. */
+  /** Pauses a queue of tasks, or resumes it. */
   async updateTaskQueue(
     organizationId: string,
     queue: string,
@@ -335,7 +356,7 @@ export class StepwellClient {
     return this.list("ListTasks", { path: { organizationId, queue }, query }, options);
   }
 
-  /** Takes tasks from a queue; `Worker` does it in a loop. None when there is none within `waitSeconds`. */
+  /** Takes tasks from a queue, as `Worker` does in a loop. Returns an empty list when there is none within `waitSeconds`. */
   async pollTasks(
     organizationId: string,
     queue: string,
@@ -346,24 +367,24 @@ export class StepwellClient {
     return (await this.call("PollTasks", input, options)).tasks;
   }
 
-  /** Answers a task with its step's output, any JSON value. A task that is not the worker's any more is a conflict. */
+  /** Answers a task with its step's output, any JSON value. A task that the worker no longer holds is a conflict. */
   async completeTask(organizationId: string, taskId: string, output: unknown, options?: CallOptions) {
     return await this.call("CompleteTask", { path: { organizationId, taskId }, body: { output } }, options);
   }
 
-  /** Fails a task, which is tried again as the step's `retry` says. */
+  /** Fails a task. The step's `retry` decides whether it is tried again. */
   async failTask(organizationId: string, taskId: string, body: RequestBody<"FailTask">, options?: CallOptions) {
     return await this.call("FailTask", { path: { organizationId, taskId }, body }, options);
   }
 
-  /** Gives a task back, which another worker gets at once. */
+  /** Gives a task back, so that another worker gets it at once. */
   async releaseTask(organizationId: string, taskId: string, options?: CallOptions) {
     return await this.call("ReleaseTask", { path: { organizationId, taskId } }, options);
   }
 
   /**
-   * Answers a task in one try and without an Idempotency-Key, which costs the service about a third less. A repetition gets 409, as any answer that comes
-   * too late. `Worker` uses it, since it answers thousands of tasks; the methods above try again by themselves.
+   * Answers a task in one attempt and without an Idempotency-Key, which costs the service about a third less. A repetition gets 409, like any answer
+   * that comes too late. `Worker` uses this method, since it answers thousands of tasks. The methods above repeat a failed attempt by themselves.
    */
   async answerTask<Answer extends keyof TaskAnswers>(
     organizationId: string,
@@ -377,7 +398,7 @@ export class StepwellClient {
     resultOf(await this.#transport.send(route, input, { ...options, maxAttempts: 1 }), route);
   }
 
-  /** Holds a task for another heartbeat; `progress` says how far the work has come. */
+  /** Keeps a task until the next heartbeat is due. `progress` says how far the work has come. */
   async heartbeatTask(organizationId: string, taskId: string, progress?: unknown, options?: CallOptions) {
     const body = progress === undefined ? {} : { progress };
     return await this.call("HeartbeatTask", { path: { organizationId, taskId }, body }, options);
@@ -394,7 +415,7 @@ export class StepwellClient {
     );
   }
 
-  /** The service holds each request until the job has ended or the time is over. */
+  /** Lets the service hold each request until the job has ended or the time is over. */
   async #untilEnded(organizationId: string, jobId: string, waiting: Waiting): Promise<Job> {
     for (;;) {
       const options = { waitSeconds: holdSeconds, ...waiting.call };

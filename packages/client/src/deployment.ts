@@ -5,7 +5,7 @@ import type { CallOptions } from "./transport.ts";
 /** Calls an operation by its name, as the client's `call` does. */
 type Call = <Name extends CallName>(name: Name, ...args: CallArguments<Name, CallOptions>) => Promise<Answer<Name>>;
 
-/** Makes a definition the newest version of its workflow, and moves the tag there. Leaves out each part that is already done. */
+/** Makes a definition the newest version of its workflow, and points the tag at it. Leaves out each part that has been done already. */
 export async function deploy(
   call: Call,
   organizationId: string,
@@ -20,7 +20,7 @@ export async function deploy(
   const version = await call("RegisterWorkflowVersion", registration, options);
   const { versionId } = version;
   const tagPath = { ...path, tag };
-  // No tag points at a version that was just made, so there is no need to ask.
+  // No tag points at a version that has just been made, so there is no need to ask.
   const isTagMoved = version.created || (await taggedVersionId(call, tagPath, options)) !== versionId;
   if (isTagMoved) await call("SetWorkflowVersionTag", { path: tagPath, body: { versionId } }, options);
   return { ...version, tag, isTagMoved };

@@ -16,25 +16,34 @@ export interface InputProblem {
   /** JSON pointer into the input. Empty for the whole input. */
   readonly pointer: string;
   readonly detail: string;
-  /** The place in the text of a definition; other inputs have no places. Lines and columns count from 1 and offsets from 0. Columns and offsets are in UTF-16 code units. */
+  /**
+   * The place in the text of a definition; errors in other inputs have none. Lines and columns count from 1 and offsets from 0. Columns and offsets
+   * are in UTF-16 code units.
+   */
   readonly line?: number;
   readonly column?: number;
   readonly offset?: number;
 }
 
 /**
- * Thrown for every answer that is not a success, when the service cannot be reached, and when a call takes longer than its `timeoutMs` (the last two
- * have the `status` 0). `isNotFound` and the other functions below tell errors apart.
+ * Thrown for every answer that is not a success, when the service cannot be reached, and when a call takes longer than its `timeoutMs` (in the last
+ * two cases the `status` is 0). `isNotFound` and the other functions below distinguish the errors.
  */
 export class StepwellError extends Error {
-  /** Stable, such as `ConflictError`. Programs branch on it. `UnavailableError` with the status 0: no answer. `TimeoutError`: the call's `timeoutMs` is over. */
+  /**
+   * The stable code of the error, such as `ConflictError`, for programs to branch on. `UnavailableError` with the status 0 means that there was no
+   * answer. `TimeoutError` means that the call took longer than its `timeoutMs`.
+   */
   readonly code: string;
-  /** The HTTP status, or 0 where there was no answer. */
+  /** The HTTP status, or 0 if there was no answer. */
   readonly status: number;
   readonly title: string;
   /** A sentence that says what is wrong and what to do. `message` also lists what `errors` has. */
   readonly detail: string;
-  /** A URN that names the kind of error. It is more precise than `code` where a program can ask a person for what is missing (`…:password-needed`). */
+  /**
+   * A URN that names the kind of error. It is more precise than `code` where a program can ask a person for something that is missing
+   * (`…:password-needed`).
+   */
   readonly type: string | undefined;
   /** The id of the request in the log of the service. */
   readonly requestId: string | undefined;
@@ -64,12 +73,12 @@ export class StepwellError extends Error {
   }
 }
 
-/** The resource does not exist, or belongs to an organization that the caller does not see (404). */
+/** The resource does not exist, or belongs to an organization that the caller cannot see (404). */
 export function isNotFound(error: unknown): error is StepwellError {
   return hasStatus(error, 404);
 }
 
-/** The credential is not valid (401), or does not allow this (403). */
+/** The credential is not valid (401), or does not allow this operation (403). */
 export function isNotAllowed(error: unknown): error is StepwellError {
   return hasStatus(error, 401, 403);
 }
@@ -114,7 +123,7 @@ export function tooLate(timeoutMs: number | undefined, cause?: unknown): Stepwel
   return new StepwellError({ title: "Too late", status: 0, detail, code: "TimeoutError" }, cause);
 }
 
-/** Whether the request may succeed a moment later: the service is out of reach, or asks for fewer requests. */
+/** Tells whether the request may succeed a moment later: the service cannot be reached, or asks for fewer requests. */
 export function isPassing(error: unknown): error is StepwellError {
   return isUnreachable(error) || hasStatus(error, 429);
 }

@@ -6,17 +6,17 @@ import { type ServerSentEvent, ServerSentReader } from "./server-sent.ts";
 import { withinTime } from "./time-limit.ts";
 import { parsed, resultOf, type Transport } from "./transport.ts";
 
-/** One transition of a job, such as `step.started`. `sequence` counts from 1 without gaps; which other fields there are depends on the `type`. */
+/** One transition of a job, such as `step.started`. `sequence` counts from 1 without gaps. The `type` decides which other fields there are. */
 export type HistoryEntry = components["schemas"]["HistoryEntry"];
 
 export interface WatchOptions extends OutageOptions {
-  /** The `sequence` of the last entry that is known already. Default 0: from the beginning. */
+  /** The `sequence` of the last entry that the caller already has. Default 0: from the beginning. */
   readonly after?: number;
-  /** For how long the stream may be silent, in milliseconds, before it is opened again. Default 40,000: the service says every 15 s that it is there. */
+  /** How long the stream may be silent, in milliseconds, before it is opened again. Default 40,000: the service sends a sign of life every 15 s. */
   readonly maxSilenceMs?: number;
 }
 
-/** Reads the stream of a job's history, and opens it again behind the last entry when it breaks, ends early or falls silent. */
+/** Reads the stream of a job's history. When the stream breaks, ends early or falls silent, opens it again after the last entry. */
 export async function* watchJob(
   transport: Transport,
   path: { readonly organizationId: string; readonly jobId: string },
@@ -46,7 +46,7 @@ export async function* watchJob(
         isFinished = finishing.has(entry.type);
         yield entry;
       }
-      // A node that stops ends its streams.
+      // A node that stops ends its streams, so the end of a stream is not always the end of the job.
       if (!isFinished) throw noAnswer("The stream ended before the job did.");
     } catch (error) {
       isFinished = false;
@@ -55,10 +55,10 @@ export async function* watchJob(
   }
 }
 
-/** A job that was resumed goes on behind such an entry, and so does its stream. */
+/** The entries after which the stream ends. A job that is resumed continues after such an entry, and so does its stream. */
 const finishing: ReadonlySet<HistoryEntry["type"]> = new Set(["job.succeeded", "job.failed", "job.cancelled"]);
 
-/** The events of a stream; `heard` is called with each piece of it. A stream without any piece does not count as a sign of life. */
+/** Yields the events of a stream, and calls `heard` for each piece of it. As long as no piece has come, the stream gives no sign of life. */
 async function* eventsOf(
   { body, headers, status }: Response,
   limit: Parameters<typeof withinTime>[0],

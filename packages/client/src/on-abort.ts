@@ -1,4 +1,7 @@
-/** The calls that each signal ends. Node.js takes more than ten listeners of one signal for a leak, and a program may give hundreds of calls the same signal. */
+/**
+ * The functions that each signal calls when it is aborted. They share one listener, because Node.js takes more than ten listeners of one signal for a
+ * leak, and a program may give the same signal to hundreds of calls.
+ */
 const endings = new WeakMap<AbortSignal, { readonly ends: Set<() => void>; readonly listen: () => void }>();
 
 /** Calls `end` when the signal is aborted. Returns a function that undoes this. */

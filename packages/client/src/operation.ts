@@ -16,13 +16,13 @@ export type Query<Name extends OperationName> = NonNullable<operations[Name]["pa
 /** The body that an operation takes. */
 export type RequestBody<Name extends OperationName> = ContentOf<NonNullable<operations[Name]["requestBody"]>>;
 
-/** The body of a successful answer; undefined for one without a body (204). */
+/** The body of a successful answer; undefined if it has no body (204). */
 export type Answer<Name extends OperationName> = SuccessOf<operations[Name]["responses"]>;
 
 /** Operations that answer JSON or nothing. */
 export type CallName = Exclude<OperationName, StreamName>;
 
-/** Operations that answer a text which may be long or without an end: streams of events and exports. */
+/** Operations that answer a text that may be long or endless: streams of events and exports. */
 export type StreamName = {
   [Name in OperationName]: operations[Name]["responses"] extends { 200: { content: infer Content } }
     ? "application/json" extends keyof Content
@@ -36,7 +36,7 @@ export type ListName = {
   [Name in OperationName]: (typeof operationTable)[Name] extends { readonly items: string } ? Name : never;
 }[OperationName];
 
-/** One item of such a list. */
+/** One item of the list that an operation answers. */
 export type Item<Name extends ListName> =
   ItemsField<Name> extends keyof Answer<Name>
     ? Answer<Name>[ItemsField<Name>] extends readonly (infer One)[]
@@ -48,13 +48,13 @@ type ItemsField<Name extends ListName> = (typeof operationTable)[Name] extends {
   ? Field
   : never;
 
-/** Arguments of a call: the input may be left out where the operation demands nothing of it. */
+/** The arguments of a call. The input may be left out if the operation requires no part of it. */
 export type CallArguments<Name extends OperationName, Options> =
   Record<never, never> extends Input<Name>
     ? [input?: Input<Name>, options?: Options]
     : [input: Input<Name>, options?: Options];
 
-/** An input as the generic code sees it, whatever its operation. */
+/** An input as the generic code sees it, for every operation. */
 export interface AnyInput {
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, unknown>>;
@@ -69,7 +69,7 @@ type Part<Name extends OperationName, Place extends "path" | "query" | "header">
 
 type Body<Name extends OperationName> = Given<"body", ContentOf<operations[Name]["requestBody"]>>;
 
-/** Required, optional or absent, as the document has it. */
+/** A part is required, optional or absent, as the document says. */
 type Given<Key extends string, Value> = [NonNullable<Value>] extends [never]
   ? { readonly [Name in Key]?: never }
   : undefined extends Value

@@ -4,13 +4,13 @@ import { backoffMs, pause } from "./pause.ts";
 export interface OutageOptions {
   /** Ends the waiting at once: it rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** For how long the service may be out of reach, in milliseconds, before the waiting rejects. Default 120,000. */
+  /** How long the service may be out of reach, in milliseconds, before the waiting ends with an error. Default 120,000. */
   readonly maxOutageMs?: number | undefined;
-  /** Called once at the beginning of each outage that is to be outlasted, so that a program can say why nothing happens. */
+  /** Called once at the beginning of each outage through which the call waits, so that a program can say why nothing happens. */
   readonly onOutage?: ((error: StepwellError) => void) | undefined;
 }
 
-/** Outlasts a restart of the service. */
+/** Decides how long to wait for a service that is out of reach, for example while it restarts. */
 export class Outage {
   readonly #signal: AbortSignal | undefined;
   readonly #maxOutageMs: number;
@@ -29,10 +29,7 @@ export class Outage {
     this.#failures = 0;
   }
 
-  /**
-   * Resolves when it is time to try again. Throws the error if another try cannot help, or if the service was out of
-   * reach for too long.
-   */
+  /** Resolves when it is time to try again. Throws the error if another attempt cannot help, or if the service was out of reach for too long. */
   async waitAfter(error: unknown): Promise<void> {
     this.#signal?.throwIfAborted();
     if (!isPassing(error)) throw error;
@@ -49,7 +46,7 @@ export class Outage {
   }
 }
 
-/** The least pause keeps the waiting from becoming a busy loop, even if a proxy asks for no pause. */
+/** The shortest pause. It keeps the waiting from becoming a busy loop, even if a proxy asks for no pause. */
 const leastPauseMs = 50;
 
 /** Repeats an action until it succeeds or is rejected. */

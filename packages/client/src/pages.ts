@@ -8,8 +8,8 @@ export interface PageQuery {
 }
 
 /**
- * A list that the service answers in pages: `for await (const item of list)` goes through its items, and asks for the next page when it gets there.
- * Each iteration begins at the front.
+ * A list that the service answers in pages: `for await (const item of list)` goes through its items, and requests the next page when it gets there.
+ * Each iteration begins with the first item.
  */
 export class Pages<Page, Item> implements AsyncIterable<Item> {
   readonly #read: (query: PageQuery) => Promise<Page>;
@@ -27,7 +27,7 @@ export class Pages<Page, Item> implements AsyncIterable<Item> {
       yield* (page as Readonly<Record<string, readonly Item[]>>)[this.#itemsField] ?? [];
   }
 
-  /** The answers themselves, one for each request, with their fields besides the items. */
+  /** Yields the answers themselves, one for each request. They have fields besides the items. */
   async *pages(): AsyncGenerator<Page, void, undefined> {
     let query: PageQuery = { pageSize: usualPageSize, ...this.#query };
     for (;;) {
@@ -39,7 +39,7 @@ export class Pages<Page, Item> implements AsyncIterable<Item> {
     }
   }
 
-  /** All items, or the first so many. */
+  /** Returns all items, or the first `maxItems`. */
   async toArray(maxItems = Number.POSITIVE_INFINITY): Promise<Item[]> {
     const items: Item[] = [];
     if (maxItems <= 0) return items;

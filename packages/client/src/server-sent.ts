@@ -6,14 +6,17 @@ export interface ServerSentEvent {
   readonly data: string;
 }
 
-/** Reads server-sent events out of text that comes in pieces, which end anywhere. (EventSource can send no Authorization header, and Node.js has none.) */
+/**
+ * Reads server-sent events from text that arrives in pieces, which may end anywhere. (EventSource cannot send an Authorization header, and Node.js
+ * has no EventSource.)
+ */
 export class ServerSentReader {
   #rest = "";
   #id = "";
   #type = "";
   #data: string[] = [];
 
-  /** The events that are whole by now. */
+  /** Returns the events that have arrived completely. */
   read(piece: string): ServerSentEvent[] {
     const lines = (this.#rest + piece).split("\n");
     this.#rest = lines.pop() ?? "";

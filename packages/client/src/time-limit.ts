@@ -4,13 +4,14 @@ export interface TimeLimit {
   /** Ends the work at once, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
   readonly ms?: number | undefined;
-  /** The error of work that takes longer than `ms`. */
+  /** Makes the error of work that takes longer than `ms`. */
   readonly late: () => Error;
 }
 
 /**
- * Does some work with a signal that is aborted when the caller's signal is, or when the time is over. It rejects at that moment even if the work ignores
- * its signal, as a request does after its memory was cleaned up. (AbortSignal.any came with Node.js 20.3 and keeps its signals in memory.)
+ * Does some work with a signal that is aborted when the caller's signal is aborted or the time is over. Rejects at that moment even if the work
+ * ignores its signal, as a request does after its memory was cleaned up. (AbortSignal.any is not used: it came with Node.js 20.3 and keeps its
+ * signals in memory.)
  */
 export async function withinTime<Result>(
   { signal, ms, late }: TimeLimit,

@@ -7,11 +7,17 @@ import { withinTime } from "./time-limit.ts";
 export interface ClientOptions {
   /** The address of the service, such as `http://localhost:8080`; it may carry a path prefix. */
   readonly baseUrl: string;
-  /** An API token (`stw_…`), a user token (`stu_…`) or an id token. A function is asked before each attempt, for credentials that are renewed. With an empty string no token is sent. */
+  /**
+   * An API token (`stw_…`), a user token (`stu_…`) or an id token. A function is called before each attempt, for credentials that are renewed. With
+   * an empty string no token is sent.
+   */
   readonly token: string | (() => string | Promise<string>);
-  /** The maximum number of attempts to send a request, including the first. Default 5. */
+  /** The maximum number of attempts to send a request, including the first one. Default 5. */
   readonly maxAttempts?: number;
-  /** How long one attempt may take before it counts as failed, in milliseconds, besides the `waitSeconds` for which the service was asked to hold its answer. Default 30,000. */
+  /**
+   * How long one attempt may take before it counts as failed, in milliseconds. The `waitSeconds` for which the service is asked to hold its answer
+   * are added. Default 30,000.
+   */
   readonly attemptTimeoutMs?: number;
   /** Default: the `fetch` of the runtime. */
   readonly fetch?: typeof fetch;
@@ -21,11 +27,17 @@ export interface ClientOptions {
 export interface CallOptions {
   /** Ends the call at once: it rejects with the signal's reason. Whether the service has carried the request out is then unknown. */
   readonly signal?: AbortSignal | undefined;
-  /** How long the call may take as a whole, with all attempts and the pauses between them, in milliseconds. Then it rejects with a `StepwellError` of the code `TimeoutError`. Default: no limit of its own. */
+  /**
+   * How long the call may take as a whole, with all attempts and the pauses between them, in milliseconds. After that, it rejects with a
+   * `StepwellError` of the code `TimeoutError`. Default: no limit of its own.
+   */
   readonly timeoutMs?: number | undefined;
-  /** The key by which the service knows a repetition for 24 hours: 1 to 255 visible ASCII characters. Default: a new one for each call. Give one that outlives your process where your process may repeat the call. */
+  /**
+   * The key by which the service recognizes a repetition for 24 hours: 1 to 255 visible ASCII characters. Default: a new key for each call. If your
+   * process may end and repeat the call, store a key and pass it here.
+   */
   readonly idempotencyKey?: string | undefined;
-  /** How often this request is sent at most, the first time included. Default: that of the client. */
+  /** How often this request is sent at most, including the first attempt. Default: that of the client. */
   readonly maxAttempts?: number | undefined;
 }
 
@@ -33,29 +45,29 @@ export interface CallOptions {
 export interface Route {
   readonly method: string;
   readonly path: string;
-  /** The operation takes an Idempotency-Key. */
+  /** True if the operation takes an Idempotency-Key. */
   readonly isKeyed?: true;
-  /** The field of its pages that has the items, where the operation is a list. */
+  /** The field of its pages that has the items, if the operation is a list. */
   readonly items?: string;
-  /** A field that every answer of an operation has which is no list. */
+  /** If the operation is not a list: a field that each of its answers has. */
   readonly field?: string;
 }
 
 /** An answer, whatever its status. */
 export interface Reply {
   readonly response: Response;
-  /** The JSON value, or undefined where the answer has none; of an answer that is opened, the stream. */
+  /** The JSON value, or undefined if the answer has none. For an answer that was opened, it is the stream. */
   readonly body: unknown;
   readonly text: string;
 }
 
-/** The parts that tests replace: a clock and chance. */
+/** What tests replace: the passing of time, and random numbers. */
 export interface Chance {
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly random: () => number;
 }
 
-/** Puts requests together and sends them until they are answered. */
+/** Builds requests and sends them until they are answered. */
 export class Transport {
   readonly #baseUrl: string;
   readonly #token: ClientOptions["token"];
@@ -78,12 +90,15 @@ export class Transport {
     this.#chance = chance;
   }
 
-  /** Returns the last answer of the service, which may be a refusal. Rejects when there was none. */
+  /** Returns the last answer of the service, which may be an error. Rejects when there was no answer. */
   async send(route: Route, input: AnyInput, options: CallOptions = {}): Promise<Reply> {
     return await this.#repeat(route, input, options, (signal) => ({ signal, take: read }));
   }
 
-  /** Returns as soon as the service begins to answer, so that a long text can be read while it arrives; the signal of the call also ends the reading. A refusal is read whole. */
+  /**
+   * Returns as soon as the service begins to answer, so that a long text can be read while it arrives. The signal of the call also ends the reading.
+   * An answer with an error is read completely.
+   */
   async open(route: Route, input: AnyInput, options: CallOptions = {}): Promise<Reply> {
     return await this.#repeat(route, input, options, (signal) => {
       const lasting = new AbortController();
@@ -94,7 +109,7 @@ export class Transport {
     });
   }
 
-  /** Every request is safe to repeat: it only reads, or the service knows it again by its key. */
+  /** Every request is safe to repeat: it only reads, or the service recognizes it by its key. */
   async #repeat(route: Route, input: AnyInput, options: CallOptions, reading: Reading): Promise<Reply> {
     const { signal, timeoutMs, maxAttempts = this.#maxAttempts } = options;
     const request = this.#requestOf(route, input, { ...options, maxAttempts });
@@ -121,7 +136,10 @@ export class Transport {
     });
   }
 
-  /** At least as long as the service asks for, and up to a tenth longer, so that the refused requests do not all come back at one moment. */
+  /**
+   * The pause is at least as long as the service asks for, and up to a tenth longer, so that the rejected requests do not all come back at the same
+   * moment.
+   */
   #pauseMs(askedMs: number | undefined, failedAttempts: number): number {
     const { random } = this.#chance;
     return askedMs === undefined ? backoffMs(failedAttempts, random) : askedMs * (1 + random() / 10);
@@ -158,7 +176,7 @@ export class Transport {
       if (value !== undefined) headers.set(name, String(value));
     if (options.idempotencyKey !== undefined) headers.set(keyHeader, options.idempotencyKey);
     if (input.body !== undefined) headers.set("Content-Type", "application/json");
-    // A request that is sent only once needs no key, which would only add a row to the service's store.
+    // A request that is sent only once needs no key. A key would only add a row to the service's store.
     const needsKey = method !== "GET" && !headers.has(keyHeader) && (options.maxAttempts ?? 1) > 1;
     if (needsKey) headers.set(isKeyed ? keyHeader : invocationHeader, crypto.randomUUID());
     const waitSeconds = Number(url.searchParams.get("waitSeconds") ?? 0);
@@ -179,24 +197,30 @@ interface OutgoingRequest {
   readonly headers: Headers;
   readonly body: string | undefined;
   readonly waitMs: number;
-  /** True: each attempt sends its number. Where the answer has a secret, an early attempt that arrives late must not end the secret of a later one. */
+  /** True if each attempt sends its number. If the answer has a secret, an early attempt that arrives late must not end the secret of a later one. */
   readonly isNumbered: boolean;
 }
 
-/** The reading of one attempt, which `timed` ends: the signal for its request, and the function that reads its answer. */
+/** Prepares one attempt: the signal for its request, and the function that reads its answer. `timed` ends the attempt. */
 type Reading = (timed: AbortSignal) => {
   readonly signal: AbortSignal;
   readonly take: (response: Response) => Promise<Reply>;
 };
 
 const keyHeader = "Idempotency-Key";
-/** The service knows by this id a repetition of operations that take no Idempotency-Key: docs/api.md, "Repeating a request". */
+/** For operations that take no Idempotency-Key, the service recognizes a repetition by this id: docs/api.md, "Repeating a request". */
 const invocationHeader = "amz-sdk-invocation-id";
 
-/** A rate limit's minute is the longest wait that the service asks for. One that asks for more is not asked again by the same call. */
+/**
+ * The service asks for a pause of one minute at most, that of a rate limit. If an answer asks for a longer pause, the same call makes no further
+ * attempt.
+ */
 const maxRetryAfterMs = 60_000;
 
-/** The body of a successful answer, or the error of any other. Something else may answer at the address, also in JSON. */
+/**
+ * Returns the body of a successful answer. Throws the error of any other answer. Something else than the service may answer at the address, even in
+ * JSON.
+ */
 export function resultOf(reply: Reply, { items, field = items }: Route): unknown {
   const { response, body, text } = reply;
   if (!response.ok) throw errorOf(reply);
@@ -214,7 +238,7 @@ function errorOf(reply: Reply): StepwellError {
   return new StepwellError(problemOf(reply), undefined, askedMs === undefined ? undefined : askedMs / 1000);
 }
 
-/** A proxy in between may answer something of its own. */
+/** A proxy between client and service may answer something of its own. */
 export function problemOf({ body, response: { status } }: Reply): Problem {
   if (isProblem(body)) return { ...body, status };
   const detail = `The service answered ${status} and no reason.`;
@@ -232,7 +256,7 @@ async function read(response: Response): Promise<Reply> {
   return { response, body: parsed(text), text };
 }
 
-/** The value of a JSON text; undefined for any other text. */
+/** Returns the value of a JSON text; undefined for any other text. */
 export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -241,7 +265,10 @@ export function parsed(text: string): unknown {
   }
 }
 
-/** A value that a URL would take for a step in its path leads to another operation: `DELETE …/workflows/..` would delete the organization. */
+/**
+ * Refuses a value that a URL would take for a step in its path. It would lead to another operation: `DELETE …/workflows/..` would delete the
+ * organization.
+ */
 function filled(path: string, values: Readonly<Record<string, string>>): string {
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name];

@@ -13,29 +13,29 @@ export interface WorkerOptions {
   readonly queue: string;
   /** Does one task, and returns the step's output. An exception fails the task; `TaskFailure` says more about the failure. */
   readonly work: (task: Task, control: TaskControl) => unknown;
-  /** How many tasks at once. Default 10. */
+  /** How many tasks the worker does at the same time. Default 10. */
   readonly concurrency?: number;
   /** The worker's name for people, such as its host and process. Default: the id of the token or user. */
   readonly name?: string;
   /** Stops the worker, as `stop()` does. */
   readonly signal?: AbortSignal;
-  /** Called with errors after which the worker continues: a poll that failed, a task that was lost. */
+  /** Called with errors after which the worker continues, such as a poll that failed or a task that was lost. */
   readonly onError?: (error: unknown, task?: Task) => void;
 }
 
-/** The work of a task may use this beside its input. */
+/** What the work of a task may use besides its input. */
 export interface TaskControl {
-  /** Aborted when the task is not the worker's any more, and when the time to stop is over. */
+  /** Aborted when the worker no longer holds the task, and when the time to stop is over. */
   readonly signal: AbortSignal;
-  /** Says how far the work has come, for people: any JSON value. It goes with the next heartbeat. */
+  /** Says how far the work has come, for people, as any JSON value. It is sent with the next heartbeat. */
   readonly progress: (value: unknown) => void;
 }
 
-/** Thrown by the work of a task, to say more than that it failed. */
+/** Thrown by the work of a task, to give details of the failure. */
 export class TaskFailure extends Error {
-  /** A name for the error, by which `retry.on` and `onFailure` know it. */
+  /** A name for the error, which `retry.on` and `onFailure` can refer to. */
   readonly type: string | undefined;
-  /** False where another attempt would fail as well. */
+  /** False if another attempt would fail as well. */
   readonly retryable: boolean;
   /** The least time before the next attempt. */
   readonly retryAfterSeconds: number | undefined;
@@ -52,10 +52,14 @@ export class TaskFailure extends Error {
   }
 }
 
-/** Takes tasks of one queue, several at once, holds them by heartbeats, and answers them. It goes on by itself after the service was out of reach. */
+/**
+ * Takes tasks of one queue, several at the same time, holds them by heartbeats, and answers them. If the service cannot be reached for a while, the
+ * worker continues by itself.
+ */
 export class Worker {
   /**
-   * Settles when the worker has ended: resolves after `stop`, and rejects with a `StepwellError` when the service refuses the worker (401, 403 or 404).
+   * Settles when the worker has ended: resolves after `stop`, and rejects with a `StepwellError` when the service does not accept the worker (401,
+   * 403 or 404).
    */
   readonly ended: Promise<void>;
   readonly #options: WorkerOptions;
@@ -63,7 +67,7 @@ export class Worker {
   readonly #running = new Map<AbortController, Promise<void>>();
   readonly #stopping = new AbortController();
   #onSlot: (() => void) | undefined;
-  /** Whether the worker has waited for more free slots before this poll. */
+  /** True when the worker has already waited for more free slots before this poll. */
   #isGathered = false;
 
   constructor(options: WorkerOptions) {
@@ -75,12 +79,12 @@ export class Worker {
     this.ended.catch((error: unknown) => options.onError?.(error));
   }
 
-  /** How many tasks it works on now. */
+  /** The number of tasks under way. */
   get runningCount(): number {
     return this.#running.size;
   }
 
-  /** Takes no more tasks, waits for those under way up to `graceSeconds`, and gives back the rest: other workers get them at once. */
+  /** Takes no more tasks, waits up to `graceSeconds` for those under way, and gives back the rest, so that other workers get them at once. */
   async stop(graceSeconds = 30): Promise<void> {
     this.#stopping.abort();
     this.#onSlot?.();
@@ -101,7 +105,8 @@ export class Worker {
         });
         continue;
       }
-      // A busy worker asks for several at once: one whose tasks end at the same time would ask for one, and then for the rest.
+      // A busy worker waits for several free slots. If its tasks end at the same time, it would otherwise ask for one task, and then again for the
+      // others.
       if (free * leastShare < this.#concurrency && !this.#isGathered) {
         this.#isGathered = true;
         await pause(gatherMs, signal);
@@ -159,14 +164,14 @@ export class Worker {
     try {
       await client.heartbeatTask(organizationId, task.taskId, said, { maxAttempts: 1 });
     } catch (error) {
-      // The next heartbeat goes without a progress that the service does not take.
+      // If the service does not accept the progress, the next heartbeat is sent without it.
       if (!isTemporary(error) && said !== undefined && !isOver(error)) onError?.(error, task);
       else if (isOver(error) || isClosed(error)) control.abort(error);
       else if (said !== undefined && !("said" in progress)) progress.said = said;
     }
   }
 
-  /** Work that ignores its signal must not keep the worker from going on. */
+  /** Also returns when the signal is aborted, since work that ignores its signal must not stop the worker. */
   async #outcomeOf(task: Task, signal: AbortSignal, progress: { said?: unknown }): Promise<Outcome> {
     const say = (value: unknown) => {
       progress.said = value;
@@ -184,7 +189,10 @@ export class Worker {
     return await Promise.race([work(), aborted]);
   }
 
-  /** Sends an answer until the service has it, as long as the worker holds the task: finished work must not be done again because the service restarts. */
+  /**
+   * Sends an answer until the service has accepted it, as long as the worker holds the task. Otherwise finished work would be done again because the
+   * service restarted.
+   */
   async #answer(task: Task, outcome: Outcome, signal: AbortSignal): Promise<void> {
     const { onError } = this.#options;
     const giveUpAt = performance.now() + maxAnswerMs;
@@ -194,7 +202,7 @@ export class Worker {
         await this.#send(task, outcome);
         return;
       } catch (error) {
-        // The previous try has arrived, or another worker has the task by now. In both cases nothing is left to do.
+        // Either the previous attempt has arrived, or another worker has the task by now. In both cases nothing is left to do.
         if (mayHaveArrived && isOver(error)) return;
         const instead = isUnsendable(error) ? insteadOf(outcome, error) : undefined;
         if (instead !== undefined) {
@@ -248,7 +256,7 @@ function failureOf(error: unknown): Failure {
   };
 }
 
-/** The answer to send in place of one that the service cannot accept: without any, the task would go from worker to worker. */
+/** Returns the answer to send in place of one that the service cannot accept. Without an answer, the task would go from worker to worker. */
 function insteadOf(outcome: Outcome, error: unknown): Outcome | undefined {
   if (outcome.type === "complete") return { type: "fail", failure: { ...failureOf(error), retryable: false } };
   if (outcome.type === "release" || outcome.failure.message === untold) return undefined;
@@ -259,38 +267,38 @@ function insteadOf(outcome: Outcome, error: unknown): Outcome | undefined {
 const untold =
   "The work failed, and the service refused its failure: FailTask does not allow the type, the message or the time.";
 
-/** The service takes no failure without a message, and none with a longer one. */
+/** The service accepts no failure with an empty message or a longer one than this. */
 function bounded(message: string): string {
   return message === "" ? "The work failed and gave no reason." : message.slice(0, 10_000);
 }
 
-/** The task is not the worker's any more. */
+/** Tells whether the worker no longer holds the task. */
 function isOver(error: unknown): boolean {
   return error instanceof StepwellError && (error.status === 404 || error.status === 409);
 }
 
-/** The service refuses the worker. */
+/** Tells whether the service does not accept the worker. */
 function isClosed(error: unknown): boolean {
   return error instanceof StepwellError && [400, 401, 403, 404].includes(error.status);
 }
 
-/** The answer is no JSON, none that a step may give, or too large: it would never arrive. */
+/** Tells whether the answer can never arrive: it is not JSON, a step may not give it, or it is too large. */
 function isUnsendable(error: unknown): boolean {
   return !(error instanceof StepwellError) || error.status === 400 || error.status === 413;
 }
 
-/** The service is out of reach, busy, or has failed in a way that another try may not meet. */
+/** Tells whether another attempt may succeed: the service is out of reach or busy, or has failed for a passing reason. */
 function isTemporary(error: unknown): error is StepwellError {
   return error instanceof StepwellError && (error.status === 0 || error.status === 429 || error.status >= 500);
 }
 
-/** The pause that the service asks for, or one that grows with the number of failures. */
+/** Returns the pause that the service asks for, or one that grows with the number of failures. */
 function pauseAfter(error: unknown, failures: number): number {
   const askedSeconds = error instanceof StepwellError ? (error.retryAfterSeconds ?? 0) : 0;
   return Math.max(Math.min(askedSeconds, maxAskedSeconds) * 1000, backoffMs(failures));
 }
 
-/** The reason for which a task is given back. */
+/** The reason why a task is given back. */
 const stopped = new Error("The worker stops.");
 
 /** Waits for the end of some work, but at most this many milliseconds. */
@@ -301,12 +309,12 @@ async function inTime(work: Promise<unknown>, ms: number): Promise<void> {
 
 const pollSeconds = 30;
 const maxTasksAtOnce = 100;
-/** A worker with less than this share of its slots free (a tenth) waits a moment for more before it asks. */
+/** If less than this share of its slots (a tenth) is free, a worker waits a moment for more before it asks. */
 const leastShare = 10;
 const gatherMs = 5;
-/** A rate limit's minute is the longest wait that the service asks for. */
+/** The service asks for a pause of one minute at most, that of a rate limit. */
 const maxAskedSeconds = 60;
-/** An answer that the service has not taken by then is given up: another worker gets the task after its lease. */
+/** After this time, an answer that the service has not accepted is given up. Another worker gets the task when its lease has ended. */
 const maxAnswerMs = 600_000;
-/** Two heartbeats may be lost before the lease is. */
+/** Two heartbeats may be lost before the lease ends. */
 const beats = 3;

@@ -8,7 +8,9 @@ import { useSession } from "./session/use-session.ts";
 import { SignedOut } from "./shell/SignedOut.tsx";
 import { Starting } from "./shell/Starting.tsx";
 
-/** No page begins with a dialog, so this one is loaded once the page is shown. If it cannot be loaded, errors on the page say that the session ended. */
+/**
+ * No page begins with this dialog, so it is loaded after the page is shown. If it cannot be loaded, errors on the page say that the session ended.
+ */
 const loadSessionEnded = () => import("./shell/SessionEnded.tsx").catch(() => ({ SessionEnded: () => null }));
 const SessionEnded = lazy(async () => ({ default: (await loadSessionEnded()).SessionEnded }));
 const whenPageStandsMs = 4_000;
@@ -38,7 +40,7 @@ export function App() {
   }
 }
 
-/** The router reads the address when it is made: after the sign-in has put back where the person was going. */
+/** The router reads the address when it is made. So it is made here, after the sign-in has restored the address to which the person was going. */
 function Pages() {
   const [router] = useState(createAppRouter);
   useEffect(() => {

@@ -1,6 +1,6 @@
 import type { components, operations } from "@stepwell/client";
 
-/** Types that the service's document gives, by its own names. They need neither the network nor the session, so texts may use them. */
+/** The types that the API document defines, by its own names. They need neither the network nor the session, so texts may use them. */
 export type Schemas = components["schemas"];
 
 /** The answer of an operation on success. */

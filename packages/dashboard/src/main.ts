@@ -1,12 +1,12 @@
 import "./theme/base.css";
-// The styles of the bar that index.html shows until the pages are there.
+// The styles of the bar that index.html shows until the pages are loaded.
 import "./shell/TopBar.css";
 import { session } from "./session/session.ts";
 import { applyTheme } from "./theme/theme.ts";
 
 /**
- * The first script is small: a browser that must go to the provider does so before it loads the pages. When it comes back, the pages are
- * loaded while the sign-in is completed.
+ * The first script is small, so that a browser that must go to the provider does so before it loads the pages. When the browser comes back, the pages
+ * are loaded while the sign-in is completed.
  */
 applyTheme();
 const isBack = session.isComingBack();

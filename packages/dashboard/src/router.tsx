@@ -26,9 +26,9 @@ import { Shell } from "./shell/Shell.tsx";
 import { texts } from "./texts/texts.ts";
 
 /**
- * The one list of pages. The address of a page is `/app` and the path of what it shows in the API, so that one can be made from the other.
- * Everything except the shell is loaded when it is first shown. A page with a `tab` stands among the tabs of its layout, and a page with a `link` in
- * the bar on top, in this order.
+ * The only list of pages. The address of a page is `/app` followed by the path in the API of what the page shows, so that one can be made from the
+ * other. Everything except the shell is loaded when it is first shown. A page with a `tab` is among the tabs of its layout, and a page with a `link`
+ * is in the bar on top, both in this order.
  */
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: Broken });
 
@@ -79,7 +79,7 @@ const organization = createRoute({
   getParentRoute: () => root,
   path: "/app/organizations/$organizationId",
   component: SecondFactorGate,
-  // Asked for while the page's script is on its way: nearly every page needs it first.
+  // The permissions are requested while the page's script is being loaded, since nearly every page needs them first.
   loader: ({ params }) => void queryClient.prefetchQuery(ownPermissionsQuery(params.organizationId)),
 });
 const inOrganization = () => organization;
@@ -165,7 +165,7 @@ const settingsPages = [
   ),
 ] as const;
 
-/** Asks for the executors while the script of a page that shows steps is on its way. */
+/** Requests the executors while the script of a page that shows steps is being loaded. */
 const showsSteps = { loader: () => void queryClient.prefetchQuery(executorsQuery) };
 
 const organizationPages = [
@@ -246,7 +246,7 @@ export function createAppRouter() {
   return createRouter({
     routeTree: routes,
     basepath: basePath === "" ? "/" : basePath,
-    // The script of a page begins to load when the pointer reaches the link.
+    // The script of a page is loaded as soon as the pointer reaches the link.
     defaultPreload: "intent",
     defaultErrorComponent: Broken,
     scrollRestoration: true,
@@ -255,7 +255,9 @@ export function createAppRouter() {
   });
 }
 
-/** The router breaks on a path with a malformed percent-escape. The path is rewritten so that it can be read, and is then a path without a page. */
+/**
+ * The router fails on a path with a malformed percent-escape. The path is rewritten so that the router can read it, and then no page has this path.
+ */
 function makePathReadable(): void {
   const { pathname, search, hash } = window.location;
   try {
@@ -267,11 +269,11 @@ function makePathReadable(): void {
 
 declare module "@tanstack/react-router" {
   interface StaticDataRouteOption {
-    /** The page's tab in the layout around it. Left out: it has none. */
+    /** The text of the page's tab in the layout around it, if it has one. */
     readonly tab?: string;
-    /** The permission without which the page shows nothing. Left out: it takes none. */
+    /** The permission without which the page shows nothing, if it needs one. */
     readonly permission?: Permission;
-    /** The page's link in the bar on top. Left out: it has none. */
+    /** The page's link in the bar on top, if it has one. */
     readonly link?: { readonly text: string; readonly icon: IconName };
   }
   interface Register {

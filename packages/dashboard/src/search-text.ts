@@ -1,6 +1,6 @@
 /**
- * Reads the part of a page's address behind the question mark, with all values as texts. The router's own parser reads `7` as a number and
- * `true` as a boolean, and puts such texts in quotes; but an event may have such a name.
+ * Reads the part of a page's address after the question mark, with all values as texts. The router's own parser reads `7` as a number and `true` as a
+ * boolean, and puts such texts in quotes, but an event may have such a name.
  */
 export function parseSearchText(search: string): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(search));

@@ -89,7 +89,7 @@ export const countSettings = {
 } as const;
 
 /**
- * The maximums that the operator can also set for one organization alone, and the setting that holds for the other organizations. The API, the
+ * The maximums that the operator can also set for one organization alone, with the setting that holds for all other organizations. The API, the
  * dashboard and `stepwell org limits` use these names.
  */
 export const maximumSettings = {
@@ -109,14 +109,14 @@ export type MaximumName = keyof typeof maximumSettings;
 
 export const maximumNames = Object.keys(maximumSettings) as MaximumName[];
 
-/** The maximums of things that are counted in the store when one is made. */
+/** The maximums that are checked by counting rows of the store when a new one is made. */
 export type CountedName = Exclude<MaximumName, "waitingRequests" | "storedMb">;
 
 /** One maximum of an organization. */
 export interface Maximum {
   readonly name: MaximumName;
   readonly maximum: number;
-  /** True where the operator set it for this organization alone. */
+  /** True if the operator set it for this organization alone. */
   readonly isOwn: boolean;
 }
 

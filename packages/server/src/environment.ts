@@ -2,8 +2,8 @@ import { settings } from "./config.ts";
 import { didYouMean } from "./core/closest-name.ts";
 
 /**
- * Returns a sentence for each variable that begins with `STEPWELL_` and is no setting, since a mistyped one would otherwise be ignored in silence,
- * and for each that has been renamed.
+ * Returns a sentence for each variable that begins with `STEPWELL_` but is not a setting, because a mistyped variable would otherwise be ignored
+ * silently. Also returns one for each variable that has been renamed.
  */
 export function describeUnknownVariables(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
   const known = [
@@ -31,7 +31,7 @@ function describeFormerName(
 
 const prefix = "STEPWELL_";
 
-/** The service reads none of these variables, but they may stand in the environment that it shares with the other commands. */
+/** The service reads none of these variables, but it may share an environment with the other commands, which do. */
 const commandLineVariables = ["STEPWELL_URL", "STEPWELL_TOKEN", "STEPWELL_ORGANIZATION", "STEPWELL_CREDENTIALS_FILE"];
 
 function suggestion(name: string, known: readonly string[]): string {

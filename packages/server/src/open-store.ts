@@ -11,7 +11,7 @@ import { reachServer } from "./store/home/reach-server.ts";
 import { readServerFacts, type ServerFacts } from "./store/home/server-facts.ts";
 import { DatabaseUnusableError, forgetfulPooler, serverTrouble } from "./store/home/server-trouble.ts";
 
-/** Opens the store that the configuration names, at this release's schema. Logs a warning for each thing that could be safer (`doctor/`). */
+/** Opens the store that the configuration names, with the schema of this release. Logs a warning for each thing that could be safer (`doctor/`). */
 export async function openStore(config: Config, logger: Logger = pino({ level: "silent" })): Promise<Database> {
   let isPooled = false;
   const database = await openHome(config, {
@@ -61,7 +61,7 @@ export interface HomeEvents extends Partial<SyncOptions> {
   readonly onPanic?: (reason: string) => void;
 }
 
-/** Opens the store without any change of its schema. */
+/** Opens the store without changing its schema. */
 export async function openHome(config: Config, events: HomeEvents): Promise<Database> {
   if (config.databaseUrl !== undefined) {
     return openPostgres({
@@ -95,7 +95,7 @@ export async function openHome(config: Config, events: HomeEvents): Promise<Data
   });
 }
 
-/** Throws when a pooler drops prepared statements: requests would fail at random, without a hint at the reason. */
+/** Throws when a pooler drops prepared statements. Otherwise requests would fail at random, without a hint at the reason. */
 async function requirePreparedStatements({ databaseUrl = "", databaseTimeoutMs }: Config): Promise<void> {
   const { keepsPreparedStatements } = await examinePooler(databaseUrl, databaseTimeoutMs);
   if (!keepsPreparedStatements) throw new DatabaseUnusableError(forgetfulPooler);
@@ -108,7 +108,7 @@ async function readFacts(database: Database, config: Config, logger: Logger): Pr
   return await reachServer(database, { databaseUrl, timeoutMs: seconds * 1_000, onWaiting });
 }
 
-/** Returns the error that stopped a start; if the database caused it, an error about DATABASE_URL. */
+/** Returns the error that stopped a start. If the database caused it, returns an error about DATABASE_URL instead. */
 export function explained({ databaseUrl }: Config, error: unknown): unknown {
   return (databaseUrl === undefined ? undefined : serverTrouble(error, databaseUrl)?.error) ?? error;
 }

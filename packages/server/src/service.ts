@@ -46,14 +46,14 @@ export interface RunningService {
   readonly port: number;
   readonly engine: NodeEngine;
   readonly database: Database;
-  /** Takes no more work, finishes or hands back what is under way, and closes the store. */
+  /** Stops accepting work, finishes or hands back the work under way, and closes the store. */
   stop(): Promise<void>;
 }
 
 export interface StartOptions {
   /** Sentences about the environment, which are logged. */
   readonly warnings?: readonly string[];
-  /** Opens the store. A caller can pass its own function to stand between the store and the service. Left out: `openStore`. */
+  /** Opens the store. A caller can pass its own function, which can put something between the store and the service. The default is `openStore`. */
   readonly open?: typeof openStore | undefined;
 }
 
@@ -78,7 +78,7 @@ async function startParts(
   open: typeof openStore,
 ): Promise<RunningService> {
   const ground = await openGround(config, logger, parts, open);
-  // Jobs may continue before the limits are known, because the duties of the limits run in the engine.
+  // Jobs may continue before the limits are known, because the duties that keep the limits run in the engine.
   let auth: Auth | undefined;
   const work = await startEngine(ground, parts, () => auth?.rateLimits);
   auth = openAuth(ground, work.engine, () => publicUrlOf(config, server));
@@ -245,7 +245,7 @@ function parkingOf(logger: Logger): Parking {
 
 type Auth = ReturnType<typeof openAuth>;
 
-/** Opens the parts that know who a caller is and how often they may ask, with their duties. */
+/** Opens the parts that know who a caller is and how often a caller may ask, together with their duties. */
 function openAuth(ground: Ground, engine: NodeEngine, publicUrl: () => string) {
   const { config, ownLimits, secrets, providers, logger } = ground;
   const database = ground.database.requests;
@@ -312,7 +312,7 @@ function warnOfProvider(logger: Logger, { id, issuer }: ExternalProvider, error:
   );
 }
 
-/** The last use of each token is written outside of the requests' path. */
+/** The time of each token's last use is written by a duty, so no request waits for it. */
 function lastUseDuty(authenticator: Authenticator): Duty {
   return {
     name: "last-use",
@@ -324,7 +324,7 @@ function lastUseDuty(authenticator: Authenticator): Duty {
   };
 }
 
-/** Deletes counts of failed sign-ins that would begin anew, and links that nobody used in time. */
+/** Deletes counts of failed sign-ins that are too old to matter, and links that nobody used in time. */
 function signInRetentionDuty(database: Database, now: () => Timestamp): Duty {
   return {
     name: "sign-in-retention",

@@ -6,7 +6,7 @@ import { resolve } from "node:path";
 /** One setting: its variable, its default as text, its meaning and reason, and how its text is read. */
 export interface Setting<Value> {
   readonly variable: string;
-  /** The variable's name in an earlier release. It still counts where the present name is not set. */
+  /** The variable's name in an earlier release. It still counts if the present name is not set. */
   readonly formerVariable?: string;
   /** The variable that may name a file with the value instead. */
   readonly fileVariable?: string;
@@ -101,7 +101,7 @@ export function optionalPostgresUrl(variable: string, meaning: string): Setting<
   };
 }
 
-/** Accepts what the driver accepts: also an address without a host (postgres://USER:PASSWORD@/DATABASE?host=/var/run/postgresql). */
+/** Accepts every address that the driver accepts, even one without a host (postgres://USER:PASSWORD@/DATABASE?host=/var/run/postgresql). */
 function isPostgresUrl(raw: string): boolean {
   const url = URL.parse(raw) ?? URL.parse(raw.replace("@/", "@localhost/"));
   try {
@@ -122,7 +122,7 @@ export function optionalPort(variable: string, meaning: string): Setting<number 
   return {
     ...number,
     parse: (raw) => {
-      // Kubernetes sets the variable to such an address for a Service of the same name.
+      // For a Service with the same name, Kubernetes sets the variable to such an address.
       if (raw !== undefined && /^(tcp|udp|sctp):\/\//.test(raw)) {
         throw new Error(
           `must be a port, but is "${raw}", which Kubernetes puts there for a Service of the same name. Set \`enableServiceLinks: false\` in the pod's spec, or set ${variable} to the port in the container's env`,

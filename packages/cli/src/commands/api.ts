@@ -35,13 +35,13 @@ async function send(path: string, { input, method, idempotencyKey, ...place }: A
   });
   if (error !== undefined) throw new StepwellError(error);
   for await (const part of data ?? []) await write(part);
-  // The prompt of a shell does not begin behind the answer.
+  // On a terminal, the shell's prompt then begins on a new line and not at the end of the answer.
   if (process.stdout.isTTY) print();
 }
 
 const placeholder = "{organizationId}";
 
-/** A call by any path, which the types of the client do not know. */
+/** A call by a path that is known only at run time. The client's types have only the known paths. */
 type Call = (
   path: string,
   init: { readonly body: unknown; readonly headers: Readonly<Record<string, string>>; readonly parseAs: "stream" },

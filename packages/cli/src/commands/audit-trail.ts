@@ -62,7 +62,7 @@ async function listEntries(options: Place & Filter & { readonly limit: number })
   show({ value: entries, text, quiet: entries.map(({ entryId }) => entryId) });
 }
 
-/** The service writes the export in one go, however long it is, so it is passed on as it comes. */
+/** The service sends the whole export in one answer, however long it is, so each part is printed as soon as it arrives. */
 async function exportEntries(options: Place & Filter & { readonly format: "jsonl" | "csv" }): Promise<void> {
   const { client, organizationId } = await connect(options);
   const query = { ...filterIn(options), format: options.format };

@@ -24,7 +24,7 @@ const whereItGoes = `bash: add to ~/.bashrc     source <(stepwell completion bas
 zsh:  add to ~/.zshrc      source <(stepwell completion zsh)     (after compinit)
 fish: run once             stepwell completion fish > ~/.config/fish/completions/stepwell.fish`;
 
-/** The words that may stand in the place of the last one, which is begun or empty. */
+/** Returns the words that can replace the last one of `words`, which is empty or only the beginning of a word. */
 export function candidatesFor(program: Command, words: readonly string[]): readonly string[] {
   const place = placeAfter(program, words.slice(0, -1));
   const begun = words.at(-1) ?? "";
@@ -33,7 +33,7 @@ export function candidatesFor(program: Command, words: readonly string[]): reado
     const choices = valued(place.command, name)?.argChoices ?? [];
     return startingWith(value, choices).map((choice) => `${name}=${choice}`);
   }
-  // A word that only consists of the equals sign is one that bash has split off: the value begins behind it.
+  // Bash splits `--status=FAILED` at the equals sign. A word that is only `=` therefore means that the value has not been begun.
   if (place.option !== undefined) return startingWith(begun === "=" ? "" : begun, place.option.argChoices ?? []);
   if (begun.startsWith("-"))
     return startingWith(begun, ["--help", ...place.command.options.flatMap(({ long }) => long ?? [])]);
@@ -47,13 +47,13 @@ export function candidatesFor(program: Command, words: readonly string[]): reado
 
 interface Place {
   readonly command: Command;
-  /** The number of the command's arguments that are given already. */
+  /** The number of the command's arguments that have been given. */
   readonly argumentCount: number;
   /** The option whose value comes next. */
   readonly option: Option | undefined;
 }
 
-/** The place to which these words lead: the command, and the kinds of words that can follow. */
+/** Returns the place after these words: the command, and what can follow. */
 function placeAfter(program: Command, words: readonly string[]): Place {
   let command = program;
   let argumentCount = 0;
@@ -65,7 +65,7 @@ function placeAfter(program: Command, words: readonly string[]): Place {
     option = isValue ? undefined : valued(command, word);
     if (isValue || word.startsWith("-")) continue;
     const next = command.commands.find((one) => one.name() === word);
-    // The names of commands stand behind `help`, as they do at the beginning.
+    // After `help` come the same names of commands as at the beginning, so the place does not change.
     if (next?.name() === "help") continue;
     if (next === undefined) argumentCount += 1;
     else command = next;
@@ -73,7 +73,7 @@ function placeAfter(program: Command, words: readonly string[]): Place {
   return { command, argumentCount, option };
 }
 
-/** The option of this name, where it takes a value. */
+/** Returns the option of this name if it takes a value. */
 function valued(command: Command, name: string): Option | undefined {
   return command.options.find(({ long, short, required }) => required && (long === name || short === name));
 }

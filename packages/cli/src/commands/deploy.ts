@@ -54,7 +54,7 @@ export async function deployText(
   return version;
 }
 
-/** A text that names no workflow cannot be sent: the service checks a definition as the version of a workflow. */
+/** The service checks a definition as a version of a workflow, so a text that names no workflow cannot be sent. This process checks it instead. */
 async function workflowNameIn({ file, text }: Source): Promise<string> {
   const { workflowName } = parsed(text);
   if (typeof workflowName !== "string") throw invalidDefinition(file, text, (await checkHere(text)).errors);
@@ -66,7 +66,10 @@ interface Source {
   readonly text: string;
 }
 
-/** The warnings of the definition. The service checks it, or this process if the service has no such workflow yet. Throws when it is not valid. */
+/**
+ * Returns the warnings of the definition. The service checks it, or this process if the service has no such workflow yet. Throws when the definition
+ * is not valid.
+ */
 async function checked({ client, organizationId }: Connection, workflowId: string | undefined, { file, text }: Source) {
   const found =
     workflowId === undefined

@@ -43,7 +43,7 @@ export function declareJob(program: Command): void {
 
 const statuses: readonly Job["status"][] = ["PENDING", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED"];
 
-/** Reads a status, also in lower case. */
+/** Parses a status, which may be in lower case. */
 function status(text: string): string {
   const wanted = text.toUpperCase();
   if (statuses.some((known) => known === wanted)) return wanted;
@@ -104,7 +104,7 @@ function showEntry(entry: HistoryEntry): void {
   showNext({ value: entry, text: describeEntry(entry) });
 }
 
-/** Tells of an outage at once: without it, the person who watches would think that nothing happens in the job. */
+/** Reports an outage at once. Otherwise a person who watches the job would think that nothing happens in it. */
 function tellOutage({ detail }: StepwellError): void {
   warn(`stepwell: ${detail} Connecting again, for up to 2 minutes …`);
 }

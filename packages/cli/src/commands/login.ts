@@ -69,13 +69,13 @@ function rejectionOf(error: unknown, { aborted }: AbortSignal): Error | undefine
   return undefined;
 }
 
-/** An address in its plain spelling: a service could send control characters, which a terminal would obey. */
+/** Returns an address in its normalized spelling. A service could send control characters, which a terminal would obey. */
 function addressIn(text: string): string {
   return new URL(text).href;
 }
 
 async function endQuietly(provider: Provider, { refreshToken }: SignIn): Promise<void> {
-  // The session may have ended long ago, and ends by itself when nobody uses it, so an error does not matter.
+  // The session may have ended long ago. If not, it ends by itself when nobody uses it. So an error does not matter.
   await openid.tokenRevocation(provider, refreshToken).catch(() => undefined);
 }
 
@@ -107,7 +107,7 @@ async function chooseOrganization(signIn: SignIn, wanted: string | undefined): P
   throw new CommandError(chosen === undefined ? "notFound" : "usage", [what, ...lines].join("\n"));
 }
 
-/** Warns when commands do not go to this service: one that `stepwell dev` started in this directory comes first. */
+/** Warns when later commands will not go to this service, because a service that `stepwell dev` started in this directory takes precedence. */
 function warnOfDevFile(baseUrl: string): void {
   const started = devFileHere()?.baseUrl;
   if (process.env.STEPWELL_URL || started === undefined || parseAddress(started) === baseUrl) return;

@@ -5,7 +5,7 @@ import { discover, explained } from "../connection/open-id.ts";
 import { findSignIn, removeSignIn, type SignIn } from "../connection/stored-sign-ins.ts";
 import { show } from "../output/terminal.ts";
 
-/** Ends the session at the service, and then here; here even when the service cannot be reached. */
+/** Ends the session at the service, then removes the sign-in from this machine, even if the service cannot be reached. */
 export async function logout({ url }: { readonly url?: string }): Promise<void> {
   const named = url ?? (process.env.STEPWELL_URL || undefined);
   const here = addressHere();

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { show } from "../output/terminal.ts";
 
-/** Prints the definition of an example, under another name where one is given, or the program of a worker. */
+/** Prints the definition of an example, under another name if one is given, or the program of a worker. */
 export function sample(example: string, { name = example }: { name?: string }): void {
   const isProgram = workerNames.some((worker) => worker === example);
   const text = isProgram

@@ -56,7 +56,7 @@ interface Submitted {
   readonly status: string;
 }
 
-/** A job that was just submitted, or, with `--wait`, its state after the wait. */
+/** A job as it was submitted. With `--wait`, the job as it is after the wait. */
 export async function showSubmitted(connection: Connection, submitted: Submitted, wait: number): Promise<void> {
   const { jobId, status } = submitted;
   if (wait === 0) {

@@ -14,7 +14,9 @@ export function parseVersion(text: string): NamedVersion {
   return { versionNumber };
 }
 
-/** The id of a version. The API finds versions by their ids only, so a number is looked for in the list, which begins with the newest. */
+/**
+ * Returns the id of a version. The API finds versions only by their ids, so a number is looked up in the list, which begins with the newest version.
+ */
 export async function versionIdOf(
   { client, organizationId }: Connection,
   workflowId: string,

@@ -1,6 +1,9 @@
 import { CommandError } from "../exit-code.ts";
 
-/** The address of a service, in the spelling that sign-ins are kept under: no slash at the end. Throws when the text is no such address. */
+/**
+ * Returns the address of a service in the spelling under which sign-ins are stored: without a slash at the end. Throws when the text is not such an
+ * address.
+ */
 export function parseAddress(text: string, source?: string): string {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.search !== "" || url.hash !== "") {
@@ -12,9 +15,7 @@ export function parseAddress(text: string, source?: string): string {
   return url.href.replace(/\/+$/, "");
 }
 
-/**
- * Tells whether the way to this address is safe from eavesdroppers: it is encrypted, or does not leave this machine.
- */
+/** Tells whether the connection to this address is safe from eavesdroppers: it is encrypted, or it does not leave this machine. */
 export function isPrivate(baseUrl: string): boolean {
   const { protocol, hostname } = new URL(baseUrl);
   return protocol === "https:" || /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);

@@ -18,17 +18,17 @@ export interface Connection extends Access {
   readonly organizationId: string;
 }
 
-/** A service, and the token that commands show it. */
+/** A service, and the token with which commands call it. */
 export interface Access {
   readonly client: StepwellClient;
   readonly baseUrl: string;
   readonly token: string;
   readonly from: "STEPWELL_TOKEN" | "stepwell login" | "stepwell dev";
-  /** Name or id of the organization that is chosen; undefined where it follows from the token. */
+  /** The name or the id of the chosen organization; undefined if it follows from the token. */
   readonly organization: string | undefined;
 }
 
-/** Connects for work in an organization: the one that is named, else the only one that the token belongs to. */
+/** Connects for work in an organization: the named one, or else the only one to which the token belongs. */
 export async function connect(place: Place): Promise<Connection> {
   const access = await reach(place);
   return { ...access, organizationId: await organizationIdOf(access.client, access.organization) };
@@ -36,8 +36,9 @@ export async function connect(place: Place): Promise<Connection> {
 
 /**
  * Finds the service and the token. The service is the first of these: the named profile, STEPWELL_URL, the service that `stepwell dev` started in
- * this directory, the profile in use, the last sign-in. This order keeps a command that tries something out here from changing a service elsewhere.
- * The token is STEPWELL_TOKEN, else the sign-in, else the token of `stepwell dev`, each only at its own address.
+ * this directory, the profile in use, the last sign-in. With this order, a command that tries something out in this directory does not change a
+ * service elsewhere. The token is STEPWELL_TOKEN, or else the sign-in, or else the token of `stepwell dev`. The last two are sent only to the address
+ * to which they belong.
  */
 export async function reach(place: Place): Promise<Access> {
   const profile = namedProfile(place.profile) ?? (addressHere() === undefined ? currentProfile() : undefined);
@@ -45,7 +46,7 @@ export async function reach(place: Place): Promise<Access> {
   if (baseUrl === undefined) throw new CommandError("notAllowed", `No service is known here. ${whatToDo}`);
   const known = devFileHere();
   const started = known?.baseUrl !== undefined && parseAddress(known.baseUrl) === baseUrl ? known : undefined;
-  // Containers often have a home directory that cannot be read. A token in the environment needs nothing that is kept there.
+  // Containers often have a home directory that cannot be read. With a token in the environment, nothing needs to be read from it.
   const signIn = tokenHere() === undefined ? findSignIn(baseUrl) : undefined;
   const { token, from } = await credential(baseUrl, signIn, started);
   const organization = place.organization ?? organizationHere(profile) ?? remembered(from, signIn, started);
@@ -60,11 +61,11 @@ export function addressHere(): string | undefined {
   return started === undefined ? undefined : parseAddress(started);
 }
 
-/** The token of this environment. An empty one counts as not set, as in all its variables. */
+/** The token of this environment. An empty variable counts as not set, like every other variable of the command line. */
 function tokenHere(): string | undefined {
   const { STEPWELL_TOKEN: token } = process.env;
   if (!token) return undefined;
-  // The error of `fetch` would show the token.
+  // The error that `fetch` throws for such a token would show it.
   if (/^[!-~]+$/.test(token)) return token;
   throw new CommandError(
     "notAllowed",
@@ -76,13 +77,16 @@ export function devFileHere(): Partial<DevFile> | undefined {
   return readDevFile(resolve(process.env.STEPWELL_DATA_DIR || ".stepwell"));
 }
 
-/** A profile names the service and the organization, so STEPWELL_ORGANIZATION is not read beside it. */
+/** A profile names the service and the organization, so with a profile STEPWELL_ORGANIZATION is not read. */
 function organizationHere(profile: Profile | undefined): string | undefined {
   const named = profile === undefined ? process.env.STEPWELL_ORGANIZATION : profile.organization;
   return named === "" ? undefined : named;
 }
 
-/** The organization that goes with the credential. A token of STEPWELL_TOKEN may belong to another one than the sign-in. */
+/**
+ * The organization that was stored with the credential. A token in STEPWELL_TOKEN may belong to another organization than the sign-in, so it has
+ * none.
+ */
 function remembered(from: Access["from"], signIn: SignIn | undefined, started: Partial<DevFile> | undefined) {
   if (from === "stepwell login") return signIn?.organizationId;
   return from === "stepwell dev" ? started?.organizationId : undefined;

@@ -27,7 +27,10 @@ export function readDevFile(dataDir: string): Partial<DevFile> | undefined {
   }
 }
 
-/** Writes the file into a directory that exists, whole or not at all. Only its owner can read it, since it holds a token and a password. */
+/**
+ * Writes the file into a directory that exists. It is written completely or not at all. Only its owner can read it, since it holds a token and a
+ * password.
+ */
 export function writeDevFile(dataDir: string, content: DevFile): void {
   const unfinished = `${pathIn(dataDir)}.unfinished`;
   writeFileSync(unfinished, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600, flush: true });

@@ -3,13 +3,16 @@ import { devNull, homedir, userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { CommandError } from "../exit-code.ts";
 
-/** The path of a file that the command line keeps for later commands of this user. */
+/** Returns the path of a file that the command line keeps for later commands of this user. */
 export function keptPath(name: string): string {
   const { XDG_CONFIG_HOME: configHome } = process.env;
   return join(configHome || join(homeDirectory(), ".config"), "stepwell", name);
 }
 
-/** The home directory of this user. An empty HOME counts as not set: tokens would end up in the working directory. A user without an account has none. */
+/**
+ * The home directory of this user. An empty HOME counts as not set: otherwise tokens would be written into the working directory. A user without an
+ * account has no home directory.
+ */
 function homeDirectory(): string {
   try {
     return homedir() || userInfo().homedir;
@@ -18,13 +21,13 @@ function homeDirectory(): string {
   }
 }
 
-/** The text of a kept file; undefined when there is none. Throws what to do when this user may not read it. */
+/** Returns the text of a kept file; undefined when there is none. Throws an error that says what to do when this user may not read the file. */
 export function readKept(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
     const code = codeOf(error);
-    // A file in the place of a directory, such as /dev/null as the home directory, also means that nothing was kept.
+    // A file where a directory is expected, such as /dev/null as the home directory, also means that nothing was kept.
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
     if (code === "EACCES" || code === "EPERM")
       throw new CommandError("failed", `You may not read ${path}. ${elsewhere}`);
@@ -32,7 +35,7 @@ export function readKept(path: string): string | undefined {
   }
 }
 
-/** Makes the directory of a kept file and writes there. Throws what to do when the place cannot be written. */
+/** Makes the directory of a kept file and writes there. Throws an error that says what to do when the place cannot be written. */
 export function keep<Result>(path: string, write: () => Result): Result {
   try {
     makeDirectory(dirname(path));
@@ -44,8 +47,8 @@ export function keep<Result>(path: string, write: () => Result): Result {
 }
 
 /**
- * Makes a directory and those above it. `mkdirSync` with `recursive` never returns where a directory that exists answers ENOENT to each new one, as
- * those of /proc do.
+ * Makes a directory and its parents. `mkdirSync` with `recursive` is not used: it never returns when an existing directory, such as one of /proc,
+ * answers ENOENT to each attempt to make a directory in it.
  */
 function makeDirectory(path: string): void {
   if (existsSync(path)) return;
@@ -54,7 +57,7 @@ function makeDirectory(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // Another command has made it meanwhile.
+    // Another command has made the directory meanwhile.
     if (codeOf(error) !== "EEXIST") throw error;
   }
 }

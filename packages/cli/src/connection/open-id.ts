@@ -9,13 +9,13 @@ export interface IssuedTokens {
   readonly email: string;
   readonly idToken: string;
   readonly refreshToken: string;
-  /** The end of the id token, in milliseconds of this machine's clock, which may be wrong. */
+  /** The time when the id token ends, in milliseconds of this machine's clock, which may be wrong. */
   readonly expiresAt: number;
 }
 
 const clientId = "stepwell-cli";
 
-/** Reads how to sign in at the service at this address. Its errors say what to do. */
+/** Reads how to sign in at the service at this address. The errors that it throws say what to do. */
 export async function discover(baseUrl: string, isInsecure: boolean): Promise<Provider> {
   if (!isPrivate(baseUrl) && !isInsecure) {
     throw new Error(
@@ -34,7 +34,7 @@ export async function discover(baseUrl: string, isInsecure: boolean): Promise<Pr
   }
 }
 
-/** The name that the page shows where the person decides about letting this command line in, and later the list of sessions. */
+/** The name of this command line on the page where the person decides whether to let it in, and later in the list of sessions. */
 const userAgent = `stepwell on ${hostname()}`.replace(/[^\x20-\x7e]/g, "");
 
 const fetchAsCommandLine: openid.CustomFetch = (url, { headers, ...options }) => {
@@ -51,14 +51,14 @@ export function tokensIn(answer: Awaited<ReturnType<typeof openid.refreshTokenGr
   return { email: String(email ?? ""), idToken, refreshToken, expiresAt: Date.now() + (exp - iat) * 1_000 };
 }
 
-/** Whether the request may succeed in a moment: no answer came, or none from the service itself. */
+/** Tells whether the same request may soon succeed: no answer came, the server failed, or there were too many requests. */
 export function isPassing(error: unknown): boolean {
   if (error instanceof TypeError || codeOf(error) === "OAUTH_TIMEOUT") return true;
   const { cause } = error as { readonly cause?: unknown };
   return cause instanceof Response && (cause.status >= 500 || cause.status === 429);
 }
 
-/** An error of the protocol as a person needs it. */
+/** Rewrites an error of the protocol for people. */
 export function explained(error: unknown, baseUrl: string): Error {
   const { cause } = error as { readonly cause?: unknown };
   const issuer = (cause as { readonly body?: { readonly issuer?: unknown } } | undefined)?.body?.issuer;

@@ -3,12 +3,13 @@ import { CommandError } from "../exit-code.ts";
 import { discover, explained, type IssuedTokens, isPassing, tokensIn } from "./open-id.ts";
 import { findSignIn, replaceSignIn, type SignIn } from "./stored-sign-ins.ts";
 
-/** A sign-in is renewed this long before its end. That is enough for a command that waits, and most commands renew nothing. */
+/** A sign-in is renewed this long before its end. This is long enough for a command that waits, and still most commands renew nothing. */
 const renewBeforeMs = 120_000;
 
 /**
- * The sign-in with an id token that holds for a while yet. Two commands may renew it at once: for 30 seconds the service gives both the
- * same successor. Later the earlier refresh token counts as stolen, and so each command goes on with the newest that is stored.
+ * Returns the sign-in with an id token that stays valid for a while. Two commands may renew it at the same time: for 30 seconds the service gives
+ * both of them the same successor. After that, the earlier refresh token counts as stolen, so each command continues with the newest one that is
+ * stored.
  */
 export async function renewed(signIn: SignIn): Promise<SignIn> {
   if (signIn.expiresAt - Date.now() > renewBeforeMs) return signIn;
@@ -19,10 +20,10 @@ export async function renewed(signIn: SignIn): Promise<SignIn> {
   return isRenewedByOther ? stored : ended(signIn);
 }
 
-/** A lost answer can be asked for again: the service gives the same tokens. */
+/** If an answer was lost, the request can be repeated: the service then gives the same tokens. */
 const maxAttempts = 4;
 
-/** Exchanges the refresh token for new tokens. Returns undefined when it holds no more. */
+/** Exchanges the refresh token for new tokens. Returns undefined when the refresh token is no longer valid. */
 async function exchange({ baseUrl, isInsecure, refreshToken }: SignIn): Promise<IssuedTokens | undefined> {
   const provider = await discover(baseUrl, isInsecure);
   for (let attempt = 1; ; attempt += 1) {

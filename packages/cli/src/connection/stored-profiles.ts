@@ -2,7 +2,7 @@ import { renameSync, writeFileSync } from "node:fs";
 import { CommandError } from "../exit-code.ts";
 import { keep, keptPath, readKept } from "./kept-file.ts";
 
-/** A place to work in, under a name. It holds no secret: commands show STEPWELL_TOKEN there, or the sign-in at its address. */
+/** A named place to work in. It holds no secret: commands use STEPWELL_TOKEN there, or the sign-in at its address. */
 export interface Profile {
   readonly url: string;
   /** Name or id. */
@@ -15,7 +15,7 @@ export interface StoredProfiles {
   readonly profiles: Readonly<Record<string, Profile>>;
 }
 
-/** The profile that the option names, else STEPWELL_PROFILE. */
+/** The profile that the option names, or else the one that STEPWELL_PROFILE names. */
 export function namedProfile(named: string | undefined): Profile | undefined {
   const wanted = named ?? (process.env.STEPWELL_PROFILE || undefined);
   return wanted === undefined ? undefined : profileIn(readProfiles(), wanted);
@@ -53,7 +53,7 @@ function storedIn(text: string): StoredProfiles {
   return { ...content, profiles };
 }
 
-/** Writes the file whole or not at all. */
+/** Writes the file completely or not at all. */
 export function writeProfiles(content: StoredProfiles): void {
   keep(path(), () => {
     const unfinished = `${path()}.${process.pid}`;

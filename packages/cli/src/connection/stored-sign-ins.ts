@@ -10,7 +10,7 @@ export interface SignIn {
   readonly email: string;
   readonly idToken: string;
   readonly refreshToken: string;
-  /** The end of the id token, in milliseconds of this machine's clock. */
+  /** The time when the id token ends, in milliseconds of this machine's clock. */
   readonly expiresAt: number;
   /** True after a sign-in with `--insecure`: the tokens may go over plain HTTP to another machine. */
   readonly isInsecure: boolean;
@@ -18,7 +18,7 @@ export interface SignIn {
   readonly organizationId?: string | undefined;
 }
 
-/** The sign-in at this address; without one, the last that was made. */
+/** Returns the sign-in at this address; without an address, the last sign-in. */
 export function findSignIn(baseUrl?: string): SignIn | undefined {
   const { current, signIns } = read();
   return signIns[baseUrl ?? current ?? ""];
@@ -33,8 +33,8 @@ export async function storeSignIn(signIn: SignIn): Promise<void> {
 }
 
 /**
- * Puts `renewed` in the place of `used`, unless another command renewed it, signed in again or signed out in between: the newest state
- * stays. Returns the sign-in that is stored then.
+ * Puts `renewed` in the place of `used`, unless another command has renewed it, signed in again or signed out in the meantime. Returns the sign-in
+ * that is stored afterwards.
  */
 export async function replaceSignIn(used: SignIn, renewed: SignIn): Promise<SignIn | undefined> {
   const { baseUrl, refreshToken } = used;
@@ -81,7 +81,7 @@ function read(): Content {
   }
 }
 
-/** Two commands at once change it one after the other; no command waits for anything else while it has the lock. */
+/** Two commands that change the file at the same time do so one after the other. While a command holds the lock, it waits for nothing else. */
 async function change(next: (content: Content) => Content): Promise<Content> {
   const lock = `${path()}.lock`;
   while (!keep(lock, () => takes(lock))) await new Promise((done) => setTimeout(done, 20));
@@ -95,7 +95,7 @@ async function change(next: (content: Content) => Content): Promise<Content> {
   }
 }
 
-/** A command holds the lock for some milliseconds. A lock that is older than this belongs to a command that has died. */
+/** A command holds the lock for a few milliseconds. A lock that is older than this belongs to a command that has died. */
 const maxLockMs = 10_000;
 
 function takes(lock: string): boolean {
@@ -105,13 +105,13 @@ function takes(lock: string): boolean {
   } catch (error) {
     if (!hasCode(error, "EEXIST")) throw error;
     const ageMs = Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-    // A clock that was set back leaves a lock with a time in the future.
+    // If the clock was set back, the time of a lock can lie in the future.
     if (Math.abs(ageMs) > maxLockMs) rmSync(lock, { force: true });
     return false;
   }
 }
 
-/** Writes the file, which only its owner can read, whole or not at all. */
+/** Writes the file completely or not at all. Only its owner can read it. */
 function write(content: Content): void {
   const unfinished = `${path()}.${randomBytes(6).toString("hex")}`;
   writeFileSync(unfinished, `${JSON.stringify(content, undefined, 2)}\n`, { flag: "wx", mode: 0o600, flush: true });

@@ -10,7 +10,7 @@ import { explain, print } from "../output/terminal.ts";
 
 type Place = Pick<Connection, "client" | "organizationId">;
 
-/** Deploys the definitions in these files and directories, now and whenever one changes. The watching goes on until the process ends. */
+/** Deploys the definitions in these files and directories, now and whenever one changes. Watches until the process ends. */
 export async function watchDefinitions(place: Place, paths: readonly string[]): Promise<void> {
   const deployed = new Map<string, string>();
   const deploy = async (file: string) => {
@@ -26,7 +26,7 @@ export async function watchDefinitions(place: Place, paths: readonly string[]): 
   };
   let queue = Promise.resolve();
   for (const { directory, holds } of paths.map(watched)) {
-    // The directory and not the file: most editors put a new file in the place of the old one.
+    // The directory is watched and not the file, because most editors replace the file by a new one.
     watch(directory, (_, name) => {
       if (name !== null && holds(name)) queue = queue.then(() => settled()).then(() => deploy(join(directory, name)));
     });
@@ -52,7 +52,7 @@ async function settled(): Promise<void> {
   await sleep(50);
 }
 
-/** Prints a line for each job that is new or has moved on, until the service stops. */
+/** Prints a line for each job that is new or has made progress, until the service stops. */
 export async function showJobsLive({ client, organizationId }: Place): Promise<void> {
   const shown = new Map<string, string>();
   const recent = { path: { organizationId }, query: { pageSize: 50 } };

@@ -33,14 +33,14 @@ export async function dev({ definitions = [], open }: DevOptions = {}): Promise<
     show({ value: { ...seeded.file, signInLink: link }, text, quiet: link });
     if (definitions.length > 0) await follow(seeded.file, definitions);
   } catch (error) {
-    // A service that goes on would keep this process alive, although its seeding or its first steps failed.
+    // If the service kept running, the process would stay alive although its seeding or its first steps failed.
     await service.stop();
     throw error;
   }
 }
 
 interface DevOptions extends Pick<StartOptions, "open"> {
-  /** Files, or directories of them. */
+  /** Files, or directories that contain them. */
   readonly definitions?: readonly string[];
 }
 
@@ -51,16 +51,13 @@ async function follow({ baseUrl, token, organizationId }: DevFile, definitions: 
   void showJobsLive(place).catch(explain);
 }
 
-/**
- * The defaults that differ from those of `stepwell serve`. Steps may call servers on the same machine, since here the service has
- * one user.
- */
+/** The defaults that differ from those of `stepwell serve`. Steps may call servers on the same machine, since this service has only one user. */
 const devSettings = {
   STEPWELL_LOG_LEVEL: "warn",
   STEPWELL_HTTP_STEP_ALLOWED_ADDRESSES: "localhost,127.0.0.0/8,::1",
 };
 
-/** The link is new with each start, and never in dev.json: it works once. */
+/** The link works once, so each start makes a new one, and dev.json does not hold it. */
 async function signInLink({ baseUrl, database }: RunningService): Promise<string> {
   const secret = await makeSignInLink(database, email);
   if (secret === undefined) throw new Error(`Nobody here has the e-mail address ${email}.`);
@@ -73,8 +70,8 @@ interface Seeded {
 }
 
 /**
- * Each part is created only if it is missing, so an interrupted seeding continues. dev.json is written once, at the end: the
- * commands that read it never meet half of it, and without it the next start makes another token and password.
+ * Each part is created only if it is missing, so an interrupted seeding can be continued. dev.json is written once, at the end, so the commands that
+ * read it never see half of it. Without that file, the next start makes another token and password.
  */
 async function seed(config: Config, service: RunningService): Promise<Seeded> {
   const { baseUrl } = service;
@@ -110,9 +107,9 @@ async function ownerOf(service: RunningService, known: Partial<DevFile> | undefi
   return await ownerAgain(service);
 }
 
-/** The store is there, but its dev.json is gone or of another store. */
+/** The store exists, but its dev.json is missing or belongs to another store. */
 async function ownerAgain(service: RunningService): Promise<Owner> {
-  // The password comes first: a new one ends all user tokens of the account.
+  // The password is set first, because a new password ends all user tokens of the account.
   const password = await newPassword(service);
   const token = await createUserToken(service.database, email, "stepwell dev");
   if (token === undefined) {
@@ -125,7 +122,7 @@ async function ownerAgain(service: RunningService): Promise<Owner> {
   return { organizationId: organization.organizationId, token, email, password };
 }
 
-/** Each store gets a random password, so there is no default password that anybody could know. */
+/** Each store gets a random password. A default password would be known to everybody. */
 async function newPassword({ database }: RunningService): Promise<string> {
   const password = randomBase62(passwordLength);
   await replacePassword(database, email, password);
@@ -138,7 +135,10 @@ async function sampleWorkflowId(client: StepwellClient, organizationId: string):
   return (await client.deploy(organizationId, sampleDefinition())).workflowId;
 }
 
-/** The job of an earlier start as it is now, if it still exists; otherwise a new one, once it waits for the approval. */
+/**
+ * Returns the present state of the job of an earlier start if that job still exists. Otherwise submits a new job and returns it once it waits for the
+ * approval.
+ */
 async function sampleJob(
   client: StepwellClient,
   organizationId: string,
@@ -213,7 +213,7 @@ function curlAs(token: string): string {
   return `curl -s -H 'Authorization: Bearer ${token}'`;
 }
 
-/** Commands in another shell find this service by its data directory, so each printed command names one that is not the usual one. */
+/** Commands in another shell find this service by its data directory, so each printed command names the directory unless it is the usual one. */
 function commandLine({ dataDir }: Config): string {
   const isUsual = resolve(dataDir) === resolve(".stepwell");
   return isUsual ? "npx stepwell" : `STEPWELL_DATA_DIR='${resolve(dataDir)}' npx stepwell`;

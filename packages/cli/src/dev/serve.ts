@@ -12,8 +12,8 @@ export async function serve({ open }: Pick<StartOptions, "open"> = {}): Promise<
 }
 
 /**
- * Starts the service and stops it in order on SIGTERM or SIGINT; a second signal ends the process at once. Under `npm start` one key press
- * arrives twice, from the terminal and from npm, so signals within a second count as one.
+ * Starts the service and stops it in order on SIGTERM or SIGINT. A second signal ends the process at once. Under `npm start` one key press sends two
+ * signals, from the terminal and from npm, so signals within a second count as one.
  */
 export async function startUntilSignal(config: Config, open?: StartOptions["open"]): Promise<RunningService> {
   const service = await startService(config, { warnings: describeUnknownVariables(process.env), open });

@@ -17,8 +17,8 @@ interface Verified {
 }
 
 /**
- * Verifies audit trails in the store itself, so that an auditor need not trust the service. Asks the service where STEPWELL_URL names one, or where it
- * holds the embedded store. The process ends with 1 when something is wrong.
+ * Verifies audit trails in the store itself, so that an auditor need not trust the service. Asks the service instead if STEPWELL_URL names one, or if
+ * a running service holds the embedded store. The process ends with the exit code 1 when something is wrong.
  */
 export async function verify(options: VerifyOptions): Promise<void> {
   const expected = parseExpected(options);

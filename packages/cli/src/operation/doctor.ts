@@ -1,7 +1,7 @@
 import { examineInstallation, type Finding } from "@stepwell/server";
 import { show } from "../output/terminal.ts";
 
-/** Prints the findings; the process ends with 1 when one of them is a problem. */
+/** Prints the findings. The process ends with the exit code 1 when one of them is a problem. */
 export async function doctor(): Promise<void> {
   const findings = await examineInstallation(process.env);
   const countOf = (level: Finding["level"]) => findings.filter((finding) => finding.level === level).length;

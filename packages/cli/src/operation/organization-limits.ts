@@ -41,7 +41,7 @@ export async function organizationLimits(
   show({ value: limits, text: list(all, "") });
 }
 
-/** The limit in a text; null stands for that of the configuration. */
+/** Parses a limit; null stands for the configuration's limit. */
 function parseLimit(option: string, text: string): number | null {
   if (text === "default") return null;
   if (/^\d{1,10}$/.test(text) && Number(text) <= maxPerMinute) return Number(text);

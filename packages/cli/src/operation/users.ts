@@ -15,7 +15,7 @@ import { type Result, show } from "../output/terminal.ts";
 
 type Database = Awaited<ReturnType<typeof openStore>>;
 
-/** Helps a user who forgot the password, and with `removeSecondFactor` one who also lost the authenticator app and the recovery codes. */
+/** Helps a user who forgot the password. With `removeSecondFactor` it also helps one who lost the authenticator app and the recovery codes. */
 export async function resetLink(email: string, options: { removeSecondFactor?: boolean }): Promise<void> {
   const removesSecondFactor = options.removeSecondFactor === true;
   await withUser(email, async (database, config) => {
@@ -56,7 +56,7 @@ export async function organizations(email: string, options: { readonly max?: str
   });
 }
 
-/** The maximum in a text; null stands for that of the configuration. */
+/** Parses a maximum; null stands for the configuration's maximum. */
 function parseMaximum(text: string): number | null {
   if (text === "default") return null;
   try {
@@ -67,12 +67,12 @@ function parseMaximum(text: string): number | null {
   }
 }
 
-/** The address at which people reach the service that is configured here. */
+/** The address at which people reach the service that this configuration describes. */
 export function clientUrl({ baseUrl, port }: Config): string {
   return baseUrl?.href.replace(/\/+$/, "") ?? `http://localhost:${port}`;
 }
 
-/** Returns the result of `work`; undefined if there is no such user. */
+/** Opens the store and shows the result of `work`. Throws if there is no such user. */
 async function withUser(
   email: string,
   work: (database: Database, config: Config) => Promise<Result | undefined>,
@@ -88,7 +88,7 @@ async function withUser(
   }
 }
 
-/** The embedded store is open in one process only; a PostgreSQL server has room for this one beside the service. */
+/** Only one process can open the embedded store. A PostgreSQL server accepts connections of this process beside those of the service. */
 async function openUnlocked(config: Config): Promise<Database> {
   try {
     return await openStore(config);

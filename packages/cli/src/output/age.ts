@@ -1,11 +1,11 @@
-/** A span of time in the largest unit of which it holds at least two. */
+/** Formats a span of time in the largest unit of which it holds at least two. */
 export function age(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1_000));
   const [unit, length] = units.find(([, length]) => seconds >= 2 * length) ?? ["s", 1];
   return `${Math.floor(seconds / length)} ${unit}`;
 }
 
-/** The time that has passed since then by this machine's clock. */
+/** Formats the time that has passed since then by this machine's clock. */
 export function ageOf(time: string | undefined): string {
   return time === undefined ? "-" : age(Date.now() - Date.parse(time));
 }

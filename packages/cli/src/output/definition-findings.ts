@@ -1,6 +1,6 @@
 import { widthOf } from "./table.ts";
 
-/** Something that is wrong in the text of a definition, or may go wrong. */
+/** An error or a warning in the text of a definition. */
 export interface Finding {
   readonly pointer: string;
   readonly detail: string;
@@ -9,8 +9,8 @@ export interface Finding {
 }
 
 /**
- * A finding in the form in which compilers print theirs, so that editors and terminals lead to its place: `order.json:9:7: error: …`, then the line
- * and a mark below it.
+ * A finding in the format of compilers, so that editors and terminals can link to its place: `order.json:9:7: error: …`, then the line with a mark
+ * below it.
  */
 export function describeFinding(file: string, text: string, kind: "error" | "warning", finding: Finding): string {
   const { pointer, detail, line, column } = finding;
@@ -21,7 +21,7 @@ export function describeFinding(file: string, text: string, kind: "error" | "war
   ].join("\n");
 }
 
-/** The error that ends a command for a definition that is not valid. It lists the findings from the first line to the last. */
+/** The error that ends a command when a definition is not valid. It lists the findings in the order of their lines. */
 export function invalidDefinition(file: string, text: string, errors: readonly Finding[]): Error {
   const count = errors.length === 1 ? "1 error" : `${errors.length} errors`;
   const described = [...errors]
@@ -35,7 +35,10 @@ export function tooManyWarnings(file: string, count: number): string {
   return `${file} has ${count === 1 ? "1 warning" : `${count} warnings`}, and --strict allows none.`;
 }
 
-/** The part of the line around the column that fits on most terminals. Tabs stay tabs and wide characters count twice, so that the mark stands below its character. */
+/**
+ * Returns the part of the line around the column that fits on most terminals. Tabs stay tabs and wide characters count as two columns, so that the
+ * mark stands below its character.
+ */
 function excerpt(line: string, column: number): string[] {
   if (line.trim() === "") return [];
   const start = Math.max(0, column - 1 - charactersBefore);

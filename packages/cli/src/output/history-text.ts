@@ -1,7 +1,7 @@
 import type { HistoryEntry } from "@stepwell/client";
 import { inOneLine } from "./table.ts";
 
-/** One entry of a job's history in a line: when, what, and where. */
+/** Formats an entry of a job's history as one line: when, what, and where. */
 export function describeEntry(entry: HistoryEntry): string {
   const { at, type, branch, step, visit, attempt, eventId, eventIds, outcome, error, retryAt, next } = entry;
   const facts = [

@@ -4,7 +4,7 @@ import { describeStatus, hasEnded } from "./job-text.ts";
 import { cut, inOneLine } from "./table.ts";
 import { hasLiveTerminal } from "./terminal.ts";
 
-/** Waits until the job has ended or waits for events, or the time is up; on a terminal a line that changes says how far it is. */
+/** Waits until the job has ended or waits for events, or the time is up. On a terminal, a line that changes shows the progress. */
 export async function waitFor({ client, organizationId }: Connection, jobId: string, seconds: number): Promise<Job> {
   const deadline = performance.now() + seconds * 1_000;
   const line = new ProgressLine();
@@ -22,14 +22,17 @@ export async function waitFor({ client, organizationId }: Connection, jobId: str
   }
 }
 
-/** The service holds its answer until the job has ended, and not until it waits for events: so it is asked again this often. */
+/**
+ * The service holds its answer until the job has ended, not until the job waits for events. To notice that a job waits, the command asks again this
+ * often.
+ */
 const sliceSeconds = 1;
 
 function waitsForEvents({ currentStep }: Job): boolean {
   return (currentStep?.awaiting?.missingEventIds.length ?? 0) > 0;
 }
 
-/** A line that is written over, on a terminal only. */
+/** A line that is overwritten again and again. It is shown only on a terminal. */
 class ProgressLine {
   readonly #isLive = hasLiveTerminal();
   #isShown = false;

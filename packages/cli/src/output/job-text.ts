@@ -4,7 +4,7 @@ import { list, table } from "./table.ts";
 
 type Step = Job["steps"][number];
 
-/** A job as text for people: its state, its input, its output and its steps. */
+/** Formats a job for people: its state, its input, its output and its steps. */
 export function describeJob(job: Job): string {
   const { workflowName, workflowVersion, input, output, error } = job;
   const version = `${workflowName} version ${workflowVersion.versionNumber}`;
@@ -24,7 +24,7 @@ export function describeJob(job: Job): string {
   return parts.join("\n");
 }
 
-/** The status in a few words, with what the job waits for. */
+/** The status in a few words, and what the job waits for. */
 export function describeStatus({ status, currentStep }: Pick<Job, "status" | "currentStep">): string {
   if (status !== "RUNNING" || currentStep === undefined) return status;
   const missing = currentStep.awaiting?.missingEventIds ?? [];
@@ -36,7 +36,7 @@ export function hasEnded({ status }: { readonly status: Job["status"] }): boolea
   return status === "SUCCEEDED" || status === "FAILED" || status === "CANCELLED";
 }
 
-/** A value in one line, cut where it is longer than a few lines of a terminal. */
+/** Formats a value in one line, and cuts it if it is longer than a few lines of a terminal. */
 function compact(value: unknown): string {
   const text = JSON.stringify(value) ?? "none";
   return text.length <= maxShownCharacters ? text : `${text.slice(0, maxShownCharacters)}… (all of it: --json)`;

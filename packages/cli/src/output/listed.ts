@@ -1,12 +1,12 @@
 import type { Pages } from "@stepwell/client";
 import { warn } from "./terminal.ts";
 
-/** The first items of a list. Says so when there are more. */
+/** Returns the first items of a list. Says so when there are more. */
 export async function listed<Page, Item>(
   limit: number,
   list: (pageSize: number) => Pages<Page, Item>,
 ): Promise<readonly Item[]> {
-  // One more than is shown tells whether there are more.
+  // One item more than is shown tells whether there are more.
   const items = await list(Math.min(limit + 1, maxPageSize)).toArray(limit + 1);
   if (items.length > limit) warn(`There are more than ${limit}. List more with --limit.`);
   return items.slice(0, limit);

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 
-/** The rows below their headings, in columns. */
+/** Formats rows in columns, below their headings. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [headings, ...rows.map((row) => row.map(inOneLine))];
   const widths = headings.map((_, column) => all.reduce((most, row) => Math.max(most, widthOf(row[column] ?? "")), 0));
@@ -8,17 +8,17 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
   return all.map((row) => line(row).trimEnd()).join("\n");
 }
 
-/** Names and values below each other. Undefined values are left out. */
+/** Formats pairs of names and values, one below the other. Undefined values are left out. */
 export function list(entries: Readonly<Record<string, string | undefined>>, indent = "  "): string {
   const known = Object.entries(entries).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const width = Math.max(...known.map(([name]) => name.length));
   return known.map(([name, value]) => `${indent}${name.padEnd(width)}  ${inOneLine(value)}`).join("\n");
 }
 
-/** The number of a terminal's columns that a text takes. East Asian characters and emoji take two each, and combining marks none. */
+/** Returns how many columns of a terminal a text takes. East Asian characters and emoji take two columns each, and combining marks none. */
 export function widthOf(text: string): number {
   if (isPlain(text)) return text.length;
-  // Loading it takes a tenth of a short command's time, and most commands do without it.
+  // Loading the module takes a tenth of a short command's time, and most commands do without it.
   const { default: stringWidth } = createRequire(import.meta.url)("string-width") as typeof import("string-width");
   return stringWidth(text);
 }
@@ -27,7 +27,7 @@ function isPlain(text: string): boolean {
   return /^[ -~]*$/.test(text);
 }
 
-/** The beginning of a text that fits into so many columns of a terminal. */
+/** Returns the beginning of a text that fits into this number of columns of a terminal. */
 export function cut(text: string, columns: number): string {
   if (isPlain(text)) return text.slice(0, columns);
   let shown = "";
@@ -44,12 +44,12 @@ function padded(cell: string, width: number): string {
   return cell + " ".repeat(Math.max(0, width - widthOf(cell)));
 }
 
-/** A foreign text as a terminal can show it. Control characters could move other text, or make it look different. */
+/** Returns text from outside in a form that is safe to print on a terminal. Control characters could move other text, or change how it looks. */
 export function inOneLine(text: string): string {
   return text.replaceAll(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, escaped);
 }
 
-/** The text with its line breaks and tabs, and without other control characters. */
+/** Returns the text with its line breaks and tabs, but without other control characters. */
 export function withoutControls(text: string): string {
   return text.replaceAll(/[^\P{Cc}\n\t]/gu, escaped);
 }

@@ -9,7 +9,7 @@ export interface Result {
   readonly value: unknown;
   /** The form for people. */
   readonly text: string;
-  /** The form for `--quiet`: a value that a script goes on with, such as an id. Left out: nothing is printed. */
+  /** The form for `--quiet`: a value for the next command of a script, such as an id. If it is left out, nothing is printed. */
   readonly quiet?: string | readonly string[];
 }
 
@@ -32,20 +32,20 @@ export function show({ value, text, quiet = [] }: Result): void {
   else for (const line of [quiet].flat()) print(line);
 }
 
-/** Prints a result for programs only. An error tells people. */
+/** Prints a result only for programs. People get an error instead. */
 export function showValue(value: unknown): void {
   if (form === "json") printJson(value);
 }
 
-/** Prints one of the results of a command that tells them as they come: with `--json` each is one line. */
+/** Prints one of the results of a command that prints them as they arrive: with `--json`, each is one line. */
 export function showNext({ value, text, quiet = [] }: Result): void {
   if (form === "json") print(JSON.stringify(value));
   else show({ value, text, quiet });
 }
 
 /**
- * Ends the command without a message when the reader of its output closes the pipe, as in `stepwell job list | head -1`, with the exit code that a
- * shell gives to programs which such a pipe ends. Output that cannot be written for another reason, such as a full disk, is an error.
+ * Ends the command without a message when the reader of its output closes the pipe, as in `stepwell job list | head -1`. The exit code is the one
+ * that a shell gives to programs that end in this way. Any other reason why output cannot be written, such as a full disk, is an error.
  */
 export function endWithReader(): void {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
@@ -61,23 +61,23 @@ export function print(line = ""): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** Passes on a part of a long text as it is, no faster than it is read. */
+/** Passes on a part of a long text unchanged. Waits until the reader of the output has taken it. */
 export async function write(part: Uint8Array): Promise<void> {
   if (!process.stdout.write(part)) await once(process.stdout, "drain");
 }
 
-/** Tells people something besides the result. It goes to standard error, so that a pipe carries the result alone. */
+/** Tells people something beside the result. It is printed to standard error, so that a pipe carries only the result. */
 export function warn(line: string): void {
   if (form !== "quiet") process.stderr.write(`${withoutControls(line)}\n`);
 }
 
-/** Tells a person what to do before the command goes on. It is printed in every form of output. */
+/** Tells a person what to do before the command continues. It is printed in every form of output. */
 export function ask(line: string): void {
   if (form === "text") print(line);
   else process.stderr.write(`${line}\n`);
 }
 
-/** Whether a line that changes while somebody waits can be shown. */
+/** Tells whether a line that changes can be shown to somebody who waits. */
 export function hasLiveTerminal(): boolean {
   return form === "text" && process.stderr.isTTY === true;
 }

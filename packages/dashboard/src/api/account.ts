@@ -31,7 +31,7 @@ export async function startSecondFactor(password: string) {
   return await resultOf(api.POST("/account/second-factor", { body: { password } }));
 }
 
-/** The answer holds the recovery codes, this once. */
+/** Only this answer has the recovery codes. */
 export async function confirmSecondFactor(code: string) {
   return await resultOf(api.POST("/account/second-factor/confirm", { body: { code } }));
 }
@@ -45,7 +45,7 @@ export async function disableSecondFactor(body: Proof) {
   await resultOf(api.POST("/account/second-factor/disable", { body }));
 }
 
-/** The answer holds the recovery codes, this once. */
+/** Only this answer has the recovery codes. */
 export async function renewRecoveryCodes(body: Proof) {
   return await resultOf(api.POST("/account/recovery-codes", { body }));
 }

@@ -51,7 +51,7 @@ export function apiTokenQuery(key: ApiTokenKey) {
 export interface ApiTokenWish {
   readonly name: string;
   readonly permissions: GrantablePermission[];
-  /** Null: the token has no end. */
+  /** Null means that the token has no end. */
   readonly expiresAt?: string | null;
   readonly boundTo?: NonNullable<ApiToken["boundTo"]>;
 }
@@ -60,13 +60,13 @@ export interface ApiTokenWish {
 export interface ApiTokenChange {
   readonly name?: string;
   readonly permissions?: GrantablePermission[];
-  /** Null: the token has no end. */
+  /** Null means that the token has no end. */
   readonly expiresAt?: string | null;
-  /** Null: the token is bound to nothing beside its permissions. */
+  /** Null means that only its permissions limit the token. */
   readonly boundTo?: NonNullable<ApiToken["boundTo"]> | null;
 }
 
-/** The answer holds the token, this once. */
+/** Only this answer has the token. */
 export async function createApiToken(organizationId: string, body: ApiTokenWish) {
   return await resultOf(api.POST(path, { params: { path: { organizationId } }, body }));
 }
@@ -75,7 +75,7 @@ export async function updateApiToken(key: ApiTokenKey, body: ApiTokenChange) {
   return await resultOf(api.PATCH(tokenPath, { params: { path: key }, body }));
 }
 
-/** The answer holds the new secret, this once. */
+/** Only this answer has the new secret. */
 export async function rotateApiToken(key: ApiTokenKey, overlapSeconds: number) {
   return await resultOf(api.POST(`${tokenPath}/rotate`, { params: { path: key }, body: { overlapSeconds } }));
 }

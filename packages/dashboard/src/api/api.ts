@@ -4,10 +4,10 @@ import { baseUrl } from "../base-url.ts";
 import { session } from "../session/session.ts";
 import { problemOf, unreachable } from "./problem.ts";
 
-/** Every operation of the service, typed by its document, called as the user who is signed in. */
+/** Every operation of the service, with the types of the API document, called as the user who is signed in. */
 export const api = createFetchClient<paths>({ baseUrl, fetch: signedInFetch });
 
-/** The result of a call, or its problem, thrown. */
+/** Returns the result of a call, or throws its problem. */
 export async function resultOf<Data>(
   call: Promise<{ data?: Data; error?: unknown; response: Response }>,
 ): Promise<Data> {
@@ -20,13 +20,13 @@ export interface IdempotencyHeader {
   readonly "Idempotency-Key": string;
 }
 
-/** Writes that come under one key have one effect. A form keeps its key until there is an answer: see `useOnce`. */
+/** Writes with the same key have one effect. A form keeps its key until there is an answer: see `useOnce`. */
 export function idempotencyKey(): IdempotencyHeader {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return { "Idempotency-Key": Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("") };
 }
 
-/** Sends the token of the sign-in. A token that the service refuses is renewed once; if it is refused again, the session is over. */
+/** Sends the token of the sign-in. If the service rejects the token, it is renewed once. If the new one is rejected too, the session is over. */
 export async function signedInFetch(request: Request): Promise<Response> {
   const again = request.clone();
   const token = await session.bearer();

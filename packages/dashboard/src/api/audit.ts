@@ -20,7 +20,7 @@ export function auditQuery(organizationId: string, filters: AuditFilters) {
   });
 }
 
-/** Reads the whole trail as CSV; an answer that breaks off is an error. */
+/** Reads the whole trail as CSV. An answer that ends too early is an error. */
 export async function exportAudit(organizationId: string, filters: AuditFilters): Promise<Blob> {
   const params = { path: { organizationId }, query: { ...filters, format: "csv" as const } };
   try {

@@ -12,17 +12,14 @@ export function useExecutors(): readonly Executor[] {
   return useQuery(executorsQuery).data ?? none;
 }
 
-/** It changes with a new release of the service, and with its settings. */
+/** The list changes only with a new release of the service, and with its settings. */
 export const executorsQuery = queryOptions({
   queryKey: ["executors"],
   queryFn: async ({ signal }) => (await resultOf(api.GET("/executors", { signal }))).executors,
   staleTime: 10 * 60_000,
 });
 
-/**
- * The name of an executor for people. An unknown one, such as a type that the user is still typing, has its type as its
- * name.
- */
+/** The name of an executor for people. For an unknown one, such as a type that the user is still typing, it is the type. */
 export function titleOf(executors: readonly Executor[], type: string): string {
   return executors.find((executor) => executor.type === type)?.title ?? type;
 }

@@ -4,15 +4,12 @@ import { api, resultOf } from "./api.ts";
 
 export type ExpressionFunction = Schemas["ExpressionFunction"];
 
-/**
- * The functions of expressions; an empty list until they are loaded, or if they cannot be loaded: completion then
- * offers names only.
- */
+/** The functions of expressions. The list is empty until they are loaded, or if they cannot be loaded. Completion then offers only names. */
 export function useExpressionFunctions(): readonly ExpressionFunction[] {
   return useQuery(expressionFunctionsQuery).data ?? none;
 }
 
-/** It changes with a new release of the service. */
+/** The list changes only with a new release of the service. */
 const expressionFunctionsQuery = queryOptions({
   queryKey: ["expression-functions"],
   queryFn: async ({ signal }) => (await resultOf(api.GET("/expression-functions", { signal }))).functions,

@@ -28,7 +28,7 @@ interface InvitationWish {
   readonly expiresAt?: string;
 }
 
-/** The answer holds the link, this once. */
+/** Only this answer has the link. */
 export async function createInvitation(organizationId: string, body: InvitationWish) {
   return await resultOf(api.POST(path, { params: { path: { organizationId } }, body }));
 }

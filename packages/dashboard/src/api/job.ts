@@ -14,7 +14,7 @@ export interface JobKey {
   readonly jobId: string;
 }
 
-/** All of a job's answers lie under this key. */
+/** The cache keeps all answers about a job below this key. */
 export function jobQueryKey({ organizationId, jobId }: JobKey) {
   return ["organizations", organizationId, "job", jobId] as const;
 }
@@ -24,7 +24,7 @@ export function jobQuery(key: JobKey) {
     queryKey: [...jobQueryKey(key), "itself"],
     queryFn: async ({ signal }) =>
       await resultOf(api.GET("/organizations/{organizationId}/jobs/{jobId}", { params: { path: key }, signal })),
-    // This is the first state of the job; its history has the later changes.
+    // This answer has the first state of the job. The later changes are in its history.
     staleTime: Number.POSITIVE_INFINITY,
   });
 }
@@ -64,11 +64,11 @@ export function jobEventsQuery(key: JobKey) {
 export interface ForkKey {
   readonly step: string;
   readonly visit: number;
-  /** The path of the branch in which the step stands; empty for the main line. */
+  /** The path of the branch that contains the step; empty for the main line. */
   readonly branch: string;
 }
 
-/** The branches of a step, the failed ones first, and how many have each status. */
+/** The branches of a step, the failed ones first, and the number of branches with each status. */
 export function jobBranchesQuery(key: JobKey, { step, visit, branch }: ForkKey, status: BranchStatus | undefined) {
   return infiniteQueryOptions({
     queryKey: [...jobQueryKey(key), "branches", branch, step, visit, status ?? ""],

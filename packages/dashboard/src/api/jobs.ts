@@ -20,8 +20,8 @@ export function jobsQuery(organizationId: string, filters: JobFilters, refetchIn
 }
 
 /**
- * All pages as they were when they were loaded: the rows would jump if each page were read again. `place` is that of the list
- * in the browser's history: a reader who steps back finds the list as they left it, and one who follows a link to it begins with the first page.
+ * All pages as they were when they were loaded. They are not read again, because the rows would jump. `place` is the place of the list in the
+ * browser's history: a reader who steps back finds the list as they left it, and one who follows a link to it begins with the first page.
  */
 export function jobPagesQuery(organizationId: string, filters: JobFilters, place = "") {
   return infiniteQueryOptions({
@@ -38,7 +38,7 @@ export function jobPagesQuery(organizationId: string, filters: JobFilters, place
   });
 }
 
-/** The number of jobs, up to the most that the service counts. Counting takes the service a moment, so the page requests it seldom. */
+/** The number of jobs, up to the largest number that the service counts. Counting takes the service a moment, so the page requests it rarely. */
 export function jobCountQuery(organizationId: string, filters: JobFilters) {
   return queryOptions({
     queryKey: ["organizations", organizationId, "jobs", "count", filters],

@@ -45,7 +45,7 @@ export async function updateMember(key: MemberKey, roles: string[]) {
   return await resultOf(api.PATCH(memberPath, { params: { path: key }, body: { roles } }));
 }
 
-/** One member, with the number of API tokens that they made. */
+/** One member, with the number of API tokens that this member made. */
 export function memberQuery({ organizationId, userId }: MemberKey) {
   return queryOptions({
     queryKey: [...membersQueryKey(organizationId), "one", userId],
@@ -62,7 +62,7 @@ export async function leaveOrganization(organizationId: string) {
   await resultOf(api.POST(`${path}/me/leave`, { params: { path: { organizationId } } }));
 }
 
-/** The answer holds the link, this once. */
+/** Only this answer has the link. */
 export async function createPasswordLink(key: MemberKey) {
   return await resultOf(api.POST(`${memberPath}/password-link`, { params: { path: key } }));
 }

@@ -2,7 +2,7 @@ import { queryOptions, useQuery } from "@tanstack/react-query";
 import type { OwnPermissions, Permission } from "../document.ts";
 import { api, resultOf } from "./api.ts";
 
-/** Whether the user may do this here. It is false until it is known, so that nothing is offered that would be refused. */
+/** Tells whether the user has this permission in the organization. It is false until it is known, so that nothing is offered that would be denied. */
 export function usePermission(organizationId: string, permission: Permission): boolean {
   const { data } = useQuery(ownPermissionsQuery(organizationId));
   return data?.permissions.includes(permission) ?? false;

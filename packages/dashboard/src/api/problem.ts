@@ -35,7 +35,7 @@ export interface Problem {
   readonly errors?: readonly InputProblem[];
 }
 
-/** A proxy in between may answer something of its own. */
+/** A proxy between browser and service may answer something of its own. */
 export function problemOf(error: unknown, response: Response): ProblemError {
   const requestId = response.headers.get("x-request-id") ?? undefined;
   if (isProblem(error)) return new ProblemError({ requestId, ...error });
@@ -58,7 +58,7 @@ export function unreachable(): ProblemError {
   });
 }
 
-/** Anything that was thrown, as a problem to show. */
+/** Returns anything that was thrown as a problem to show. */
 export function asProblem(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error;
   const detail = error instanceof Error ? error.message : String(error);

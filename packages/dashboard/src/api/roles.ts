@@ -11,7 +11,7 @@ export function rolesQueryKey(organizationId: string) {
   return ["organizations", organizationId, "roles"] as const;
 }
 
-/** All of them: an organization has some dozens at most. */
+/** All roles in one answer, because an organization has some dozens at most. */
 export function rolesQuery(organizationId: string) {
   return queryOptions({
     queryKey: rolesQueryKey(organizationId),
@@ -39,7 +39,7 @@ export async function createRole(organizationId: string, header: IdempotencyHead
   return await resultOf(api.POST(path, { params: { path: { organizationId }, header }, body }));
 }
 
-/** Names the role by its id, which stays when the name changes. */
+/** Names the role by its id, which stays the same when the name changes. */
 export async function updateRole(organizationId: string, roleId: string, body: RoleWish) {
   return await resultOf(api.PATCH(rolePath, { params: { path: { organizationId, role: roleId } }, body }));
 }

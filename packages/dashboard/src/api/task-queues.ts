@@ -41,10 +41,7 @@ export function taskQueueQuery(key: QueueKey) {
   });
 }
 
-/**
- * The first page is requested again and again. A list that the user has read further stays unchanged, since its rows
- * would jump.
- */
+/** The first page is requested again and again. If the user has loaded more pages, the list stays unchanged, since its rows would jump. */
 export function queuedTasksQuery(key: QueueKey, status: QueuedTask["status"]) {
   return infiniteQueryOptions({
     queryKey: [...taskQueuesQueryKey(key.organizationId), key.queue, status],
@@ -55,7 +52,7 @@ export function queuedTasksQuery(key: QueueKey, status: QueuedTask["status"]) {
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.nextPageToken,
     refetchInterval: ({ state }) => (state.data?.pages.length === 1 ? refetchInterval : false),
-    // A list in which the user has read further is not refreshed, also not when the window gets the focus again.
+    // If the user has loaded more pages, the list is not refreshed either when the window gets the focus again.
     refetchOnWindowFocus: ({ state }) => state.data?.pages.length === 1,
     // A reader who comes back begins with the first page.
     gcTime: 0,

@@ -17,13 +17,13 @@ export const userTokensQuery = infiniteQueryOptions({
 
 export interface UserTokenWish {
   readonly name: string;
-  /** Null: the token has no end. */
+  /** Null means that the token has no end. */
   readonly expiresAt?: string | null;
   readonly password?: string;
   readonly code?: string;
 }
 
-/** The answer holds the token, this once. */
+/** Only this answer has the token. */
 export async function createUserToken(body: UserTokenWish) {
   return await resultOf(api.POST("/account/tokens", { body }));
 }

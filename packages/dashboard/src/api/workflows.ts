@@ -12,7 +12,7 @@ export interface WorkflowKey {
   readonly workflowId: string;
 }
 
-/** All of a workflow's answers lie under this key, so that a change makes them all be asked for again. */
+/** The cache keeps all answers about a workflow below this key, so that after a change they are all requested again. */
 export function workflowQueryKey({ organizationId, workflowId }: WorkflowKey) {
   return ["organizations", organizationId, "workflows", workflowId] as const;
 }

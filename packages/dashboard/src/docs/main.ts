@@ -1,7 +1,7 @@
 import "./docs.css";
 import { type Found, type Row, search } from "./search.ts";
 
-/** The script of the documentation: the search. Without it every page can be read and all links work. */
+/** The script of the documentation, which is the search. Without it every page can be read and all links work. */
 const form = element("form.search");
 const input = element<HTMLInputElement>("#query");
 const panel = element("#found");
@@ -26,7 +26,7 @@ document.addEventListener("keydown", focusByKey);
 document.addEventListener("click", ({ target }) => {
   if (!(target instanceof Element)) return;
   if (!form.contains(target)) close();
-  // A link to the page itself loads nothing that would close the popover around it.
+  // A link to a place on the same page does not load a page, which would close the popover around the link.
   if (target.closest("[popover] a") !== null) target.closest<HTMLElement>("[popover]")?.hidePopover();
 });
 
@@ -47,7 +47,7 @@ async function show(): Promise<void> {
   if (query.trim() === "") return close();
   try {
     const loaded = await load();
-    // A later key is answered by its own call.
+    // If the reader has typed more in the meantime, another call of this function answers that.
     if (query === input.value) render(search(loaded, query));
   } catch {
     render([]);
@@ -80,7 +80,7 @@ function focusByKey(event: KeyboardEvent): void {
   input.focus();
 }
 
-/** The arrow keys lead from the field through the results and back; Escape closes the list. */
+/** The arrow keys lead from the field through the results and back. Escape closes the list. */
 function moveByKey(event: KeyboardEvent): void {
   if (event.key === "Escape" && !panel.hidden) {
     event.preventDefault();

@@ -3,11 +3,11 @@ export type Row = readonly [address: string, page: string, heading: string, text
 
 export interface Found {
   readonly row: Row;
-  /** The part of the text around the first word that was found, in pieces: every second one is such a word. */
+  /** The part of the text around the first word that was found, in pieces. Every second piece is a word that was found. */
   readonly snippet: readonly string[];
 }
 
-/** Finds the rows that have every word of the query, the best first. A word is found also as a part of a longer one. */
+/** Finds the rows that have every word of the query, the best first. A word is also found as a part of a longer word. */
 export function search(rows: readonly Row[], query: string): readonly Found[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return [];
@@ -21,7 +21,7 @@ export function search(rows: readonly Row[], query: string): readonly Found[] {
 
 const maxFound = 20;
 
-/** 0 where a word is missing. A heading that is the query itself comes first, then words in headings, then words in the text. */
+/** Returns 0 if a word is missing. A heading that is equal to the query comes first, then words in headings, then words in the text. */
 function scoreOf([, page, heading, text]: Row, words: readonly string[]): number {
   const [lowerPage, lowerHeading, lowerText] = [page.toLowerCase(), heading.toLowerCase(), text.toLowerCase()];
   const [query, own] = [words.join(" "), lowerHeading.split(" › ").at(-1)];
@@ -34,7 +34,7 @@ function scoreOf([, page, heading, text]: Row, words: readonly string[]): number
   return score;
 }
 
-/** 2 where a word begins there, 1 where it is inside of a longer one, 0 where it is not. */
+/** Returns 2 if a word of the text begins with this word, 1 if it is only inside of a longer word, and 0 if the text does not have it. */
 function placeOf(text: string, word: string): number {
   const place = text.indexOf(word);
   if (place < 0) return 0;

@@ -1,8 +1,8 @@
 import { useEffect } from "react";
 
 /**
- * Stands in for the package `react-style-singleton`, by which Radix locks the page's scrolling while a dialog is open: a constructed style
- * sheet, where the package writes a style element, which our content security policy refuses.
+ * Replaces the package `react-style-singleton`, with which Radix locks the page's scrolling while a dialog is open. This module uses a constructed
+ * style sheet. The package writes a style element, which the content security policy refuses.
  */
 export function styleSingleton() {
   const useStyle = styleHookSingleton();

@@ -19,7 +19,7 @@ const nodeTypes = { step: StepNode, dot: DotNode };
 const noEdges: [] = [];
 const hidden = { hideAttribution: true };
 
-/** The picture. Only what is in view is drawn, a node again only when its own state changes, and the edges only with another layout. */
+/** The picture. Only what is in view is drawn. A node is drawn again only when its own state changes, and the edges only when the layout changes. */
 export function GraphCanvas(props: StepGraphProps) {
   return (
     <ReactFlowProvider>
@@ -50,7 +50,7 @@ function Canvas(props: StepGraphProps) {
     focusStep(place, to);
   };
   const onMoveEnd = () => {
-    // A user with a keyboard must find a step that is drawn.
+    // The keyboard can only reach steps that are drawn, so a step in view becomes the entrance.
     setEntrance((before) => firstInView(before ?? wanted));
   };
 
@@ -87,7 +87,7 @@ function Canvas(props: StepGraphProps) {
   );
 }
 
-/** Another array with the same steps in it has the same layout: jobs change their state, not their definition. */
+/** Another array with the same steps gets the same layout: when jobs change their state, their definition stays the same. */
 function useLayout(steps: StepGraphProps["steps"]): Layout {
   const key = JSON.stringify(steps);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key says all of them
@@ -134,7 +134,7 @@ function useNodes(layout: Layout, { steps, looks, selected, onSelect }: StepGrap
   );
 }
 
-/** The description of each step for people who hear the graph. */
+/** Returns the description of each step, for people who use a screen reader. */
 function describe(steps: StepGraphProps["steps"]): ReadonlyMap<string, string> {
   const lanes = lanesByStep(regionOf(steps));
   return new Map(

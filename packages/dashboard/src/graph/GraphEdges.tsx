@@ -13,8 +13,8 @@ interface GraphEdgesProps {
 }
 
 /**
- * All edges in one drawing under the steps, along the points of the layout. React Flow's own edges know only their two ends, cross the steps
- * between them, and need a tree of elements each.
+ * All edges in one drawing under the steps, along the points of the layout. React Flow's own edges know only their two ends, so they cross the steps
+ * between them. Each of them also needs a tree of elements.
  */
 export const GraphEdges = memo(function GraphEdges({
   layout: { edges, frames, width, height },
@@ -87,7 +87,7 @@ export const GraphEdges = memo(function GraphEdges({
   );
 });
 
-/** The letters of ordinary words have at most this average width. */
+/** The average width of letters in ordinary words is at most this. */
 const letterWidth = 7;
 
 function shortened(text: string, width: number): string {

@@ -12,12 +12,12 @@ export interface GraphNodeData extends Record<string, unknown> {
   readonly label: string;
   /** The executor's title. */
   readonly executor: string;
-  /** The ways that lead from it, and the branch in which it is, in words. */
+  /** The transitions that lead from the step, and the branch of the step, in words. */
   readonly description: string;
-  /** The look of the step in a job: undefined where no job is shown, null where the job has not come to this step. */
+  /** The look of the step in a job; undefined if no job is shown, null if the job has not reached this step. */
   readonly look: StepLook | null | undefined;
   readonly isSelected: boolean;
-  /** The Tab key leads to this step; the arrow keys lead on from it. */
+  /** True if the Tab key leads to this step. The arrow keys lead on from it. */
   readonly isEntrance: boolean;
   readonly isSelectable: boolean;
 }

@@ -16,18 +16,18 @@ export function levelOf(path: string): BranchLevel | undefined {
   return { fork: decodeURIComponent(fork), visit: Number(visit), key: decodeURIComponent(key) };
 }
 
-/** The path of the branch around this one: the branch of the step that has this branch. */
+/** Returns the path of the branch that contains this one. Its step has this branch. */
 export function parentOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf("/")));
 }
 
-/** The branch and those around it, the outermost first; none for the main line. */
+/** Returns the branch and those around it, the outermost first. The list is empty for the main line. */
 export function pathsTo(path: string): readonly string[] {
   const parts = path === "" ? [] : path.split("/");
   return parts.map((_, index) => parts.slice(0, index + 1).join("/"));
 }
 
-/** Whether two branches are one, or one is around the other. */
+/** Tells whether two branches are the same, or one contains the other. */
 export function isOneLine(one: string, other: string): boolean {
   return one === other || isAround(one, other) || isAround(other, one);
 }

@@ -19,7 +19,7 @@ export function edgePath(points: readonly Point[]): string {
 
 const cornerPixels = 14;
 
-/** A little way from a corner. */
+/** Returns the point that is a little way from a corner, towards the other point. */
 function towards(corner: Point, other: Point): Point {
   const distance = Math.hypot(other.x - corner.x, other.y - corner.y);
   const part = distance === 0 ? 0 : Math.min(cornerPixels, distance / 2) / distance;

@@ -1,37 +1,43 @@
 /** A step, with what the graph needs to know of it. */
 export interface GraphStep {
   readonly name: string;
-  /** The executor, for example `/service/noop`; empty while it is not written yet. */
+  /** The executor, for example `/service/noop`; empty while it has not been typed yet. */
   readonly type: string;
-  /** The ways on which the job goes on when the step succeeds, in the order in which they are tried; empty when the definition has something else there. */
+  /**
+   * The transitions that the job can take when the step succeeds, in the order in which they are tried. The list is empty when the definition has
+   * something else there.
+   */
   readonly next: readonly NextWay[];
-  /** The ways that failures take, in the order in which they are tried. */
+  /** The transitions that failures take, in the order in which they are tried. */
   readonly onFailure: readonly FailureWay[];
-  /** The branches of a parallel step, or the body of a forEach step; left out for any other. */
+  /** The branches of a parallel step, or the body of a forEach step. Other steps have none. */
   readonly branches?: readonly GraphBranch[];
 }
 
 export interface GraphBranch {
   /** The branch's own name; undefined for the body of a forEach step, which runs once for each item. */
   readonly name: string | undefined;
-  /** The step where it begins. */
+  /** The step with which the branch begins. */
   readonly step: string;
 }
 
 export interface NextWay {
-  /** The step that it leads to; null when the job ends. */
+  /** The step to which the transition leads; null when the job ends. */
   readonly step: string | null;
-  /** The condition with which it is taken, and "else" for the way that is left; undefined where the step has but one way. */
+  /** The condition with which the transition is taken, or "else" for the last one. Undefined if the step has only one transition. */
   readonly condition?: string;
 }
 
 export interface FailureWay {
   readonly step: string;
-  /** The errors with which it is taken; without any it is taken with every error. */
+  /** The errors with which the transition is taken. If the list is empty, every error takes it. */
   readonly on: readonly string[];
 }
 
-/** The steps of a definition's text, as far as it can be understood: it may be in the middle of being typed. Undefined when it is no JSON. */
+/**
+ * Returns the steps in a definition's text, as far as it can be understood: the user may be in the middle of typing it. Undefined when the text is
+ * not JSON.
+ */
 export function stepsOfText(text: string): readonly GraphStep[] | undefined {
   try {
     return stepsOf(JSON.parse(text));
@@ -40,7 +46,10 @@ export function stepsOfText(text: string): readonly GraphStep[] | undefined {
   }
 }
 
-/** The names of the steps by their place in the definition, where a step that is being written may have no name yet. Undefined when the text is no JSON. */
+/**
+ * Returns the names of the steps by their place in the definition. A step that is being written may have no name yet. Undefined when the text is not
+ * JSON.
+ */
 export function stepNamesOfText(text: string): readonly (string | undefined)[] | undefined {
   try {
     const steps = fieldOf(JSON.parse(text), "steps");
@@ -50,7 +59,7 @@ export function stepNamesOfText(text: string): readonly (string | undefined)[] |
   }
 }
 
-/** The description in a definition's text; undefined where it has none, or is no JSON. */
+/** Returns the description in a definition's text; undefined if it has none, or is not JSON. */
 export function descriptionOfText(text: string): string | undefined {
   try {
     return textOf(fieldOf(JSON.parse(text), "description"));
@@ -59,7 +68,7 @@ export function descriptionOfText(text: string): string | undefined {
   }
 }
 
-/** The steps of a definition. The first of two steps with one name is drawn. */
+/** Returns the steps of a definition. If two steps have the same name, only the first one is drawn. */
 export function stepsOf(definition: unknown): readonly GraphStep[] {
   const steps = fieldOf(definition, "steps");
   if (!Array.isArray(steps)) return [];
@@ -111,7 +120,7 @@ function nextOf(transition: unknown): readonly NextWay[] {
   return [...chosen, ...wayOf(transition, "else", "else")];
 }
 
-/** The way of one part of a choice; none while it is not written yet where it leads. */
+/** Returns the transition of one part of a choice. The list is empty while the user has not typed yet where it leads. */
 function wayOf(choice: unknown, field: string, condition: string | undefined): readonly NextWay[] {
   const step = fieldOf(choice, field);
   return step === null || typeof step === "string" ? [{ step, condition: condition ?? "…" }] : [];

@@ -4,7 +4,7 @@ export type GraphViewName = "graph" | "list";
 
 const key = "stepwell.steps";
 
-/** The chosen view, graph or list, which is kept for the next pages. */
+/** The chosen view, graph or list. The browser stores it for the next pages. */
 export function useGraphView(): [GraphViewName, (view: GraphViewName) => void] {
   const [view, setView] = useState<GraphViewName>(() => (stored() === "list" ? "list" : "graph"));
   const choose = (chosen: GraphViewName) => {
@@ -12,7 +12,7 @@ export function useGraphView(): [GraphViewName, (view: GraphViewName) => void] {
     try {
       localStorage.setItem(key, chosen);
     } catch {
-      // A browser that keeps nothing: the choice holds for this page.
+      // The browser stores nothing, so the choice is valid only on this page.
     }
   };
   return [view, choose];

@@ -3,7 +3,10 @@ import { type Lane, type Region, regionOf } from "./regions.ts";
 
 export interface GraphNode {
   readonly id: string;
-  /** `missing`: a name that a way leads to and no step has; `outside`: a step that is not in the branch from which a way leads to it. */
+  /**
+   * `missing`: a transition leads to this name, but no step has it. `outside`: a transition leads to this step from a branch that does not contain
+   * it.
+   */
   readonly kind: "start" | "step" | "end" | "missing" | "outside";
   readonly label: string;
   readonly type: string;
@@ -15,9 +18,9 @@ export interface GraphEdge {
   readonly to: string;
   /** `branch`: from a step to the beginning of one of its branches. */
   readonly kind: "transition" | "failure" | "branch";
-  /** The errors, or the conditions of a choice, with which this way is taken; empty for a way without either. */
+  /** The errors, or the conditions of a choice, with which this transition is taken. The list is empty for one without either. */
   readonly on: readonly string[];
-  /** Leads back to where the job came from: a loop. */
+  /** True if the edge leads back to a step where the job was before, so that it forms a loop. */
   readonly isBack: boolean;
 }
 
@@ -25,7 +28,7 @@ export interface GraphEdge {
 export interface Graph {
   readonly nodes: readonly GraphNode[];
   readonly edges: readonly GraphEdge[];
-  /** How many steps lie before a node on the longest way to it. */
+  /** The number of steps before a node on the longest way to it. */
   readonly ranks: ReadonlyMap<string, number>;
   /** The branches of the steps that have some, by the id of the step's node. */
   readonly lanes: ReadonlyMap<string, readonly GraphLane[]>;
@@ -42,23 +45,23 @@ export function stepId(name: string): string {
   return `step ${name}`;
 }
 
-/** The name of a step's node; the beginning and the end have none. */
+/** Returns the name of a step's node. The beginning and the end have none. */
 export function nameOf(id: string): string {
   return id.startsWith(stepId("")) ? id.slice(stepId("").length) : "";
 }
 
-/** Names a way between two steps that a job took; the beginning and the end have no name. */
+/** Returns a key for the transition between two steps that a job took. The beginning and the end have no name. */
 export function wayKey(from: string, to: string, kind: GraphEdge["kind"] = "transition"): string {
   return JSON.stringify([from, to, kind]);
 }
 
-/** Steps and transitions, with a node for the beginning and one for the end. */
+/** Makes the graph of steps and transitions, with a node for the beginning and one for the end. */
 export function graphOf(steps: readonly GraphStep[]): Graph {
   if (steps.length === 0) return { nodes: [], edges: [], ranks: new Map(), lanes: new Map() };
   return graphOfRegion(regionOf(steps), new Set(steps.map(({ name }) => name)));
 }
 
-/** The ends of branches, and names that are no step's there, have an id for each branch. */
+/** Ends of branches, and names that belong to no step of the branch, get an id for each branch. */
 function graphOfRegion({ steps, first = "", lanes }: Region, names: ReadonlySet<string>, lane?: Lane): Graph {
   const own = new Set(steps.map(({ name }) => name));
   const suffix = lane === undefined ? "" : ` of ${JSON.stringify([lane.fork, lane.name])}`;
@@ -95,7 +98,7 @@ function graphOfRegion({ steps, first = "", lanes }: Region, names: ReadonlySet<
 type Way = Pick<GraphEdge, "from" | "to" | "kind" | "on">;
 type IdOf = (step: string | null) => string;
 
-/** Draws one way to each place that conditions lead to, however many do. */
+/** Draws one edge to each place to which conditions lead, even if several conditions lead there. */
 function nextWays(from: string, next: GraphStep["next"], idOf: IdOf): Way[] {
   const byPlace = Map.groupBy(next, ({ step }) => idOf(step));
   return [...byPlace].map(([to, ways]) => {
@@ -103,7 +106,7 @@ function nextWays(from: string, next: GraphStep["next"], idOf: IdOf): Way[] {
   });
 }
 
-/** Draws one way to each step that failures lead to, however many entries name it. */
+/** Draws one edge to each step to which failures lead, even if several entries name it. */
 function failureWays(from: string, onFailure: GraphStep["onFailure"], idOf: IdOf): Way[] {
   const byStep = Map.groupBy(onFailure, ({ step }) => step);
   return [...byStep].map(([step, entries]) => {
@@ -112,7 +115,7 @@ function failureWays(from: string, onFailure: GraphStep["onFailure"], idOf: IdOf
   });
 }
 
-/** The search is depth-first and not recursive. An edge to a node that is still open leads back. */
+/** Computes the ranks. The search is depth-first and not recursive. An edge to a node that is still open leads back. */
 function ranked(nodes: readonly GraphNode[], ways: readonly Way[]): Omit<Graph, "lanes"> {
   const outgoing = Map.groupBy(ways, ({ from }) => from);
   const state = new Map<string, "open" | "done">();

@@ -6,7 +6,7 @@ export interface Point {
   readonly y: number;
 }
 
-/** `x` and `y` are of its upper left corner. */
+/** `x` and `y` are the place of its upper left corner. */
 export interface PlacedNode extends GraphNode, Point {
   readonly width: number;
   readonly height: number;
@@ -14,9 +14,9 @@ export interface PlacedNode extends GraphNode, Point {
 
 export interface DrawnEdge extends GraphEdge {
   readonly points: readonly Point[];
-  /** The words beside the line, or on it, and the place of their middle. */
+  /** The words beside or on the line, and the place of their middle. */
   readonly label?: { readonly text: string } & Point;
-  /** It ends where it meets another line to the same step, which has the arrow. */
+  /** True if it ends where it meets another line to the same step, which has the arrow. */
   readonly joinsAnother: boolean;
 }
 
@@ -45,14 +45,17 @@ const gap = { beside: 36, below: 40 };
 /** The space that a label needs. The letters of ordinary words have at most this average width. */
 const labelSize = { perCharacter: 7, padding: 12, height: 20 };
 /**
- * The layout gives a long edge a place in every row that it passes. It takes minutes when 500 steps all lead to one step for failures. When all
+ * The layout gives a long edge a place in every row that the edge passes. It takes minutes when 500 steps all lead to one step for failures. When all
  * edges together pass more rows than this, the longest ones are led around the outside.
  */
 const maxRowsPassed = 300;
-/** The better of two ways to choose rows takes half a second for 500 steps, the other one a tenth. */
+/**
+ * From this number of nodes on, the faster of two ways to choose rows is used. The better one takes half a second for 500 steps, the faster one a
+ * tenth of a second.
+ */
 const manyNodes = 80;
 
-/** The place of everything, from the top down. Pure: the same graph gives the same picture. */
+/** Returns the place of everything, from top to bottom. The function is pure: the same graph gives the same picture. */
 export function layoutOf(graph: Graph): Layout {
   const placing = new dagre.graphlib.Graph({ multigraph: true });
   const ranker = graph.nodes.length > manyNodes ? "longest-path" : "network-simplex";
@@ -100,10 +103,10 @@ export function layoutOf(graph: Graph): Layout {
 }
 
 const frame = { padding: 14, labelHeight: 26 };
-/** A step with branches is as wide as they are, up to this width, since it shows more than other steps. */
+/** A step with branches is as wide as its branches, up to this width, since it shows more than other steps. */
 const maxForkWidth = 400;
 
-/** A step with its branches side by side below it, each in a lane of its own. The step itself stands at the top, and is not among the nodes. */
+/** Places the branches of a step side by side below it, each in a lane of its own. The step itself is at the top, and is not among the nodes. */
 function forkLayout(fork: string, lanes: readonly GraphLane[]): Layout {
   const { padding, labelHeight } = frame;
   const layouts = lanes.map((lane) => ({ lane, layout: layoutOf(lane.graph) }));
@@ -135,7 +138,7 @@ function forkLayout(fork: string, lanes: readonly GraphLane[]): Layout {
   };
 }
 
-/** Leads from a step to the first step of one of its branches. */
+/** Draws the line from a step to the first step of one of its branches. */
 function wayInto(fork: string, first: PlacedNode, from: Point, laneTop: number): DrawnEdge {
   const x = first.x + first.width / 2;
   const between = (from.y + laneTop) / 2;
@@ -160,7 +163,7 @@ function movedBy(layout: Layout, { x, y }: Point): Layout {
 
 type Rectangle = Point & { readonly width: number; readonly height: number };
 
-/** The words of a line, shortened: the list of steps, and the step itself, have the whole text. */
+/** Returns the words of a line, shortened. The list of steps, and the step itself, show the whole text. */
 function labelOf({ on }: GraphEdge): string {
   const [first = "", ...more] = on.map((text) => text.replaceAll(/\s+/g, " ").trim());
   const characters = [...first];
@@ -170,7 +173,7 @@ function labelOf({ on }: GraphEdge): string {
 
 const maxLabelLength = 26;
 
-/** The layout keeps this much of the line for its label, so that no two lie over each other. */
+/** The layout keeps this much space on the line for its label, so that no two labels overlap. */
 function roomFor(label: string): { readonly width?: number; readonly height?: number; readonly labelpos?: string } {
   if (label === "") return {};
   const { perCharacter, padding, height } = labelSize;
@@ -181,7 +184,10 @@ function isDot(kind: GraphNode["kind"]): boolean {
   return kind === "start" || kind === "end";
 }
 
-/** Chooses for each node one edge to it from the row above, so that it has its place; then the shortest, up to the bound. */
+/**
+ * Chooses the edges that the layout places. For each node it chooses one edge from the row above, which gives the node its place. Then it adds the
+ * shortest edges, up to the bound.
+ */
 function nearEdges({ edges, ranks }: Graph): ReadonlySet<GraphEdge> {
   const near = new Set<GraphEdge>();
   const span = ({ from, to }: GraphEdge) => Math.abs((ranks.get(to) ?? 0) - (ranks.get(from) ?? 0));
@@ -202,8 +208,8 @@ function nearEdges({ edges, ranks }: Graph): ReadonlySet<GraphEdge> {
 }
 
 /**
- * Leads the other edges out to the right, past all steps, and in again. Lines to one step are joined: the longest from above and the longest from
- * below reach the step, and the others end in these two.
+ * Leads the other edges out to the right, past all steps, and in again. Lines to one step are joined: of the lines from above only the longest
+ * reaches the step, and the others end in it. The same is done with the lines from below.
  */
 function ledAround(
   { edges }: Graph,
@@ -223,7 +229,7 @@ function ledAround(
     const text = labelOf(edge);
     const count = labelCounts.get(edge.from) ?? 0;
     if (text !== "") labelCounts.set(edge.from, count + 1);
-    // The labels of a step stand where its lines leave it: one above the place, one below it, and further ones around these.
+    // The labels of a step are where its lines leave it: one above that place, one below it, and further ones around these.
     const shift = (Math.floor(count / 2) + 0.5) * labelSize.height * (count % 2 === 0 ? -1 : 1);
     const label = { text, x: start.x + Number(roomFor(text).width ?? 0) / 2, y: start.y + shift };
     const labelled = text === "" ? edge : { ...edge, label };

@@ -1,9 +1,9 @@
 import type { GraphBranch, GraphStep } from "./graph-step.ts";
 
-/** The main line, or a branch: the steps that are in it, in the order of the definition. */
+/** The main line or a branch: the steps in it, in the order of the definition. */
 export interface Region {
   readonly steps: readonly GraphStep[];
-  /** The step where it begins; undefined where the definition has no such step. */
+  /** The step where it begins; undefined if the definition has no such step. */
   readonly first: string | undefined;
   /** The branches of its steps, by the name of the step. */
   readonly lanes: ReadonlyMap<string, readonly Lane[]>;
@@ -11,19 +11,22 @@ export interface Region {
 
 /** A branch of a parallel step, or the body of a forEach step. */
 export interface Lane extends GraphBranch {
-  /** The step that has it. */
+  /** The step that has the branch. */
   readonly fork: string;
   readonly region: Region;
 }
 
-/** Steps by the line of steps in which they are. A step to which two lines lead is drawn in the first; one that nothing leads to, on the main line. */
+/**
+ * Divides the steps among the main line and the branches. A step that can be reached from two of them is drawn in the first one. A step that nothing
+ * leads to is drawn on the main line.
+ */
 export function regionOf(steps: readonly GraphStep[]): Region {
   const [first] = steps;
   const byName = new Map(steps.map((step) => [step.name, step]));
   const free = new Set(byName.keys());
   const main = first === undefined ? [] : claim(first.name, byName, free);
   const inBranches = new Map<GraphBranch, readonly string[]>();
-  // The list grows while it is gone through, by the steps that are found in branches.
+  // The list grows during the search, by the steps that are found in branches.
   const found = [...main];
   let seenCount = 0;
   const findBranches = () => {
@@ -58,7 +61,7 @@ export function regionOf(steps: readonly GraphStep[]): Region {
   return region(main, first?.name);
 }
 
-/** The branch of each step that is in one, the innermost. */
+/** Returns the innermost branch of each step that is in a branch. */
 export function lanesByStep(region: Region): ReadonlyMap<string, Lane> {
   const found = new Map<string, Lane>();
   const walk = (lane: Lane) => {
@@ -69,7 +72,7 @@ export function lanesByStep(region: Region): ReadonlyMap<string, Lane> {
   return found;
 }
 
-/** Takes the free steps to which ways lead from this one, itself included. */
+/** Takes this step and all steps that can be reached from it, unless another line or branch has taken them. */
 function claim(first: string, byName: ReadonlyMap<string, GraphStep>, free: Set<string>): string[] {
   const claimed: string[] = [];
   const take = (name: string) => {

@@ -7,7 +7,7 @@ export interface StepLook {
   /** The latest one. */
   readonly visit: number;
   readonly attempts: number;
-  /** The number of branches with each status, if several have come to the step. The status of the step is then the most important of them. */
+  /** The number of branches with each status, if several have reached the step. The status of the step is then the most important one among them. */
   readonly counts?: StepCounts;
   /** How far a step with branches has come. */
   readonly progress?: ForkProgress;
@@ -16,7 +16,7 @@ export interface StepLook {
 export type StepStatus = keyof typeof texts.graph.status;
 export type StepCounts = ReadonlyMap<StepStatus, number>;
 
-/** The branches of one visit of a step; the others of `all` have not begun. */
+/** The number of branches of one visit of a step, and of those with each status. The others of `all` have not begun. */
 export interface ForkProgress {
   readonly all: number;
   readonly open: number;
@@ -36,7 +36,7 @@ export const stepIcons: Readonly<Record<StepStatus, IconName>> = {
   cancelled: "ban",
 };
 
-/** The status that most needs to be seen comes first. */
+/** The statuses, in the order of their importance for the user. */
 const statusesByWeight: readonly StepStatus[] = [
   "running",
   "retrying",
@@ -47,7 +47,7 @@ const statusesByWeight: readonly StepStatus[] = [
   "succeeded",
 ];
 
-/** The look of a step to which several branches have come. */
+/** The look of a step that several branches have reached. */
 export function lookOfMany(looks: readonly StepLook[]): StepLook {
   const found = Map.groupBy(looks, ({ status }) => status);
   const counts = new Map(
@@ -60,7 +60,7 @@ export function lookOfMany(looks: readonly StepLook[]): StepLook {
   return { status, visit: 1, attempts: 1, counts };
 }
 
-/** "Running, visit 2, attempt 3", "3 running, 1 failed", or how far the step's branches are. */
+/** Describes a look: "Running, visit 2, attempt 3", "3 running, 1 failed", or how far the step's branches have come. */
 export function lookText({ status, visit, attempts, counts, progress }: StepLook): string {
   const { graph } = texts;
   const parts =
@@ -71,7 +71,7 @@ export function lookText({ status, visit, attempts, counts, progress }: StepLook
   return [...parts, ...special, progress !== undefined && progressText(progress)].filter(Boolean).join(", ");
 }
 
-/** "12 of 10,000 done, 3 failed, 10 open". */
+/** Describes the progress of branches: "12 of 10,000 done, 3 failed, 10 open". */
 export function progressText({ all, open, succeeded, failed, cancelled }: ForkProgress): string {
   const { graph } = texts;
   const others = [

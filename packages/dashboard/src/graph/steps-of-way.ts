@@ -7,11 +7,11 @@ export interface WayRun extends Pick<GraphStep, "name" | "type"> {
   readonly status: StepStatus;
   /** The path of its branch; left out for the main line. */
   readonly branch?: string | undefined;
-  /** Whether its branches are items of a list. */
+  /** True if its branches are items of a list. */
   readonly hasItems?: boolean | undefined;
 }
 
-/** The way that a job went, for those who may see the job and not its definition. */
+/** Makes steps from the way that a job took, for people who may see the job but not its definition. */
 export function stepsOfWay(runs: readonly WayRun[]): readonly GraphStep[] {
   const lines = [...Map.groupBy(runs, ({ branch = "" }) => branch)];
   const left = new Map(lines.flatMap(([, line]) => line.map((run, index) => [run, line[index + 1]?.name] as const)));
@@ -29,7 +29,7 @@ export function stepsOfWay(runs: readonly WayRun[]): readonly GraphStep[] {
   });
 }
 
-/** The branches that have begun, by the name of their step and their own. */
+/** Returns the branches that have begun, by the names of their step and themselves. */
 function branchesOf(
   lines: readonly (readonly [string, readonly WayRun[]])[],
   loops: ReadonlySet<string>,

@@ -3,11 +3,11 @@ import { type RefObject, useCallback, useEffect, useRef } from "react";
 import { nameOf, stepId } from "./graph.ts";
 import type { Layout, PlacedNode } from "./layout.ts";
 
-/** A smaller graph cannot be read, so only a part of a larger graph is in view. */
+/** At a smaller zoom the graph cannot be read, so only a part of a larger graph is in view. */
 const leastZoom = 0.62;
 const margin = 24;
 
-/** The part of the picture that is seen: all of it where it fits, else the step at which the job is. It follows the job. */
+/** Chooses the part of the picture that is in view: all of it if it fits, or else the step at which the job is. It follows the job. */
 export function useViewport(layout: Layout, place: RefObject<HTMLElement | null>, current: string | undefined) {
   const { setViewport, getViewport } = useReactFlow();
   const isReady = useRef(false);

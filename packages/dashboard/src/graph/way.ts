@@ -2,8 +2,8 @@ import type { GraphEdge } from "./graph.ts";
 import type { Layout } from "./layout.ts";
 
 /**
- * The step that an arrow key leads to in the graph; undefined if the key leads nowhere or is no arrow key. If several transitions lead in its
- * direction, the key follows the first one, or after a step back (`cameFrom`) the next one.
+ * Returns the step to which an arrow key leads in the graph; undefined if the key leads nowhere or is not an arrow key. If several transitions lead
+ * in its direction, the key follows the first one, or after a step back (`cameFrom`) the next one.
  */
 export function follow(layout: Layout, from: string, key: string, cameFrom?: string): string | undefined {
   const { edges } = layout;

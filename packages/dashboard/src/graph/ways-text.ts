@@ -2,7 +2,7 @@ import { texts } from "../texts/texts.ts";
 import type { GraphBranch, GraphStep } from "./graph-step.ts";
 import type { Lane } from "./regions.ts";
 
-/** The ways that lead from a step, in words: "if output.isGood: ship, else the end, on failure tell". */
+/** Describes the transitions that lead from a step: "if output.isGood: ship, else the end, on failure tell". */
 export function waysOf({ next, onFailure, branches = [] }: GraphStep, lane?: Lane): string {
   const { graph } = texts;
   const end = lane === undefined ? graph.endsTheJob : graph.endsTheBranch;
@@ -18,12 +18,12 @@ export function waysOf({ next, onFailure, branches = [] }: GraphStep, lane?: Lan
   return ways.join(", ");
 }
 
-/** "branch left", or "for each item". */
+/** Describes a branch: "branch left", or "for each item". */
 export function laneText({ name }: Pick<GraphBranch, "name">): string {
   return name === undefined ? texts.graph.forEachItem : texts.graph.branch(name);
 }
 
-/** The innermost branch in which a step is: "In branch left of split", or "In the body of each". */
+/** Describes the innermost branch of a step: "In branch left of split", or "In the body of each". */
 export function placeText({ name, fork }: Lane): string {
   return name === undefined ? texts.graph.inBody(fork) : texts.graph.inBranch(name, fork);
 }

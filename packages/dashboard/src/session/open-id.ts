@@ -1,7 +1,7 @@
 import * as oauth from "oauth4webapi";
 import { baseUrl } from "../base-url.ts";
 
-/** The result of a sign-in. It lives in memory only, and goes with the page. */
+/** The result of a sign-in. It exists only in the memory of the page. */
 export interface Tokens {
   readonly idToken: string;
   readonly refreshToken: string | undefined;
@@ -26,7 +26,7 @@ export interface PendingSignIn {
 }
 
 const issuer = `${baseUrl}/oidc`;
-/** The page and the provider are of one build, so nothing must be discovered. This saves one request at each start. */
+/** The page and the provider are built together, so nothing has to be discovered. This saves one request at each start. */
 const provider: oauth.AuthorizationServer = {
   issuer,
   authorization_endpoint: `${issuer}/auth`,
@@ -34,13 +34,13 @@ const provider: oauth.AuthorizationServer = {
 };
 const client: oauth.Client = { client_id: "stepwell-dashboard" };
 const redirectUri = `${baseUrl}/signed-in`;
-/** Requests without TLS are allowed for a service on the same machine. Browsers refuse the sign-in elsewhere, see `canSignIn`. */
+/** Requests without TLS are allowed for a service on the same machine. For other machines, browsers do not allow the sign-in, see `canSignIn`. */
 const options = { [oauth.allowInsecureRequests]: baseUrl.startsWith("http:") };
 
-/** PKCE needs cryptography, which browsers give to a page without TLS only if it comes from the same machine. */
+/** PKCE needs cryptography. Browsers give it to a page without TLS only if the page comes from the same machine. */
 export const canSignIn: boolean = window.isSecureContext;
 
-/** The address of the provider's page, with the values that must be kept until the browser returns. */
+/** Returns the address of the provider's page, with the values that must be kept until the browser returns. */
 export async function authorizationRequest(returnTo: string): Promise<{ url: URL; pending: PendingSignIn }> {
   const pending = {
     state: oauth.generateRandomState(),
@@ -62,7 +62,10 @@ export async function authorizationRequest(returnTo: string): Promise<{ url: URL
   return { url, pending };
 }
 
-/** Turns the code with which the provider led back into tokens. Throws when it led back with an error, or for another sign-in. */
+/**
+ * Exchanges the code with which the provider sent the browser back for tokens. Throws when the provider reported an error, or the code belongs to
+ * another sign-in.
+ */
 export async function exchangeCode(callback: URL, pending: PendingSignIn): Promise<Tokens> {
   const parameters = oauth.validateAuthResponse(provider, client, callback, pending.state);
   const response = await oauth.authorizationCodeGrantRequest(
@@ -81,7 +84,7 @@ export async function exchangeCode(callback: URL, pending: PendingSignIn): Promi
   return tokensOf(answer, undefined);
 }
 
-/** Throws an `oauth.ResponseBodyError` when the session is over, anything else when the provider is out of reach. */
+/** Renews the tokens. Throws an `oauth.ResponseBodyError` when the session is over, and any other error when the provider cannot be reached. */
 export async function refresh({ refreshToken, user }: Tokens): Promise<Tokens> {
   if (refreshToken === undefined) throw new Error("The sign-in gave no refresh token.");
   const response = await oauth.refreshTokenGrantRequest(provider, client, oauth.None(), refreshToken, options);
@@ -89,12 +92,12 @@ export async function refresh({ refreshToken, user }: Tokens): Promise<Tokens> {
   return { ...tokensOf(answer, refreshToken), user: userOf(answer) ?? user };
 }
 
-/** Tells whether the provider has refused, so that another try cannot help. */
+/** Tells whether the provider has rejected the request, so that another attempt cannot help. */
 export function isRefusal(error: unknown): boolean {
   return error instanceof oauth.ResponseBodyError && error.status < 500 && error.status !== 429;
 }
 
-/** The name of the error with which the provider led back, for example `access_denied`. */
+/** Returns the name of the error with which the provider sent the browser back, for example `access_denied`. */
 export function rejectionOf(error: unknown): string | undefined {
   return error instanceof oauth.AuthorizationResponseError ? error.error : undefined;
 }

@@ -2,12 +2,12 @@ import type { PendingSignIn } from "./open-id.ts";
 
 const key = "stepwell.sign-in";
 
-/** Kept in this tab between leaving for the sign-in page and coming back. */
+/** Keeps the value in this tab from the moment when the browser leaves for the sign-in page until it comes back. */
 export function rememberPending(pending: PendingSignIn): void {
   sessionStorage.setItem(key, JSON.stringify(pending));
 }
 
-/** The value can be read once: a second visit of the address to which the provider led back finds nothing. */
+/** The value can be read only once: when the address to which the provider sent the browser is opened again, nothing is found. */
 export function takePending(): PendingSignIn | undefined {
   const text = sessionStorage.getItem(key);
   sessionStorage.removeItem(key);

@@ -13,21 +13,21 @@ import { rememberPending, takePending } from "./pending-sign-in.ts";
 
 export type SessionState =
   | { readonly status: "starting" }
-  /** The page has no user: the sign-in was cancelled or did not work (`error` says how). */
+  /** No user is signed in: the sign-in was cancelled or failed (`error` has the reason). */
   | { readonly status: "signed-out"; readonly error?: unknown }
-  /** The page was opened in a way in which browsers allow no sign-in. */
+  /** The page was opened in a way for which browsers do not allow a sign-in. */
   | { readonly status: "insecure" }
   | { readonly status: "signed-in"; readonly user: SignedInUser }
   /** The user was signed in, and is no longer. The content of the page is kept, so that no typed text is lost. */
   | { readonly status: "ended"; readonly user: SignedInUser };
 
 const callbackPath = `${basePath}/signed-in`;
-/** An id token is renewed this long before its end, which is time enough for several tries. */
+/** An id token is renewed this long before its end, which is enough time for several attempts. */
 const renewBeforeMs = 5 * 60_000;
 const retryMs = 15_000;
 
 /**
- * The sign-in on this page, with the tokens in this page's memory alone. It knows nothing of React, so that the way to the provider begins
+ * The sign-in of this page. The tokens exist only in this page's memory. The class does not use React, so that the browser can leave for the provider
  * before any page is loaded.
  */
 class Session {
@@ -46,17 +46,17 @@ class Session {
     return () => this.#listeners.delete(listener);
   };
 
-  /** Whether the provider just led back here. */
+  /** Tells whether the provider has just sent the browser back here. */
   isComingBack(): boolean {
     return window.location.pathname === callbackPath;
   }
 
-  /** Signs in with the browser's cookie, by a redirect to the provider and back. The provider asks for a password if it must. */
+  /** Signs in with the browser's cookie, by a redirect to the provider and back. The provider asks for a password if necessary. */
   async start(): Promise<void> {
     try {
       await this.#arrive();
     } catch (error) {
-      // A browser that stores nothing for this page cannot sign in. The page must say so and not stay blank.
+      // A browser that stores nothing for this page cannot sign in. The page must say so instead of staying blank.
       this.#become({ status: "signed-out", error });
     }
   }
@@ -77,7 +77,10 @@ class Session {
     }
   }
 
-  /** Leaves for the provider, which leads back to where the person is now. With `asksAgain` it asks who they are although they are signed in. */
+  /**
+   * Leaves for the provider, which sends the browser back to the present page. With `asksAgain`, it asks the person who they are even if they are
+   * signed in.
+   */
   async signIn({ asksAgain = false } = {}): Promise<void> {
     const { url, pending } = await authorizationRequest(here());
     if (asksAgain) url.searchParams.set("prompt", "login");
@@ -89,28 +92,28 @@ class Session {
   leave(): void {
     this.#tokens = undefined;
     clearTimeout(this.#timer);
-    // From here on no page asks the service for anything.
+    // From now on, no page sends a request to the service.
     this.#become({ status: "starting" });
-    // A browser may keep the page as it is, and show it again to the next person who goes back.
+    // A browser may keep the page unchanged, and show it again to the next person who goes back.
     window.addEventListener("pageshow", ({ persisted }) => persisted && window.location.reload());
     window.location.assign(`${baseUrl}/`);
   }
 
-  /** The id token for the next request. A token that is about to end is renewed first. */
+  /** Returns the id token for the next request. A token that is about to end is renewed first. */
   async bearer(): Promise<string | undefined> {
     const tokens = this.#tokens;
     if (tokens === undefined || tokens.expiresAt - Date.now() > 30_000) return tokens?.idToken;
     return (await this.#renew()) ?? tokens.idToken;
   }
 
-  /** A new token instead of one that the service did not take; undefined when there is none to be had. */
+  /** Returns a new token instead of one that the service rejected; undefined when no new token can be obtained. */
   async renewInsteadOf(refused: string | undefined): Promise<string | undefined> {
     const current = this.#tokens?.idToken;
     if (current !== undefined && current !== refused) return current;
     return current === undefined ? undefined : await this.#renew();
   }
 
-  /** Only one renewal runs at a time, since a refresh token works once. */
+  /** Only one renewal runs at a time, since a refresh token works only once. */
   async #renew(): Promise<string | undefined> {
     this.#renewing ??= this.#renewOnce().finally(() => {
       this.#renewing = undefined;
@@ -157,7 +160,7 @@ class Session {
 
 export const session = new Session();
 
-/** The path with all that follows it. */
+/** The path of the present page, with its query and fragment. */
 function here(): string {
   const { pathname, search, hash } = window.location;
   return pathname + search + hash;

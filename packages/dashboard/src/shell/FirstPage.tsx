@@ -6,7 +6,7 @@ import { Skeleton } from "../parts/states/Skeleton.tsx";
 import { lastOf } from "./last-organization.ts";
 import { NoOrganization } from "./NoOrganization.tsx";
 
-/** Leads on to the organization where this browser was last, if it is one still. */
+/** Leads to the organization that was last open in this browser, or else to the first one. */
 export function FirstPage() {
   const { data, error, refetch } = useQuery(organizationsQuery);
   if (data === undefined)

@@ -5,7 +5,7 @@ import { Dialog } from "../parts/dialogs/Dialog.tsx";
 import { session } from "../session/session.ts";
 import { texts } from "../texts/texts.ts";
 
-/** A dialog over the page. The page stays as it is, since it may have typed text. */
+/** A dialog over the page. The page stays as it is, since the user may have typed something in it. */
 export function SessionEnded() {
   const [isOpen, setOpen] = useState(true);
   const { shell } = texts;
@@ -14,7 +14,7 @@ export function SessionEnded() {
       {shell.signInAgain}
     </Button>
   );
-  // A reader who closed the dialog, to save typed text elsewhere, must find the way back in.
+  // A reader who closed the dialog, to save typed text elsewhere, must still find a way to sign in again.
   if (!isOpen) {
     return (
       <aside className="session-ended" aria-label={shell.sessionEndedTitle}>

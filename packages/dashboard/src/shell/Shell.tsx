@@ -4,7 +4,7 @@ import "./Shell.css";
 import { texts } from "../texts/texts.ts";
 import { TopBar } from "./TopBar.tsx";
 
-/** The frame of every page: the bar on top, and the way past it for keyboards. */
+/** The frame of every page: the bar on top, and a link with which keyboard users skip it. */
 export function Shell() {
   const main = useRef<HTMLElement>(null);
   useFocusOnNavigation(main);
@@ -21,7 +21,7 @@ export function Shell() {
   );
 }
 
-/** Moves the focus to the beginning of a new page, for people who use a keyboard or hear the page. A changed filter is no new page. */
+/** Moves the focus to the beginning of a new page, for people who use a keyboard or a screen reader. A changed filter does not make a new page. */
 function useFocusOnNavigation(main: { readonly current: HTMLElement | null }): void {
   const { pathname } = useLocation();
   const shown = useRef(pathname);

@@ -35,7 +35,7 @@ export function TopBar() {
   );
 }
 
-/** The organization of the page. The pages of the account belong to none; there it is the organization from which the reader came. */
+/** Returns the organization of the page. The pages of the account belong to none; on them, it is the organization from which the reader came. */
 function useShownOrganization(): string | undefined {
   const { organizationId } = useParams({ strict: false });
   const { data: organizations } = useQuery(organizationsQuery);
@@ -51,7 +51,7 @@ function Navigation({ organizationId }: { readonly organizationId: string }) {
       {pages.map(({ fullPath, options }) => {
         const { link } = (options.staticData ?? {}) as StaticDataRouteOption;
         if (link === undefined) return null;
-        // The first page has the path of all others before it: it is current only where nothing follows.
+        // The path of the first page is the beginning of all other paths, so it is the current page only if the address ends there.
         return (
           <Link
             key={fullPath}

@@ -1,6 +1,8 @@
 const key = "stepwell.organization";
 
-/** The organization in which this browser was last, to which the first page leads. If it is not among these, the first of them. */
+/**
+ * Returns the organization that was last open in this browser, to which the first page leads. If it is not among these, returns the first of them.
+ */
 export function lastOf<Organization extends { readonly organizationId: string }>(
   organizations: readonly Organization[],
 ): Organization | undefined {
@@ -20,6 +22,6 @@ export function rememberOrganization(organizationId: string): void {
   try {
     localStorage.setItem(key, organizationId);
   } catch {
-    // A browser that keeps nothing begins with the first organization.
+    // A browser that stores nothing begins with the first organization.
   }
 }

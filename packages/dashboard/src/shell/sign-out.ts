@@ -4,8 +4,8 @@ import { toastFailure } from "../parts/toasts.ts";
 import { session } from "../session/session.ts";
 
 /**
- * Ends the session with everything that was issued in it, and goes to the first page. This is a request of the API, whose token stands in a header. The
- * provider's own page takes the token in its address, which the browser's history and the logs of proxies keep.
+ * Ends the session with everything that was issued in it, and goes to the first page. The session is ended by a request to the API, which has the
+ * token in a header. The provider's own page takes the token in its address, which the browser's history and the logs of proxies keep.
  */
 export async function signOut(): Promise<void> {
   const { state } = session;

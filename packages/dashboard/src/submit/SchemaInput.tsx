@@ -56,12 +56,12 @@ function TextInput(props: SchemaInputProps) {
   );
 }
 
-/** A number, or JSON: the text stays as it is typed, `1.0` on the way to `1.05` too. */
+/** A field for a number or for JSON. The text stays as it is typed, even `1.0` on the way to `1.05`. */
 function ReadText({ field, draft, onChange, pointer, problems }: SchemaInputProps) {
   const [typed, setTyped] = useState(() => textOfDraft(draft));
   const isJson = field.kind === "json";
   const read = (text: string) => (isJson ? jsonDraft(text) : numberDraft(text, field.kind === "integer"));
-  // Another entry of a list may be in this place by now. Then the text is made from the draft of that entry.
+  // By now, another entry of a list may be at this place. Then the text is made from the draft of that entry.
   const text = textOfDraft(read(typed)) === textOfDraft(draft) ? typed : textOfDraft(draft);
   const change = (changed: string) => {
     setTyped(changed);
@@ -100,13 +100,13 @@ function ChoiceInput({ field, draft, onChange, pointer, problems }: SchemaInputP
   );
 }
 
-/** A choice of the kind of value, and below it the fields of that kind. */
+/** A choice between the kinds of value, with the fields of the chosen kind below it. */
 function UnionInput(props: SchemaInputProps) {
   const { field, draft, onChange, pointer, problems } = props;
   const { variants = [] } = field;
   const [chosen, setChosen] = useState(-1);
   const fits = (index: number) => variants[index] !== undefined && isOf(variants[index], draft);
-  // Another entry of a list may be in this place by now. Then the kind is that of the entry.
+  // By now, another entry of a list may be at this place. Then the kind is that of the entry.
   const isKept = draft === undefined || fits(chosen);
   const index = isKept ? chosen : variants.findIndex((_, one) => fits(one));
   const variant = variants[index];
@@ -139,7 +139,7 @@ function UnionInput(props: SchemaInputProps) {
   );
 }
 
-/** Names a choice by the title of its schema, by a part with only one value, or by its kind. Equal names get numbers. */
+/** Names each choice by the title of its schema, by a part that can have only one value, or by its kind. Choices with the same name get numbers. */
 function variantLabels(variants: readonly SchemaField[]): readonly string[] {
   const words = texts.submit;
   const plain = variants.map(({ label, kind, choices = [], fields = [] }) => {
@@ -159,7 +159,7 @@ function textOfChoice(choice: unknown): string {
   return typeof choice === "string" ? choice : JSON.stringify(choice);
 }
 
-/** The text of the empty choice: a choice must still be made, or none is needed. */
+/** The text of the empty choice. It says either that a choice must still be made, or that none is needed. */
 function noneOf({ isRequired }: SchemaField): string {
   return isRequired ? texts.submit.choose : texts.submit.notSet;
 }
@@ -222,7 +222,7 @@ function ListInput(props: SchemaInputProps) {
   );
 }
 
-/** A field that has fields of its own. An optional one exists only after the reader adds it. */
+/** A field that has its own fields. If it is optional, it exists only after the reader has added it. */
 function Group({ field, draft, onChange, pointer, problems, children }: SchemaInputProps & { children: ReactNode }) {
   const words = texts.submit;
   const problem = problems.get(pointer);

@@ -14,7 +14,7 @@ import { shownProblems } from "./shown-problems.ts";
 
 interface SubmitFormProps {
   readonly definition: string;
-  /** The input to begin with; undefined: an empty one. */
+  /** The input to begin with. Undefined means an empty input. */
   readonly input: unknown;
   readonly error: Error | null;
   readonly isBusy: boolean;
@@ -29,7 +29,7 @@ const modes = [
 
 const anything: SchemaField = { kind: "json", label: "", isRequired: true };
 
-/** The input of a job: as a form if its schema has one, and as JSON if the reader prefers that. */
+/** The input of a job. It is shown as a form if its schema allows one, and as JSON if the reader prefers that. */
 export function SubmitForm({ definition, input, error, isBusy, onClose, onSubmit }: SubmitFormProps) {
   const words = texts.submit;
   const field = useMemo(() => inputFieldOf(definition) ?? anything, [definition]);
@@ -37,7 +37,7 @@ export function SubmitForm({ definition, input, error, isBusy, onClose, onSubmit
   const [mode, setMode] = useState<"form" | "json">(hasForm ? "form" : "json");
   const [draft, setDraft] = useState<Draft>(() => input ?? emptyDraft(field));
   const [isTried, setTried] = useState(false);
-  // Another version may have no form.
+  // After a change of the version, there may be no form.
   const isJson = mode === "json" || !hasForm;
   const problems = isJson ? wholeProblem(draft) : problemsOf(field, draft);
   const canChange = !isJson || wholeProblem(draft).length === 0;
@@ -82,7 +82,7 @@ export function SubmitForm({ definition, input, error, isBusy, onClose, onSubmit
   );
 }
 
-/** The first field with a problem may be out of sight. */
+/** Moves the focus to the first field with a problem, which may be out of sight. */
 function focusProblem(form: HTMLFormElement): void {
   form.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
 }
@@ -93,7 +93,7 @@ interface JsonInputProps {
   readonly onChange: (draft: Draft) => void;
 }
 
-/** The text stays as it is typed. */
+/** A field for JSON. The text stays as it is typed. */
 function JsonInput({ draft, problem, onChange }: JsonInputProps) {
   const words = texts.submit;
   const [text, setText] = useState(() => textOfDraft(draft));

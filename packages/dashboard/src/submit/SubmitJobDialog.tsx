@@ -16,11 +16,11 @@ import { SubmitForm } from "./SubmitForm.tsx";
 interface SubmitJobDialogProps {
   readonly workflow: WorkflowKey;
   readonly name: string;
-  /** The version to begin with; left out: that of `$LIVE`, or the newest. */
+  /** The version to begin with. If it is left out, the dialog begins with that of `$LIVE`, or with the newest. */
   readonly versionId?: string | undefined;
-  /** The tag to begin with, if it is still there. */
+  /** The tag to begin with, if it still exists. */
   readonly tag?: string;
-  /** The input to begin with; left out: an empty one. */
+  /** The input to begin with. If it is left out, the input is empty. */
   readonly input?: unknown;
   readonly onClose: () => void;
 }
@@ -33,7 +33,7 @@ interface Target {
   readonly tag?: string;
 }
 
-/** Submits a job of a tag or of a version, and goes to it. */
+/** Submits a job by a tag or by a version, and leads to its page. */
 export function SubmitJobDialog({ workflow, name, versionId, tag, input, onClose }: SubmitJobDialogProps) {
   const words = texts.submit;
   const { targets, error, refetch } = useTargets(workflow);
@@ -82,7 +82,7 @@ interface FormProps {
 }
 
 function Form({ workflow, versionId, ...form }: FormProps) {
-  // A tag may be moved while the user types: the form stays until that of the other version is loaded.
+  // A tag may be moved while the user types. Then the present form stays until the other version's form is loaded.
   const version = { ...versionQuery(workflow, versionId), placeholderData: keepPreviousData };
   const { data, error, refetch } = useQuery(version);
   if (data === undefined) {
@@ -91,7 +91,7 @@ function Form({ workflow, versionId, ...form }: FormProps) {
   return <SubmitForm definition={data.definition} {...form} />;
 }
 
-/** The tags and versions that can be run. Tags come first, since programs submit by them. */
+/** The tags and versions that can be run. Tags come first, since programs submit jobs by tags. */
 function useTargets(workflow: WorkflowKey) {
   const words = texts.submit;
   const tags = useQuery(tagsQuery(workflow));

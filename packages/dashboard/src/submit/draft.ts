@@ -1,7 +1,7 @@
 import { readJson } from "../parts/data/read-json.ts";
 import type { FieldKind, SchemaField } from "./schema-field.ts";
 
-/** Typed text that is not yet a value of its kind. */
+/** Text that was typed but is not a value of the field's kind yet. */
 export class Unfinished {
   readonly text: string;
 
@@ -9,18 +9,18 @@ export class Unfinished {
     this.text = text;
   }
 
-  /** Stands in JSON as the text that was typed. */
+  /** In JSON, it appears as the text that was typed. */
   toJSON(): string {
     return this.text;
   }
 }
 
-/** A JSON value while it is typed: `undefined` for parts that are left out. */
+/** A JSON value while it is being typed. Parts that are left out are `undefined`. */
 export type Draft = unknown;
 
 /**
- * The draft with which a form begins: required fields are there and empty, and optional ones are left out. The reader makes every choice, unless there is
- * only one.
+ * Returns the draft with which a form begins. Required fields exist and are empty, and optional fields are left out. The reader makes every choice,
+ * unless there is only one.
  */
 export function emptyDraft(field: SchemaField): Draft {
   if (field.default !== undefined) return field.default;
@@ -51,12 +51,12 @@ export function emptyDraft(field: SchemaField): Draft {
 export interface DraftProblem {
   readonly pointer: string;
   readonly kind: "missing" | "unfinished";
-  /** The text that is not finished, and the kind of value that it is to be. */
+  /** The text that is not a value yet, and the kind of value that it should become. */
   readonly text?: string;
   readonly of?: FieldKind;
 }
 
-/** The problems that keep a draft from being sent. The service checks the rest of the schema. */
+/** Returns the problems that prevent a draft from being sent. The service checks the rest of the schema. */
 export function problemsOf(field: SchemaField, draft: Draft, pointer = ""): DraftProblem[] {
   if (draft === undefined) return field.isRequired ? [{ pointer, kind: "missing" }] : [];
   if (draft instanceof Unfinished)
@@ -77,12 +77,12 @@ export function problemsOf(field: SchemaField, draft: Draft, pointer = ""): Draf
   return [];
 }
 
-/** The kind of value of a union that a draft has; undefined if it has none of them, and for a field that is no union. */
+/** Returns the kind of value of a union to which a draft belongs; undefined if it belongs to none of them, and for a field that is not a union. */
 export function variantOf({ variants }: SchemaField, draft: Draft): SchemaField | undefined {
   return variants?.find((variant) => isOf(variant, draft));
 }
 
-/** Whether a draft can be a value of a field, as far as its kind and its fixed parts say. */
+/** Tells whether a draft can be a value of a field, judging by the field's kind and its fixed parts. */
 export function isOf(field: SchemaField, draft: Draft): boolean {
   if (draft === undefined) return false;
   if (draft instanceof Unfinished) return ["number", "integer", "json"].includes(field.kind);
@@ -119,7 +119,10 @@ export function partOf(draft: Draft, name: string): Draft {
     : undefined;
 }
 
-/** The draft with this part changed, or without it if `part` is undefined. A property may be called `__proto__`. */
+/**
+ * Returns the draft with this part changed, or without it if `part` is undefined. The parts are not assigned one by one, since a property may be
+ * called `__proto__`.
+ */
 export function withPart(draft: Draft, name: string, part: Draft): Draft {
   const entries = Object.entries(typeof draft === "object" && draft !== null ? draft : {}).filter(
     ([key]) => key !== name,
@@ -127,7 +130,7 @@ export function withPart(draft: Draft, name: string, part: Draft): Draft {
   return Object.fromEntries(part === undefined ? entries : [...entries, [name, part]]);
 }
 
-/** One name in a JSON pointer. */
+/** Writes a name for a JSON pointer. */
 export function token(name: string): string {
   return name.replaceAll("~", "~0").replaceAll("/", "~1");
 }

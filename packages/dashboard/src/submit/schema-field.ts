@@ -12,7 +12,7 @@ export type FieldKind =
   | "null"
   | "json";
 
-/** A value that a form asks for, made from a schema. */
+/** A value that a form asks for. It is made from a schema. */
 export interface SchemaField {
   readonly kind: FieldKind;
   /** The schema's own title, or the property's name. */
@@ -25,7 +25,7 @@ export interface SchemaField {
   readonly fields?: readonly (SchemaField & { readonly name: string })[];
   /** An item of a list. */
   readonly item?: SchemaField;
-  /** The kinds of value of a union, of which the reader chooses one. */
+  /** The kinds of value of a union. The reader chooses one of them. */
   readonly variants?: readonly SchemaField[];
   readonly inputType?: "text" | "date" | "datetime-local" | "email" | "url";
   readonly default?: Json;
@@ -34,16 +34,16 @@ export interface SchemaField {
 type Schema = Readonly<Record<string, Json>>;
 type Definitions = Readonly<Record<string, Json>>;
 
-/** A schema and the definition that it stands in, to which `#` and `#/$defs` lead. */
+/** A schema, and the definition that contains it, to which `#` and `#/$defs` refer. */
 interface Placed {
   readonly schema: Schema | undefined;
   readonly definition: Json;
 }
 
-/** The form asks for JSON below this depth, and where a schema is more than one plain thing. */
+/** Below this depth, and where a schema is not one plain kind of value, the form asks for JSON. */
 const maxDepth = 6;
 
-/** The form for a job's input: the input of the definition's first step. Undefined for a definition that cannot be understood. */
+/** Returns the form for a job's input, which is the input of the definition's first step. Undefined for a definition that cannot be understood. */
 export function inputFieldOf(definition: string): SchemaField | undefined {
   try {
     const parsed = JSON.parse(definition);
@@ -55,8 +55,8 @@ export function inputFieldOf(definition: string): SchemaField | undefined {
 }
 
 /**
- * The form for the payload of an event that a step waits for: what `payloadDefinitions` says of it; otherwise what the step's output
- * definition declares and its input definition does not, since only an event can bring that. Undefined where there is nothing to ask for.
+ * Returns the form for the payload of an event that a step waits for. It is made from `payloadDefinitions`. Without that, it has what the step's
+ * output definition declares and its input definition does not, since only an event can bring that. Undefined if there is nothing to ask for.
  */
 export function payloadFieldOf(definition: string, stepName: string, eventId: string): SchemaField | undefined {
   try {
@@ -74,7 +74,7 @@ export function payloadFieldOf(definition: string, stepName: string, eventId: st
   }
 }
 
-/** The properties that events bring. If the step waits for several events, no property is required, since another event may bring it. */
+/** Returns the properties that events bring. If the step waits for several events, no property is required, since another event may bring it. */
 function broughtByEvents(input: Json, output: Json, definitions: Definitions, isOnlyEvent: boolean): Schema {
   const passedOn = propertiesOf(resolve(input, definitions, input).schema);
   const { schema, definition } = resolve(output, definitions, output);
@@ -127,10 +127,10 @@ export function fieldOf(
   }
 }
 
-/** Keywords that make of a schema more than one plain thing. */
+/** The keywords with which a schema is not one plain kind of value. */
 const composing = ["anyOf", "allOf", "oneOf", "if", "prefixItems", "patternProperties"] as const;
 
-/** Keywords beside alternatives that say nothing of the value. */
+/** The keywords beside alternatives that say nothing about the value. */
 const annotations: ReadonlySet<string> = new Set([
   "title",
   "description",
@@ -140,7 +140,7 @@ const annotations: ReadonlySet<string> = new Set([
   "$defs",
 ]);
 
-/** The schemas of which one must hold; undefined where there is only one schema, or where other keywords must hold as well. */
+/** Returns the schemas of which one must be met. Undefined if there is only one schema, or if other keywords must be met as well. */
 function alternativesOf(schema: Schema): readonly Json[] | undefined {
   const { type, title: _title, description: _description, default: _default, ...rest } = schema;
   const isPlain =
@@ -153,7 +153,7 @@ function alternativesOf(schema: Schema): readonly Json[] | undefined {
   return Array.isArray(found) ? found : undefined;
 }
 
-/** A union of null and one kind of value becomes a field of that kind that may be null. Of several kinds the reader chooses one. */
+/** A union of null and one kind of value becomes a field of that kind that may be null. If there are several kinds, the reader chooses one. */
 function unionField(
   alternatives: readonly Json[],
   { definition }: Placed,
@@ -171,7 +171,7 @@ function unionField(
       const choices = isNullable ? [...kinds[only.kind], null] : kinds[only.kind];
       return { ...only, ...base, label: only.label || base.label, kind: "choice", choices };
     }
-    // The field is changed and not copied, since a copy would make all parts of an object, which are made only when they are read.
+    // The field is changed and not copied. A copy would make all parts of an object, which are otherwise made only when they are read.
     if (!isNullable || only.kind === "json") return Object.assign(only, { ...base, label: only.label || base.label });
   }
   let made: SchemaField[] | undefined;
@@ -192,7 +192,7 @@ const inputTypes: Readonly<Record<string, NonNullable<SchemaField["inputType"]>>
   uri: "url",
 };
 
-/** An open object without a single known property has nothing that a form could ask for. */
+/** An object without known properties has nothing that a form could ask for, so the form asks for JSON. */
 function objectField(
   { schema, definition }: Placed & { readonly schema: Schema },
   definitions: Definitions,
@@ -210,7 +210,7 @@ function objectField(
   return {
     ...base,
     kind: "object",
-    // The fields are made only when they are read: a schema that refers to itself twice would give millions of them.
+    // The fields are made only when they are read. Otherwise a schema that refers to itself twice would give millions of fields.
     get fields() {
       made ??= make();
       return made;
@@ -222,7 +222,7 @@ function propertiesOf(schema: Schema | undefined): Schema {
   return isRecord(schema?.properties) ? schema.properties : {};
 }
 
-/** Follows references, within the definition or into the others; no schema for those that lead nowhere, or around in a circle. */
+/** Follows references, within the definition or into others. Finds no schema if they lead nowhere, or form a circle. */
 function resolve(source: Json, definitions: Definitions, around: Json): Placed {
   let schema = source;
   let definition = around;

@@ -5,15 +5,15 @@ import type { DraftProblem } from "./draft.ts";
 
 interface FormState {
   readonly problems: readonly DraftProblem[];
-  /** True after the first attempt to send the form: only then does the form report missing values. */
+  /** True after the first attempt to send the form. Only then the form reports missing values. */
   readonly isTried: boolean;
   /** The service's last answer. */
   readonly error: Error | null;
-  /** Where the form's value stands in the request, as a JSON pointer. */
+  /** The place of the form's value in the request, as a JSON pointer. */
   readonly pointer: string;
 }
 
-/** Pointer of a field → the problem to show there: the form's own, and those in the service's answer. */
+/** Maps the pointer of each field to the problem to show there: those of the form itself, and those in the service's answer. */
 export function shownProblems({ problems, isTried, error, pointer: base }: FormState): Map<string, string> {
   const shown = new Map<string, string>();
   for (const { pointer, detail } of error === null ? [] : asProblem(error).errors) {

@@ -40,7 +40,7 @@ const inSettings = {
   signInProviders,
 };
 
-/** English. One file for each area; sentences with values in them are functions. */
+/** The English texts, with one file for each area. Sentences that contain values are functions. */
 export const en = {
   language: "en",
   actor,

@@ -12,7 +12,7 @@ export function applyTheme(): void {
   else document.documentElement.dataset.theme = theme;
 }
 
-/** The theme that was chosen in this browser; `system` follows the system's theme. */
+/** The theme that was chosen in this browser. `system` follows the system's theme. */
 export function chosenTheme(): Theme {
   const stored = read();
   return themes.find((theme) => theme === stored) ?? "system";
@@ -22,14 +22,14 @@ export function chooseTheme(theme: Theme): void {
   try {
     localStorage.setItem(key, theme);
   } catch {
-    // A browser that keeps nothing: the choice holds for this page.
+    // The browser stores nothing, so the choice is valid only on this page.
     forgetful = theme;
   }
   applyTheme();
   for (const listener of listeners) listener();
 }
 
-/** Whether the page is dark now, by choice or by the system's theme. */
+/** Tells whether the page is dark now, by the user's choice or by the system's theme. */
 export function isDark(): boolean {
   const theme = chosenTheme();
   return theme === "system" ? systemDark.matches : theme === "dark";

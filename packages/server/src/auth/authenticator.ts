@@ -26,13 +26,13 @@ export interface AuthenticatorOptions {
   readonly externalBearers: ExternalBearers;
 }
 
-/** A revoked token, a changed permission or a lost membership holds on every node after this long. */
+/** After at most this time, every node knows that a token was revoked, a permission was changed or a membership was lost. */
 const maxAgeMs = 1_000;
 const maxRemembered = 20_000;
 
 /**
- * Finds the caller of a Bearer value and their permissions. Returns without a promise when the value was looked up a moment ago, which is by far the
- * usual case.
+ * Finds the caller of a Bearer value and the caller's permissions. Returns without a promise if the value was looked up a moment ago, which is by far
+ * the usual case.
  */
 export class Authenticator {
   readonly #database: Database;
@@ -52,7 +52,7 @@ export class Authenticator {
 
   /**
    * Throws (or rejects with) `ServiceError` AuthenticationError when the value is unknown, expired or revoked, and UnavailableError when the external
-   * issuer that could check it is out of reach.
+   * issuer that could check it cannot be reached.
    */
   authenticate(bearer: string, sourceOf: () => RequestSource): Caller | Promise<Caller> {
     const tokenHash = hash("sha256", bearer);
@@ -66,8 +66,8 @@ export class Authenticator {
   }
 
   /**
-   * Returns the permissions of the caller in this organization; undefined when the caller is no part of it, or it does not exist. Throws (or rejects
-   * with) `ServiceError` AuthorizationError for a member without the second factor that it demands.
+   * Returns the permissions of the caller in this organization. Returns undefined when the caller does not belong to the organization, or it does not
+   * exist. Throws (or rejects with) `ServiceError` AuthorizationError when the organization demands a second factor that the member does not have.
    */
   permissionsIn(
     caller: Caller,
@@ -92,23 +92,23 @@ export class Authenticator {
       : grantedTo(caller, found);
   }
 
-  /** Forgets who calls through a client of an organization, after its end. */
+  /** Forgets the callers of an OAuth client after its end. */
   forgetClient(clientId: string): void {
     this.#credentials.forgetWhere((credential) => credential?.caller.client?.clientId === clientId);
   }
 
-  /** Forgets a token, so that a change of it holds at once on the node that changed it. */
+  /** Forgets a token after a change, so that the change takes effect at once on this node. */
   forgetToken(tokenHash: Buffer): void {
     this.#credentials.forget(tokenHash.toString("hex"));
   }
 
-  /** Forgets a user, after a change of their credentials, their name, or everything that they may do. Other users stay remembered. */
+  /** Forgets a user after a change of the user's credentials, name or memberships. Other users stay remembered. */
   forgetUser(userId: string): void {
     this.#credentials.forgetWhere((credential) => credential?.caller.principal.id === userId);
     this.#memberships.forgetWhere((_membership, key) => key.startsWith(`${userId} `));
   }
 
-  /** Forgets a membership after a change of it, with which the user's sign-ins to the organization's clients may have ended. */
+  /** Forgets a membership after a change. Also forgets the user's sign-ins to the OAuth clients of the organization, which may have ended with it. */
   forgetMembership({ organizationId, userId }: { readonly organizationId: string; readonly userId: string }): void {
     this.#memberships.forget(membershipKey(userId, organizationId));
     this.#credentials.forgetWhere((credential) => {
@@ -117,7 +117,7 @@ export class Authenticator {
     });
   }
 
-  /** Forgets an organization, after a change of its roles or of the organization as a whole. */
+  /** Forgets an organization after a change of its roles or of the organization itself. */
   forgetOrganization(organizationId: string): void {
     this.#credentials.forgetWhere((credential) => {
       const { caller } = credential ?? {};
@@ -126,7 +126,7 @@ export class Authenticator {
     this.#memberships.forgetWhere((_membership, key) => key.endsWith(` ${organizationId}`));
   }
 
-  /** Writes when tokens were last used; a maintenance duty calls it. */
+  /** Writes the times when tokens were last used. A maintenance duty calls it. */
   async flushLastUsed(): Promise<number> {
     return await this.#lastUse.flush(this.#database);
   }
@@ -233,7 +233,7 @@ export class Authenticator {
 
 interface KnownMembership {
   readonly permissions: PermissionSet;
-  /** True when the organization demands a second factor, and a password alone opens the user's account. */
+  /** True when the organization demands a second factor, but the user's account can be opened with only a password. */
   readonly lacksSecondFactor: boolean;
 }
 
@@ -249,14 +249,14 @@ function membershipKey(userId: string, organizationId: string): string {
   return `${userId} ${organizationId}`;
 }
 
-/** The facts that are known about one token. */
+/** What is known about one token. */
 interface Credential {
-  /** `external` is a token of another issuer: the time of its last use is not kept. */
+  /** `external` is a token of another issuer. The time of its last use is not stored. */
   readonly kind: CredentialKind | "external";
   readonly ownerId: string;
   readonly tokenId: string;
   readonly expiresAt: Timestamp | null;
-  /** The time when a secret that was rotated away stops working. */
+  /** The time until which a secret that was rotated away still works. */
   readonly overlapEndsAt: Timestamp | null;
   readonly lastUsedAt: Timestamp | null;
   readonly caller: Caller;

@@ -8,17 +8,17 @@ export interface Caller {
   readonly principal: Actor & { readonly name: string };
   /** The one organization that an API token belongs to; undefined for a user, who may be a member of several. */
   readonly organizationId: string | undefined;
-  /** The permissions of an API token there; for a user, those that everybody who is signed in has outside of any organization. */
+  /** For an API token, its permissions in that organization. For a user, the permissions that every signed-in user has outside of organizations. */
   readonly permissions: PermissionSet;
-  /** The bounds of a narrow API token, beside its permissions. */
+  /** The bounds of a narrow API token, which limit it beyond its permissions. */
   readonly bounds?: Bounds | undefined;
-  /** The token that the request carries, where it carries one of ours. */
+  /** The token of the request, if this service issued it. */
   readonly token?: CallerToken | undefined;
-  /** The id of the sign-in session, where the request carries an id token. */
+  /** The id of the sign-in session, if the request has an id token. */
   readonly sessionId?: string | undefined;
-  /** The OAuth client of an organization through which the user calls. Such a caller reaches only that organization. */
+  /** The organization's OAuth client through which the user calls. Such a caller reaches only that organization. */
   readonly client?: CallingClient | undefined;
-  /** The time when an external issuer last asked the person of that sign-in to prove who they are; null where it did not say. */
+  /** The time when an external issuer last asked the person to prove who they are, if the sign-in was made there; null if the issuer did not say. */
   readonly authenticatedAt?: Timestamp | null | undefined;
   /** True for a user for whom an external issuer vouches in this request: by its token, or by a session that began there. */
   readonly isVouchedFor?: boolean | undefined;

@@ -1,4 +1,4 @@
-/** The origin of an act: the request's id and the network address that it came from. */
+/** The origin of an act: the id of the request, and the network address that it came from. */
 export interface RequestSource {
   /** Empty when there was no request. */
   readonly requestId: string;

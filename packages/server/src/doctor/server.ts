@@ -2,7 +2,10 @@ import type { Config } from "../config.ts";
 import type { ServerFacts } from "../store/home/server-facts.ts";
 import { type Finding, ok, problem, warning } from "./finding.ts";
 
-/** Judges the settings of the database, on either home of the store: whether it keeps what it acknowledged, and has room for our connections. */
+/**
+ * Judges the settings of the database, on either home of the store: whether it keeps what it acknowledged, and whether it has enough connections for
+ * the nodes.
+ */
 export function judgeServer(facts: ServerFacts, config: Pick<Config, "databaseUrl" | "databasePoolSize">): Finding[] {
   const findings = [...judgeDurability(facts), judgeReplication(facts)];
   return config.databaseUrl === undefined ? findings : [...findings, judgeConnections(facts, config.databasePoolSize)];
@@ -59,7 +62,7 @@ function judgeConnections({ maxConnections }: ServerFacts, poolSize: number): Fi
   const room = `This role may hold ${maxConnections} connections, and each node takes ${poolSize} (STEPWELL_DATABASE_POOL_SIZE)`;
   const advice = "Raise max_connections, or lower STEPWELL_DATABASE_POOL_SIZE.";
   if (nodes < 1) return problem("connections", `${room}: not enough for one node. ${advice}`);
-  // The next node starts before the last one is gone in a rolling restart.
+  // In a rolling restart, the next node starts before the last one has stopped.
   if (nodes < 2) return warning("connections", `${room}: not enough for a second node. ${advice}`);
   return ok("connections", `${room}: enough for ${nodes} nodes.`);
 }

@@ -151,7 +151,7 @@ export function createServer(options: ServerOptions): App {
 
   app.decorate("engine", options.engine);
   app.setValidatorCompiler(createValidatorCompiler());
-  // The schemas of answers are for the document; the tests check answers against them, and the service does not.
+  // The schemas of answers are only for the document. The tests check answers against them, but the service does not.
   app.setSerializerCompiler(() => JSON.stringify);
   parseJsonBodies(app, config.maxJsonDepth);
   app.addHook("onRequest", (request, reply, done) => {
@@ -192,15 +192,15 @@ function createApp(config: Config, basePath: string, headers: Readonly<Record<st
     trustProxy: config.trustedProxies.length > 0 && [...config.trustedProxies],
     exposeHeadRoutes: true,
     rewriteUrl: ({ url = "/" }) => withoutMalformedPage(url, basePath),
-    // A request on an open connection while the server closes is still served, as the last one of that connection.
+    // While the server closes, a request on an open connection is still served, as the last one of that connection.
     return503OnClosing: false,
     routerOptions: { maxParamLength: maxUrlLength },
     http: {
-      // Node would by itself answer a request without Host, and give no reason.
+      // Node.js itself would reject a request without Host, and give no reason.
       requireHostHeader: false,
       headersTimeout: config.headersTimeoutMs,
       requestTimeout: config.requestTimeoutMs,
-      // The timeouts are checked this often; with the default of 30 s they would last at least that long.
+      // The timeouts are checked this often. With the default of 30 s, every timeout would last at least 30 s.
       connectionsCheckingInterval: Math.min(1_000, config.headersTimeoutMs),
     },
     frameworkErrors: (error, request, reply) => {
@@ -231,10 +231,13 @@ function localUrl(app: App): string {
   return `http://localhost:${typeof address === "object" ? (address?.port ?? 0) : 0}`;
 }
 
-/** The length is more than that of any URL that Node takes, so that a long id is only an unknown one. */
+/** Node.js accepts no URL of this length, so an id that is too long is answered like any unknown id. */
 const maxUrlLength = 64 * 1024;
 
-/** Node takes the first of two Host headers, and a proxy may take the last, but a request must mean the same to both. HTTP/1.0 had no Host. */
+/**
+ * Node.js takes the first of two Host headers, and a proxy may take the last one, but a request must mean the same to both. HTTP/1.0 had no Host
+ * header.
+ */
 function hostProblem({ rawHeaders, httpVersion }: IncomingMessage): ServiceError | undefined {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -246,7 +249,7 @@ function hostProblem({ rawHeaders, httpVersion }: IncomingMessage): ServiceError
   return new ServiceError("ValidationError", `The request has ${found}. Send one.`);
 }
 
-/** Gives each GET a HEAD with the same checks and headers. A stream is not read for it. */
+/** Gives each GET a HEAD with the same checks and headers. For a HEAD, no stream is read. */
 function leaveBodiesOutOfHead(app: App): void {
   app.addHook("onRoute", (route) => {
     // The framework's own hook would read streams to their end, and streams that watch a job do not end.
@@ -260,8 +263,8 @@ function leaveBodiesOutOfHead(app: App): void {
 }
 
 /**
- * Returns a signal that aborts when the server begins to close. From then on each answer is the last of its connection: a busy connection would
- * otherwise stay open for ever.
+ * Returns a signal that aborts when the server begins to close. From then on, each answer is the last one of its connection. Otherwise a busy
+ * connection would stay open for ever.
  */
 function closingSignal(app: App): AbortSignal {
   const closing = new AbortController();
@@ -293,7 +296,7 @@ function answerErrors(app: App, { logger, failedAccess, denials, metrics }: Erro
   };
   app.setNotFoundHandler(answerUnknown);
   app.setErrorHandler((error, request, reply) => {
-    // A request that no operation takes may have other faults as well, such as the missing Content-Type of a QUERY; they are not reported.
+    // A request that fits no operation may have other faults as well, such as the missing Content-Type of a QUERY. They are not reported.
     if (request.is404) {
       answerUnknown(request, reply);
       return;
@@ -302,7 +305,7 @@ function answerErrors(app: App, { logger, failedAccess, denials, metrics }: Erro
       const code = sendError(reply, error);
       const { caller, granted } = request;
       if (code === "AuthenticationError") failedAccess.note(networkOf(addressOf(request)));
-      // The caller is authenticated, but was not authorized.
+      // The caller has a valid credential, but was not authorized.
       else if (caller !== null && granted === null) failedAccess.note(caller.principal.id);
       if (code === "RateLimitError" && granted === null) metrics.requestLimited("door", "refusals");
       if (code !== "UnhandledError") return;
@@ -315,8 +318,8 @@ function answerErrors(app: App, { logger, failedAccess, denials, metrics }: Erro
 }
 
 /**
- * Tells a plain OPTIONS request from a preflight request: a preflight of an origin that is not allowed gets 405, and no `204` that could be taken for
- * a permission.
+ * Tells whether a request is a plain OPTIONS request and not a preflight request. A preflight request from an origin that is not allowed gets 405,
+ * because a `204` could be taken for a permission.
  */
 function asksForMethods({ method, headers }: FastifyRequest): boolean {
   return method === "OPTIONS" && headers["access-control-request-method"] === undefined;

@@ -49,7 +49,7 @@ export async function replacePassword(database: Database, email: string, passwor
   });
 }
 
-/** Makes a link that opens the dashboard signed in, once and within ten minutes. */
+/** Makes a link that signs the browser in and opens the dashboard. It works once and within ten minutes. */
 export async function makeSignInLink(database: Database, email: string): Promise<string | undefined> {
   return await change(database, email, "sign-in-link-made", async (transaction, { userId }, at) => {
     return await issueSignInLink(transaction, userId, at);
@@ -64,7 +64,10 @@ export async function createUserToken(database: Database, email: string, name: s
   });
 }
 
-/** Disables a user, who can then sign in nowhere; their tokens and sessions stop working within a second. Everything that they own stays. */
+/**
+ * Disables a user, who then cannot sign in anywhere. The user's tokens and sessions stop working within a second. Everything that the user owns
+ * stays.
+ */
 export async function disableUser(database: Database, email: string): Promise<true | undefined> {
   return await change(database, email, "account-disabled", async (transaction, { userId }, at) => {
     await setDisabled(transaction, userId, at);
@@ -73,7 +76,7 @@ export async function disableUser(database: Database, email: string): Promise<tr
   });
 }
 
-/** Enables a user. Their tokens work again; they have to sign in anew. */
+/** Enables a user. The user's tokens work again, but the user has to sign in again. */
 export async function enableUser(database: Database, email: string): Promise<true | undefined> {
   return await change(database, email, "account-enabled", async (transaction, { userId }) => {
     await setDisabled(transaction, userId, null);
@@ -107,7 +110,7 @@ async function change<Result>(
   action: AccountAction,
   work: (transaction: Transaction, user: UserCredentials, at: number) => Promise<Result>,
 ): Promise<Result | undefined> {
-  // No heartbeat sets a clock here, as for the first owner.
+  // As for the first owner, no heartbeat sets a clock here, so the time is this machine's.
   const at = Date.now();
   return await database.transaction(async (transaction) => {
     const user = await findCredentialsByEmail(transaction, email);

@@ -9,7 +9,7 @@ import { secretBoxOf } from "../sealing/secret-key.ts";
 import { listAllOrganizationIds } from "../store/audit/audit-verification.ts";
 
 export interface StoredAuditRequest {
-  /** The organization to verify. Left out: all organizations, also deleted ones. */
+  /** The organization to verify. If it is left out, all organizations are verified, including deleted ones. */
   readonly organizationId?: string | undefined;
   readonly expected?: SealLink | undefined;
 }
@@ -29,7 +29,7 @@ export async function* verifyStoredAudit(
   const database = await openStore(config);
   try {
     const secrets = secretBoxOf(config);
-    // Every seal would look changed under another key.
+    // With another key, every seal would look changed.
     if ((await judgeSecretKey(database, secrets)) === "wrong") throw new WrongSecretKeyError();
     const keys = secrets.keysFor("audit");
     let found: readonly string[] = [];
@@ -52,7 +52,10 @@ export async function* verifyStoredAudit(
   }
 }
 
-/** Throws where opening would make an empty store or a new key: verifying must change nothing, and under a new key every seal would look changed. */
+/**
+ * Throws if opening the store would create an empty store or a new key. Verifying must change nothing, and with a new key every seal would look
+ * changed.
+ */
 function requireExisting({ databaseUrl, dataDir, secretKey }: Config): void {
   if (databaseUrl !== undefined) return;
   if (!existsSync(join(dataDir, "postgres"))) {

@@ -16,7 +16,7 @@ import { reachServer } from "../store/home/reach-server.ts";
 import { databaseBytes, readServerFacts } from "../store/home/server-facts.ts";
 import { forgetfulPooler } from "../store/home/server-trouble.ts";
 
-/** Checks what a service with this environment would find. Changes nothing in the store, and works beside a running service. */
+/** Examines what a service with this environment would find. Changes nothing in the store, and works beside a running service. */
 export async function examineInstallation(
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<readonly Finding[]> {
@@ -69,7 +69,7 @@ async function examineEmbedded(config: Config): Promise<Finding[]> {
       const answers = ok("database", `The embedded PostgreSQL ${facts.version} answers.`);
       findings = [answers, ...judgeServer(facts, config), ...(await examineStore(database, config))];
     } finally {
-      // Closing ends with a checkpoint, which is synced as every commit is.
+      // Closing the store ends with a checkpoint, which is synced to disk like every commit.
       await database.close();
     }
   } catch (error) {
@@ -144,7 +144,7 @@ async function judgePooler({ preparedStatements, databaseTimeoutMs }: Config, da
   }
 }
 
-/** One-time codes and tokens of external issuers begin to be refused from this difference on. */
+/** If the clocks differ by more than this, one-time codes and tokens of external issuers begin to be refused. */
 const greatestSkewMs = 30_000;
 const noticedSkewMs = 2_000;
 

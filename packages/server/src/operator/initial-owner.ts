@@ -14,7 +14,7 @@ export interface InitialOwner {
   readonly organizationId: string;
   /** The owner's user token, which is shown only once and stored nowhere. */
   readonly token: string;
-  /** The link by which the owner sets a first password; undefined where a password was given. */
+  /** The link by which the owner sets a first password; undefined if the request has a password. */
   readonly passwordLink: IssuedPasswordLink | undefined;
 }
 
@@ -22,11 +22,14 @@ export interface OwnerRequest {
   readonly email: string;
   readonly displayName: string;
   readonly organizationName: string;
-  /** Left out when the owner sets it by a link that works once. There is no default password. */
+  /** Left out if the owner is to set it by a link that works once. There is no default password. */
   readonly password?: string;
 }
 
-/** Throws an error that names the option of `stepwell init` to correct: the owner signs in with the address, and people know the organization by its name. */
+/**
+ * Throws an error that names the option of `stepwell init` to correct. The owner signs in with the address, and people know the organization by its
+ * name, so both must be valid.
+ */
 export function requireOwnerRequest({ email, organizationName }: OwnerRequest): void {
   if (!hasFormat(email, "email")) throw new Error(`--email must be an e-mail address, but is "${email}".`);
   if (!/^\P{Cc}*[^\s\p{Cc}]\P{Cc}*$/u.test(organizationName) || organizationName.length > maxNameLength) {
@@ -44,11 +47,11 @@ const act = {
 } as const satisfies Act;
 
 /**
- * Makes the first user of an empty store, the owner of a first organization, with a token; undefined when there is a user already. All of it is one
- * transaction, so a process that dies here leaves either everything or nothing.
+ * Makes the first user of an empty store, the owner of a first organization, with a token. Returns undefined if there is a user already. Everything
+ * happens in one transaction, so if the process dies, the store has either all of it or nothing.
  */
 export async function initializeOwner(database: Database, request: OwnerRequest): Promise<InitialOwner | undefined> {
-  // No heartbeat sets the clock before the service runs; these times order nothing.
+  // Before the service runs, no heartbeat sets the clock, so this machine's time is used. Nothing is ordered by these times.
   const createdAt = Date.now();
   const userId = newId(createdAt);
   const organizationId = newId(createdAt);

@@ -20,7 +20,10 @@ const act = {
   address: "",
 } as const satisfies Act;
 
-/** Changes the limits of one organization directly in the store: only the operator sets them. Returns the new limits. Without changes it only reads. */
+/**
+ * Changes the limits of one organization directly in the store, because only the operator sets them. Returns the new limits. Without changes it only
+ * reads.
+ */
 export async function changeOrganizationLimits(
   config: Config,
   organizationId: string,
@@ -41,7 +44,7 @@ function unknownOrganization(organizationId: string): Error {
   return new Error(`This store has no organization ${organizationId}. GET /organizations shows the ids of yours.`);
 }
 
-/** Explains that an embedded store can be open in one process at a time. */
+/** Explains that only one process at a time can open an embedded store. */
 function explainLock(error: unknown): never {
   if (!(error instanceof DirectoryLockedError)) throw error;
   throw new Error(

@@ -1,9 +1,9 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 
 /**
- * Encrypts what the store keeps and a thief of the store must not read, with AES-256-GCM. Each purpose has a key of its own, derived from
- * the service's secret key, so that nothing sealed for one can be passed off as another. While the secret key is being changed there are
- * others besides it: they open what was sealed under them, and seal nothing.
+ * Encrypts with AES-256-GCM what a thief of the store must not be able to read. Each purpose has its own key, derived from the service's secret key,
+ * so that nothing sealed for one purpose can be passed off as sealed for another. While the secret key is being changed, there are further secret
+ * keys: they open what was sealed under them, and seal nothing.
  */
 export class SecretBox {
   readonly #secretKeys: readonly [Buffer, ...Buffer[]];
@@ -12,17 +12,17 @@ export class SecretBox {
     this.#secretKeys = [secretKey, ...others];
   }
 
-  /** A key of 32 bytes for one purpose, the same on every node. */
+  /** Returns a key of 32 bytes for one purpose. It is the same on every node. */
   keyFor(purpose: string): Buffer {
     return derive(this.#secretKeys[0], purpose);
   }
 
-  /** The values by each of the secret keys, first by the present one. */
+  /** Returns the keys for one purpose that are derived from each secret key, beginning with the present secret key. */
   keysFor(purpose: string): readonly Buffer[] {
     return this.#secretKeys.map((secretKey) => derive(secretKey, purpose));
   }
 
-  /** `context` says whose it is (a row's key): a value that was moved to another row does not open there. */
+  /** `context` says to what the value belongs (the key of a row). A value that was moved to another row cannot be opened there. */
   seal(purpose: string, context: string, plain: Buffer | string): Buffer {
     const iv = randomBytes(ivLength);
     const cipher = createCipheriv(algorithm, this.keyFor(purpose), iv).setAAD(Buffer.from(context));
@@ -30,7 +30,7 @@ export class SecretBox {
     return Buffer.concat([iv, cipher.getAuthTag(), sealed]);
   }
 
-  /** Throws when the value was sealed under a secret key that is not here, for another purpose or context, or was changed. */
+  /** Throws when the value was sealed under an unknown secret key or for another purpose or context, or was changed. */
   open(purpose: string, context: string, sealed: Buffer): Buffer {
     const plain = openWithOneOf(this.keysFor(purpose), context, sealed);
     if (plain !== undefined) return plain;
@@ -38,8 +38,8 @@ export class SecretBox {
   }
 
   /**
-   * Returns the value, sealed again under the present key. Undefined if it is sealed under that key already, or if no key here opens it: one such
-   * value must not keep the others from being sealed again.
+   * Returns the value, sealed again under the present key. Returns undefined if it is sealed under that key already, or if no key here opens it: one
+   * such value must not keep the others from being sealed again.
    */
   reseal(purpose: string, context: string, sealed: Buffer): Buffer | undefined {
     const [current, ...others] = this.keysFor(purpose);
@@ -61,7 +61,7 @@ function openWithOneOf(keys: readonly Buffer[], context: string, sealed: Buffer)
   return undefined;
 }
 
-/** Undefined where the key is not the value's, or the value is not what was sealed: the cipher cannot tell the two apart. */
+/** Returns undefined if the value was sealed under another key or was changed: the cipher cannot tell the two cases apart. */
 function openWith(key: Buffer, context: string, sealed: Buffer): Buffer | undefined {
   const iv = sealed.subarray(0, ivLength);
   const tag = sealed.subarray(ivLength, ivLength + tagLength);

@@ -14,8 +14,8 @@ export function secretBoxOf(config: SecretKeyConfig & Pick<Config, "otherSecretK
 type SecretKeyConfig = Pick<Config, "secretKey" | "databaseUrl" | "dataDir">;
 
 /**
- * The service's secret key: from the configuration, or with the embedded store from a file beside it, which is made at the first start.
- * Throws what to do when there is none, or a weak one.
+ * Returns the service's secret key: from the configuration, or with the embedded store from a file beside the store, which is made at the first
+ * start. Throws an error that says what to do when there is no key, or a weak one.
  */
 export function secretKeyOf(config: SecretKeyConfig): Buffer {
   if (config.secretKey !== undefined) return parse(config.secretKey, "STEPWELL_SECRET_KEY");
@@ -33,14 +33,14 @@ function parse(text: string, where: string): Buffer {
   if (key.length < minBytes || !/^[A-Za-z0-9+/]+={0,2}$/.test(text.trim())) {
     throw new Error(`${where} must be at least ${minBytes} random bytes in base64. ${howToMake}`);
   }
-  // Bytes that hardly differ were not drawn at random: a word, a pattern, a row of zeros.
+  // If few of the bytes differ, they were not drawn at random: they are a word, a pattern or a row of zeros.
   if (new Set(key).size < minBytes / 2) {
     throw new Error(`${where} is not random: it repeats the same few bytes. ${howToMake}`);
   }
   return key;
 }
 
-/** `wx` fails if another process has created the file meanwhile; then the other one counts. */
+/** The flag `wx` fails if another process has created the file meanwhile. Then the key in that file counts. */
 function keyInFile(dataDir: string): Buffer {
   const file = join(dataDir, "secret.key");
   const text = inDataDirectory(dataDir, () => {

@@ -6,9 +6,9 @@ import { sharedStream } from "./shared-stream.ts";
 export interface JobFeed {
   /** The job's history up to now, in order. */
   readonly entries: readonly HistoryEntry[];
-  /** `polling`: nothing comes by the stream, so the page asks. */
+  /** `polling` means that nothing arrives on the stream, so the page asks again and again. */
   readonly connection: "connecting" | "live" | "polling" | "interrupted" | "finished";
-  /** The reason why nothing more of the job will come. */
+  /** The reason why nothing more about the job will arrive. */
   readonly error?: ProblemError;
 }
 
@@ -16,7 +16,7 @@ const nothing: JobFeed = { entries: [], connection: "connecting" };
 const pollMs = 2_000;
 /** Another user may resume a finished job. */
 const finishedPollMs = 10_000;
-/** The stream has this long to report a change that was made on this page. Then the page asks. */
+/** The stream has this long to report a change that was made on this page. After that, the page asks. */
 const ownActMs = 1_000;
 
 const watches = new Set<JobWatch>();
@@ -27,19 +27,16 @@ export function expectNews({ organizationId, jobId }: JobKey): void {
   for (const watch of watches) if (watch.name === `${organizationId}/${jobId}`) watch.expectNews();
 }
 
-/**
- * Follows one job while it has listeners: by the stream that all pages share, or by asking if nothing comes by the
- * stream.
- */
+/** Follows one job while it has listeners: by the stream that all pages share, or by asking if nothing arrives on the stream. */
 export class JobWatch {
   readonly name: JobName;
   readonly #key: JobKey;
   #feed = nothing;
   readonly #listeners = new Set<() => void>();
   #stop: AbortController | undefined;
-  /** The time until which the stream counts as working, if nothing arrives on it. */
+  /** The time until which the stream counts as working if nothing more arrives on it. */
   #aliveUntil = 0;
-  /** True while the stream goes on without this job, since its organization has as many requests waiting as it may have. */
+  /** True while the stream continues without this job, because its organization already has its maximum of waiting requests. */
   #isLeftOut = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** The page of the history where the last reading ended. */
@@ -117,7 +114,7 @@ export class JobWatch {
     return stop;
   }
 
-  /** Asks for the history after this time, unless the stream is heard of earlier. */
+  /** Asks for the history after this time, unless something arrives on the stream earlier. */
   #askIn(ms: number): void {
     clearTimeout(this.#timer);
     if (this.#feed.error === undefined) this.#timer = setTimeout(() => void this.#ask(), ms);
@@ -125,7 +122,7 @@ export class JobWatch {
 
   async #ask(): Promise<void> {
     const stop = this.#stop;
-    // A hidden page does not ask. It asks again when it is seen again.
+    // A hidden page does not ask. It asks again when it becomes visible.
     if (stop === undefined || document.visibilityState === "hidden") return;
     try {
       await this.#readHistory(stop.signal);
@@ -153,10 +150,7 @@ export class JobWatch {
     }
   }
 
-  /**
-   * Adds the entries that come next. All other entries are here already, or come after entries that this page has just
-   * requested.
-   */
+  /** Adds the entries that come next. All other entries are here already, or follow entries that this page has just requested. */
   #add(received: readonly HistoryEntry[]): void {
     let next = this.sequence + 1;
     const fresh = received.filter(({ sequence }) => {
@@ -167,7 +161,7 @@ export class JobWatch {
     if (fresh.length > 0) this.#become({ entries: [...this.#feed.entries, ...fresh] });
   }
 
-  /** Stops looking: a job that cannot be read must not keep the stream of the others from its end. */
+  /** Stops following the job. A job that cannot be read must not keep the stream of the other jobs open. */
   #fail(error: ProblemError): void {
     this.#stop?.abort();
     this.#become({ connection: "interrupted", error });
@@ -190,7 +184,10 @@ export class JobWatch {
   }
 }
 
-/** Tells whether another try cannot help: it helps when the network fails or the service restarts, not when the job is missing or access is denied. */
+/**
+ * Tells whether another attempt cannot help. It can help when the network fails or the service restarts, but not when the job is missing or access is
+ * denied.
+ */
 function isFinal({ status }: ProblemError): boolean {
   return status === 400 || status === 401 || status === 403 || status === 404;
 }

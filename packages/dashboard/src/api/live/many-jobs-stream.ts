@@ -9,22 +9,22 @@ export type HistoryEntry = Schemas["HistoryEntry"];
 /** `<organizationId>/<jobId>`, as the service takes it. */
 export type JobName = string;
 
-/** The sequence of the last entry that is there, for each job. */
+/** The sequence of the last entry that the page has, for each job. */
 export type Positions = ReadonlyMap<JobName, number>;
 
 /** One message of the stream. */
 export type StreamNews =
   | { readonly type: "entries"; readonly name: JobName; readonly entries: readonly HistoryEntry[] }
   | { readonly type: "unreadable"; readonly name: JobName; readonly problem: Problem }
-  /** The service has just sent something, and its stream has these jobs. */
+  /** The service has just sent something on a stream with these jobs. */
   | { readonly type: "alive"; readonly names: readonly JobName[] }
   | { readonly type: "lost" };
 
-/** A stream that is silent for longer is lost. The service says every 5 s that it is there, so one late heartbeat means nothing. */
+/** A stream that is silent for longer is lost. The service sends a heartbeat every 5 s, so one late heartbeat means nothing. */
 export const silenceMs = 12_000;
-/** When nothing comes by a stream in this time, something between service and browser holds it back. */
+/** If nothing arrives on a stream in this time, something between service and browser holds it back. */
 export const firstSignMs = 3_000;
-/** The service follows no more jobs on one stream. The pages of the others ask by themselves. */
+/** The service follows at most this many jobs on one stream. The pages of the other jobs ask by themselves. */
 const maxJobs = 50;
 /** The type of the event that reports a job which cannot be read. */
 const unreadable = "job.unreadable";
@@ -32,10 +32,10 @@ const firstPauseMs = 250;
 const longestPauseMs = 8_000;
 /** The pause when all jobs have ended. Another user may resume one of them, and asking costs almost nothing. */
 const endedPauseMs = 10_000;
-/** The pause after a stream that was held back. The cause, such as a proxy, will not be gone a moment later. */
+/** The pause after a stream that was held back. The cause, such as a proxy, will probably still be there a moment later. */
 const heldBackPauseMs = 60_000;
 
-/** Follows many jobs by one stream, over interruptions, until it is stopped. */
+/** Follows many jobs by one stream, across interruptions, until it is stopped. */
 export class ManyJobsStream {
   readonly #tell: (news: StreamNews) => void;
   readonly #stopped: AbortSignal;
@@ -55,7 +55,7 @@ export class ManyJobsStream {
     void this.#run();
   }
 
-  /** Follows these jobs and no others, each after this sequence; `again` says of which earlier entries are needed once more. */
+  /** Follows only these jobs, each from the entry after this sequence. `again` names the jobs for which earlier entries are needed once more. */
   follow(jobs: Positions, again: Positions): void {
     const sequences = new Map<JobName, number>();
     for (const [name, after] of [...jobs].slice(0, maxJobs)) {
@@ -69,7 +69,7 @@ export class ManyJobsStream {
     if (!isSame) this.#next();
   }
 
-  /** Looks at once after a user's action on a job, since a job that had ended may go on. */
+  /** Looks at once after a user's action on a job, since that may have resumed a job that had ended. */
   readonly lookAgain = (): void => {
     if (this.#outcome === "ended" || this.#outcome === "lost") this.#next();
   };
@@ -96,7 +96,7 @@ export class ManyJobsStream {
     return navigator.onLine ? await this.#readOnce(changed) : "lost";
   }
 
-  /** Reads until the stream ends, the jobs change, or nothing is heard. */
+  /** Reads until the stream ends, the jobs change, or nothing arrives for too long. */
   async #readOnce(changed: AbortSignal): Promise<Outcome> {
     const names = [...this.#sequences.keys()];
     const silent = new AbortController();
@@ -119,7 +119,7 @@ export class ManyJobsStream {
         const firstLeftMs = firstSignMs - (performance.now() - openedAt);
         timer = setTimeout(() => silent.abort(), heardAt === undefined ? firstLeftMs : silenceMs);
         const { value, done = true } = (await reader?.read().finally(() => clearTimeout(timer))) ?? {};
-        // The service ends a stream whose jobs have ended or cannot be read, and would do so again at once.
+        // The service ends a stream when its jobs have ended or cannot be read, and would end the next one at once.
         if (done) return isPartUnreadable ? "ended" : "read";
         heardAt = performance.now();
         const received = events.read(value ?? "");
@@ -129,7 +129,7 @@ export class ManyJobsStream {
       }
     } catch {
       if (!silent.signal.aborted) return "lost";
-      // A stream that passed once and then fell silent may be a connection that broke unnoticed.
+      // If something arrived on the stream before it fell silent, the connection may have broken unnoticed.
       const hasPassed = heardAt !== undefined && heardAt - openedAt > firstSignMs;
       return hasPassed ? "lost" : "heldBack";
     }
@@ -141,7 +141,7 @@ export class ManyJobsStream {
     return await signedInFetch(new Request(`${baseUrl}/stream?${query}`, { headers, signal, cache: "no-store" }));
   }
 
-  /** Passes on entries that arrived together as one batch, since the pages draw themselves again each time. */
+  /** Passes on the entries that arrived together as one batch, since the pages are drawn again each time. */
   #receive(events: readonly ServerSentEvent[]): void {
     const received = new Map<JobName, HistoryEntry[]>();
     for (const { type, data } of events) {
@@ -153,7 +153,7 @@ export class ManyJobsStream {
       else if (type === unreadable) this.#tell({ type: "unreadable", name, problem: told.problem as Problem });
     }
     for (const [name, entries] of received) {
-      // A listener may have asked for earlier entries of it meanwhile.
+      // Meanwhile, a listener may have asked for earlier entries of this job.
       for (const { sequence } of entries)
         if (this.#sequences.get(name) === sequence - 1) this.#sequences.set(name, sequence);
       this.#tell({ type: "entries", name, entries });

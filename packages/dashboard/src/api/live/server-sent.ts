@@ -1,11 +1,11 @@
-/** One event of a stream, with the fields that we use. */
+/** One event of a stream, with the fields that the page uses. */
 export interface ServerSentEvent {
   readonly type: string;
   readonly data: string;
 }
 
 /**
- * Reads server-sent events out of text that comes in pieces, which end anywhere. The browser's own EventSource can send no Authorization
+ * Reads server-sent events from text that arrives in pieces, which may end anywhere. The browser's own EventSource cannot send an Authorization
  * header.
  */
 export class ServerSentReader {
@@ -13,7 +13,7 @@ export class ServerSentReader {
   #type = "";
   #data: string[] = [];
 
-  /** The events that are whole by now. */
+  /** Returns the events that have arrived completely. */
   read(piece: string): ServerSentEvent[] {
     const lines = (this.#rest + piece).split("\n");
     this.#rest = lines.pop() ?? "";

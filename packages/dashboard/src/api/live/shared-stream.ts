@@ -5,7 +5,7 @@ import { type JobName, ManyJobsStream, type Positions, type StreamNews } from ".
 /** A listener on this page that follows a job. */
 export interface JobListener {
   readonly name: JobName;
-  /** The sequence of the last entry that is here. */
+  /** The sequence of the last entry that the page has. */
   readonly sequence: number;
   readonly hear: (news: StreamNews) => void;
 }
@@ -14,8 +14,9 @@ export interface JobListener {
 const hiddenMs = 2_000;
 
 /**
- * One stream for all pages that a browser has open: over HTTP/1.1 it gives one host six connections, and a stream per page would take them all. One
- * page leads: it holds a lock, has the stream, and passes the messages on over a channel. When it closes or is hidden, another one gets the lock.
+ * One stream for all pages that a browser has open. Over HTTP/1.1 a browser opens at most six connections to one host, and a stream for each page
+ * would take them all. One page leads: it holds a lock, has the stream, and passes the messages on over a channel. When it closes or is hidden,
+ * another page gets the lock.
  */
 class SharedStream {
   readonly #listeners = new Set<JobListener>();
@@ -25,12 +26,12 @@ class SharedStream {
   constructor() {
     session.subscribe(() => this.#look());
     document.addEventListener("visibilitychange", () => this.#look());
-    // The browser may keep this page for the back button; such a page must hold neither the lock nor the stream.
+    // The browser may keep this page for the back button. Such a page must hold neither the lock nor the stream.
     window.addEventListener("pagehide", () => this.#leave());
     window.addEventListener("pageshow", () => this.#look());
   }
 
-  /** Tells the listener about changes of its job. Returns the function that stops this. */
+  /** Tells the listener about changes of its job. Returns a function that ends this. */
   watch(listener: JobListener): () => void {
     this.#listeners.add(listener);
     this.#look();
@@ -56,7 +57,7 @@ class SharedStream {
       this.#hiding = setTimeout(() => this.#leave(), hiddenMs);
       return;
     }
-    // Another sign-in has another session, and shares no stream with this one.
+    // Another sign-in has another session, so it shares no stream with this one.
     const name = `stepwell ${baseUrl} ${state.user.sessionId}`;
     if (this.#sharing === undefined) this.#sharing = new Sharing(name, this.#positions, (news) => this.#hear(news));
     else this.#sharing.tellWhatIsWanted();
@@ -89,14 +90,14 @@ type Message =
   | { readonly type: "lookAgain" }
   | { readonly type: "want"; readonly page: string; readonly jobs: Positions };
 
-/** The use of the shared stream by one page, from the time when the page is first visible until it is hidden. */
+/** One page's use of the shared stream, from the time when the page is first visible until it is hidden. */
 class Sharing {
   readonly #page = crypto.randomUUID();
   readonly #name: string;
   readonly #hear: (news: StreamNews) => void;
   readonly #left = new AbortController();
   readonly #channel: BroadcastChannel | undefined;
-  /** The stream is here while this page leads. */
+  /** The stream, which exists here while this page leads. */
   #stream: ManyJobsStream | undefined;
   /** The jobs that each page wants, as far as this page knows. */
   readonly #wanted = new Map<string, Positions>();
@@ -106,7 +107,7 @@ class Sharing {
     this.#name = name;
     this.#positions = positions;
     this.#hear = hear;
-    // Each page has a stream of its own where the browser has no locks or channels.
+    // If the browser has no locks or channels, each page has its own stream.
     if (!("locks" in navigator) || !("BroadcastChannel" in window)) {
       this.#lead();
       return;
@@ -127,7 +128,7 @@ class Sharing {
     else this.#stream.lookAgain();
   }
 
-  /** Leaves the sharing. The leading page learns it from the lock of this page, which is released. */
+  /** Leaves the sharing. The leading page notices it because the lock of this page is released. */
   leave(): void {
     this.#left.abort();
     this.#channel?.close();
@@ -175,7 +176,10 @@ class Sharing {
     return lowest([...this.#wanted.values()].flatMap((jobs) => [...jobs]));
   }
 
-  /** Returns when this page has got the lock, which it keeps until it leaves. Also returns when the page has left, or the browser gives it no lock. */
+  /**
+   * Returns when this page has got the lock, which it holds until it leaves. Also returns when the page has left, or when the browser does not give
+   * it the lock.
+   */
   async #hold(name: string): Promise<void> {
     const { signal } = this.#left;
     const { promise: held, resolve } = Promise.withResolvers<void>();
@@ -197,7 +201,7 @@ class Sharing {
   }
 }
 
-/** Returns for each job the lowest position of the pages that follow it, so that no page misses an entry. */
+/** Returns for each job the lowest position among the pages that follow it, so that no page misses an entry. */
 function lowest(positions: readonly (readonly [JobName, number])[]): Positions {
   const found = new Map<JobName, number>();
   for (const [name, sequence] of positions) found.set(name, Math.min(sequence, found.get(name) ?? sequence));

@@ -19,7 +19,7 @@ import { typingOver } from "./typing-over.ts";
 export interface EditorHandle {
   /** Puts the cursor where a JSON pointer leads. */
   goTo(pointer: string): void;
-  /** Puts the cursor where a remark is marked. */
+  /** Puts the cursor at the place that a remark marks. */
   goToRemark(remark: Remark): void;
 }
 
@@ -35,8 +35,8 @@ interface DefinitionEditorProps {
 }
 
 /**
- * The definition as text. It is in a shadow tree, where the editor uses constructed style sheets. In the page itself it would use a style element,
- * which our content security policy refuses.
+ * The definition as text. It is in a shadow tree, where the editor uses constructed style sheets. In the page itself, the editor would use a style
+ * element, which the content security policy refuses.
  */
 export function DefinitionEditor({ initialText, checked, offer, onChange, onStep, handle }: DefinitionEditorProps) {
   const { remarks, text: checkedText } = checked;
@@ -140,7 +140,9 @@ function stepAt(state: EditorState): number | undefined {
   return first === "steps" && typeof second === "number" ? second : undefined;
 }
 
-/** The places of remarks. A pointer leads to the right place sooner than a line and a column in a text that was changed since it was checked. */
+/**
+ * Finds the places of remarks. If the text was changed after its check, a pointer still leads to the right place more often than a line and a column.
+ */
 function placesIn(state: EditorState, checkedText: string): (remark: Remark) => Place {
   const isCurrent = state.toText(checkedText).eq(state.doc);
   return (remark) =>

@@ -21,7 +21,7 @@ import { Remarks } from "./Remarks.tsx";
 interface EditingProps {
   readonly workflow: WorkflowKey;
   readonly name: string;
-  /** The number of the version that it was begun from. */
+  /** The number of the version from which the text was begun. */
   readonly baseNumber: number | undefined;
   readonly initialText: string;
 }
@@ -86,11 +86,11 @@ export function Editing({ workflow, name, baseNumber, initialText }: EditingProp
 
 interface DrawnSteps {
   readonly steps: readonly GraphStep[];
-  /** The names of all steps of the definition: the picture leaves out those that have no name yet, or another one's. */
+  /** The names of all steps of the definition. The picture leaves out steps without a name, and steps with the name of an earlier step. */
   readonly names: readonly (string | undefined)[];
 }
 
-/** The graph does not change while the text is not JSON, as in the middle of a word. */
+/** While the text is not JSON, as in the middle of a word, the graph does not change. */
 function useDrawnSteps(text: string): DrawnSteps & { readonly isOld: boolean } {
   const deferred = useDeferredValue(text);
   const last = useRef<DrawnSteps>({ steps: [], names: [] });

@@ -9,13 +9,13 @@ import { readable, sampleFor } from "./sample.ts";
 
 const from = "/app/organizations/$organizationId/workflows/$workflowId/edit";
 
-/** The definition of a workflow's next version: begun from the version in the address, else from the newest, else from a sample. */
+/** The definition of a workflow's next version. It begins with the version in the address, or else with the newest, or else with a sample. */
 export function EditorPage() {
   const key = useParams({ from });
   const { data: workflow, error, refetch } = useQuery(workflowQuery(key));
   const { data, error: versionsError, refetch: refetchVersions } = useInfiniteQuery(versionsQuery(key));
   const { versionId } = useSearch({ from });
-  // An error is shown only before there is something to edit: a later refresh that fails must not take the text away.
+  // An error is shown only while there is nothing to edit: a later refresh that fails must not remove the text.
   if (workflow === undefined || data === undefined) {
     const problem = error ?? versionsError;
     if (problem === null) return <Skeleton rows={12} />;

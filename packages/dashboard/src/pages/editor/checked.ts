@@ -7,7 +7,7 @@ import { type WorkflowKey, workflowQueryKey } from "../../api/workflows.ts";
 export interface Remark {
   readonly pointer: string;
   readonly detail: string;
-  /** The place in the text that was checked; both count from 1. */
+  /** The place in the text that was checked. Line and column count from 1. */
   readonly line: number;
   readonly column: number;
   readonly severity: "error" | "warning";
@@ -17,7 +17,7 @@ export interface Checked {
   readonly remarks: readonly Remark[];
   /** The text that the remarks are about. */
   readonly text: string;
-  /** Whether the present text of the editor is valid; undefined while it is being checked. */
+  /** Tells whether the present text of the editor is valid; undefined while it is being checked. */
   readonly isValid: boolean | undefined;
   readonly error: Error | null;
 }
@@ -25,7 +25,7 @@ export interface Checked {
 const typingPauseMs = 350;
 const none: readonly Remark[] = [];
 
-/** Asks the service about the text, a moment after the user has stopped typing. */
+/** Asks the service to check the text, a moment after the user has stopped typing. */
 export function useChecked(workflow: WorkflowKey, text: string): Checked {
   const settled = useSettled(text);
   const { data, error, isPlaceholderData } = useQuery(checkQuery(workflow, settled));

@@ -2,7 +2,7 @@ import { syntaxTree } from "@codemirror/language";
 import { RangeSetBuilder } from "@codemirror/state";
 import { Decoration, type DecorationSet, EditorView, ViewPlugin, type ViewUpdate } from "@codemirror/view";
 
-/** The editor uses the theme's own variables, so that another theme needs no other editor. */
+/** The editor uses the theme's own variables, so that it also works with another theme. */
 export const editorTheme = EditorView.theme({
   "&": { height: "100%", color: "var(--ink)", backgroundColor: "var(--surface)", fontSize: "13px" },
   "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "-2px" },
@@ -67,7 +67,7 @@ const marks: Readonly<Record<string, Decoration>> = {
   Null: Decoration.mark({ class: "json-word" }),
 };
 
-/** A few kinds of words are coloured here, since so few need no package with a highlighter. */
+/** Only a few kinds of words are coloured, so no package with a highlighter is needed. */
 export const jsonColours = ViewPlugin.fromClass(
   class {
     decorations: DecorationSet;

@@ -7,7 +7,7 @@ import { wordsInExpression } from "./expression-words.ts";
 import { putIn } from "./put-in.ts";
 import type { Word } from "./word.ts";
 
-/** Completes an expression by names, properties as the schemas know them, and functions. */
+/** Completes an expression with names, with properties that the schemas define, and with functions. */
 export function completeExpression(
   { state, pos, explicit }: CompletionContext,
   place: ExpressionPlace,
@@ -33,14 +33,14 @@ function nameOption({ text, info }: Word, isInString: boolean): Completion {
   };
 }
 
-/** `steps.reserve-stock` would subtract: the dot before gives way to brackets. */
+/** `steps.reserve-stock` would be a subtraction, so the dot before the name is replaced by brackets. */
 function putInBrackets(view: EditorView, { label }: Completion, from: number, to: number): void {
   const before = view.state.sliceDoc(Math.max(0, from - 20), from);
   const dotLength = /\.\s*$/.exec(before)?.[0].length ?? 0;
   putIn(view, from - dotLength, to, `['${inString(label)}']`);
 }
 
-/** The name as it is written in a string of an expression, which itself stands in a string of JSON. */
+/** Writes the name for a string of an expression, which is itself inside of a JSON string. */
 function inString(name: string): string {
   return JSON.stringify(name.replaceAll(/["'\\]/g, "\\$&")).slice(1, -1);
 }

@@ -23,7 +23,10 @@ export interface Offer {
   readonly functions: readonly ExpressionFunction[];
 }
 
-/** Offers the words that may stand where the cursor is: names of properties, executors, steps, definitions; whole steps in the list of steps; parts of expressions. */
+/**
+ * Offers the words that are possible at the cursor: names of properties, executors, steps and definitions; whole steps in the list of steps; parts of
+ * expressions.
+ */
 export function completeDefinition(offer: () => Offer): CompletionSource {
   return (context) => complete(context, offer());
 }
@@ -36,7 +39,7 @@ function complete(context: CompletionContext, { executors, functions }: Offer): 
   if (node.name === "PropertyName" && pos > node.from) return named(context, node, executors);
   if (node.name === "String" && pos > node.from) {
     const path = pathOf(state, node);
-    // A text in an object where no name is yet is the beginning of a name.
+    // A text in an object, at a place where no name is yet, is the beginning of a name.
     if (node.parent?.name === "Object") return named(context, node, executors);
     return result(node.from + 1, wordsOf(valueWords(state, path, executors), replaceNode(node)));
   }
@@ -53,7 +56,9 @@ function named({ state }: CompletionContext, node: Node, executors: readonly Exe
   return result(node.from + 1, wordsOf(free, replaceName(node)));
 }
 
-/** Completes outside of quotes, or after an open quote: after a colon with a value, within braces with a name, in the list of steps with a whole step. */
+/**
+ * Completes outside of quotes, or after an open quote: after a colon with a value, within braces with a name, in the list of steps with a whole step.
+ */
 function bare(context: CompletionContext, node: Node, executors: readonly Executor[]): CompletionResult | null {
   const { state, pos, explicit } = context;
   const word = context.matchBefore(/[\w$/-]*/);
@@ -81,7 +86,7 @@ function bare(context: CompletionContext, node: Node, executors: readonly Execut
   return result(from, wordsOf(free, insertName));
 }
 
-/** The object or list that the cursor is in; after a broken property, that property. */
+/** Returns the object or list around the cursor. After an incomplete property, returns that property. */
 function aroundOf(node: Node): Node | undefined {
   for (let at: Node | null = node; at !== null; at = at.parent) {
     if (at.name === "Object" || at.name === "Array" || at.name === "Property") return at;
@@ -109,7 +114,7 @@ function quotedText({ text, isBare = false }: Word): string {
 }
 
 function replaceNode(node: Node): Apply {
-  // The text may have grown since the list was shown, so the end is that of the present text.
+  // The text may have grown since the list was shown, so the end is found in the present text.
   return (view, word, from) => putIn(view, from - 1, endOfText(view, from, node), quotedText(word));
 }
 
@@ -153,7 +158,7 @@ function stepSnippet(executor: Executor): Completion {
         `\t\t"inputDefinition": { "$ref": "#/definitions/${place("input")}" },`,
         `\t\t"outputDefinition": { "$ref": "#/definitions/${place("output")}" }`,
         "\t},",
-        // A brace that begins no place of the snippet has a backslash.
+        // A brace that does not begin a place of the snippet gets a backslash.
         ...(executor.needsInput ? [`\t"input": { "${place("name")}": "$\\{ ${place("input.name")} \\}" },`] : []),
         `\t"transitionToStep": ${place("null")}`,
         "}",

@@ -24,7 +24,7 @@ export function configValues(executor: Executor | undefined, path: Path): readon
   });
 }
 
-/** A config with the fields that a step must give, as the inside of a snippet; empty where it needs none. */
+/** Makes the fields of a config that a step must give, as the inside of a snippet. It is empty if the config needs none. */
 export function configSnippet({ configSchema }: Executor, place: (text: string) => string): string {
   const { properties = {}, required = [] } = configSchema as ConfigSchema;
   const fields = required.map(
@@ -50,7 +50,7 @@ function valueSnippet(schema: ConfigSchema, name: string, place: (text: string) 
   }
 }
 
-/** The part of JSON Schema that schemas of configs use. */
+/** The part of JSON Schema that the schemas of configs use. */
 interface ConfigSchema {
   readonly type?: string;
   readonly description?: string;
@@ -63,7 +63,7 @@ interface ConfigSchema {
   readonly const?: unknown;
 }
 
-/** Every schema that a value at this place may fit. */
+/** Returns every schema that a value at this place may have to fit. */
 function schemasAt(executor: Executor | undefined, path: Path): readonly ConfigSchema[] {
   const config: readonly ConfigSchema[] = executor === undefined ? [] : [executor.configSchema];
   return path.reduce<readonly ConfigSchema[]>(

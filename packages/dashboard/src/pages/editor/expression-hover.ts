@@ -25,7 +25,7 @@ export function expressionHover(offer: () => Offer): Extension {
   });
 }
 
-/** The meaning of the word at this position, and where the word stands. */
+/** Returns the meaning of the word at this position, and the place of the word. */
 export function meaningAt(
   state: EditorState,
   position: number,

@@ -7,17 +7,17 @@ import { executorAt } from "./vocabulary.ts";
 export interface ExpressionPlace {
   /** The expression up to here, without the escapes of JSON. */
   readonly before: string;
-  /** The beginning of the string that the place is in, counted in `before`; undefined outside of strings. */
+  /** The beginning of the string that contains the place, counted in `before`; undefined outside of strings. */
   readonly stringStart: number | undefined;
-  /** The index of the step to which it belongs. */
+  /** The index of the step to which the expression belongs. */
   readonly step: number;
   readonly part: ExpressionPart;
 }
 
-/** The part of a step in which an expression stands. It decides which values the expression can read. */
+/** The part of a step that contains an expression. It decides which values the expression can read. */
 export type ExpressionPart = "input" | "config" | "output" | "choice";
 
-/** The place inside an expression at this position; undefined where no expression is. */
+/** Returns the place inside an expression at this position; undefined if there is no expression. */
 export function expressionAt(
   state: EditorState,
   position: number,
@@ -44,7 +44,7 @@ function partAt(path: Path, executor: Executor | undefined): ExpressionPart | un
   return field === "transitionToStep" && inner === "choose" && path.at(-1) === "if" ? "choice" : undefined;
 }
 
-/** The expression that is open at the end of a text with expressions in it. */
+/** Returns the expression that is still open at the end of a text with expressions. */
 function openExpression(text: string): string | undefined {
   let position = 0;
   for (;;) {

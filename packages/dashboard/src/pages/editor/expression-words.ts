@@ -12,7 +12,7 @@ import type { Word } from "./word.ts";
 /** The words that are possible at a place in an expression. `typed` is the part of a word that is already there. */
 export interface ExpressionWords {
   readonly typed: string;
-  /** Names that can be read. */
+  /** The names that can be read there. */
   readonly names: readonly Word[];
   readonly functions: readonly ExpressionFunction[];
   readonly isInString: boolean;
@@ -25,7 +25,7 @@ export function wordsInExpression(
 ): ExpressionWords | undefined {
   const { before, stringStart } = place;
   if (stringStart !== undefined) {
-    // A string is completed only where it names a step, an event or a fork.
+    // Inside of a string, completions are offered only if the string names a step, an event or a fork.
     const root = /(?:^|[^\w.])(steps|events|forks)\s*\[\s*$/.exec(before.slice(0, stringStart))?.[1];
     if (root === undefined) return undefined;
     return { typed: before.slice(stringStart + 1), names: namesOf(state, root), functions: [], isInString: true };
@@ -43,20 +43,20 @@ export function wordsInExpression(
     const called = spaced.map((one) => ({ ...one, name: one.name.slice(root.length + 1) }));
     return { typed, names: [], functions: called, isInString: false };
   }
-  // No method can be called on the name of a step, which has no value of its own.
+  // The name of a step has no value of its own, so no method can be called on it.
   const isWhole = isNamedRoot(root) && path.length <= 2;
   const methods = isWhole ? [] : functions.filter(({ forms, name }) => forms !== "function" && !name.includes("."));
   return { typed, names: wordsBehind(state, place, path), functions: methods, isInString: false };
 }
 
-/** The names that an expression can begin with, in a part of a step. */
+/** Returns the names with which an expression in this part of a step can begin. */
 export function rootWords(part: ExpressionPart): readonly Word[] {
   const { output, result, ...always } = texts.vocabulary.expressionRoots;
   const own = { input: {}, config: {}, output: { result }, choice: { output, result } }[part];
   return words({ ...always, ...own });
 }
 
-/** Outside of bodies there is no item. */
+/** Outside of the bodies of forEach steps there is no item. */
 function rootsAt(state: EditorState, { part, step }: ExpressionPlace): readonly Word[] {
   const isInBody = loopsAround(state, step)?.length !== 0;
   return rootWords(part).filter(({ text }) => isInBody || !rootsOfBodies.has(text));
@@ -70,7 +70,7 @@ function isNamedRoot(root: Key | undefined): root is "steps" | "events" | "forks
 
 type Key = string | number;
 
-/** The path that ends with the dot at the end of this source; empty behind anything else. */
+/** Returns the path before the dot at the end of this source. It is empty if the source ends with anything else. */
 function pathBefore(source: string): readonly Key[] {
   const path = /(?:^|[^\w.\])'"])([A-Za-z_]\w*(?:\.[A-Za-z_]\w*|\[(?:"[^"]*"|'[^']*'|\d+)\])*)\s*\.\s*$/.exec(
     source,
@@ -96,7 +96,7 @@ function wordsBehind(state: EditorState, place: ExpressionPlace, path: readonly 
   return properties(state, schemasOfRoot(state, place, root), path.slice(1));
 }
 
-/** The names of the forEach steps around a step, the innermost first; undefined while the text is no JSON. */
+/** Returns the names of the forEach steps around a step, the innermost first; undefined while the text is not JSON. */
 function loopsAround(state: EditorState, step: number): readonly string[] | undefined {
   const steps = stepsOfText(state.doc.toString());
   if (steps === undefined) return undefined;
@@ -108,7 +108,7 @@ function loopsAround(state: EditorState, step: number): readonly string[] | unde
   return found;
 }
 
-/** The schemas of the items of a forEach step, where its list is a value that the schemas know, such as `${ input.orders }`. */
+/** Returns the schemas of the items of a forEach step, if its list is a value whose schemas are known, such as `${ input.orders }`. */
 function schemasOfItem(state: EditorState, loop: string): readonly Node[] {
   const step = stepNames(state).indexOf(loop);
   const items = nodeAt(state, ["steps", step, "integrationDetails", "config", "items"]);
@@ -135,12 +135,12 @@ function schemasOfRoot(state: EditorState, { step }: ExpressionPlace, root: Key 
   if (root === "input") return schemasOfJobInput(state);
   if (root === "item") return schemasOfItem(state, loopsAround(state, step)?.[0] ?? "");
   if (root === "output") return schemasOfStep(state, step, "outputDefinition");
-  // The output's schema says nothing of the result where an `output` template makes something else of it.
+  // If an `output` template makes something else of the result, the output's schema says nothing about the result.
   const hasOutput = nodeAt(state, ["steps", step, "output"]) !== undefined;
   return root === "result" && !hasOutput ? schemasOfStep(state, step, "outputDefinition") : [];
 }
 
-/** The first step takes the job's input as it is, unless its template makes something else of it. */
+/** Returns the schemas of the job's input. They are those of the first step's input, unless its template makes something else of the job's input. */
 function schemasOfJobInput(state: EditorState): readonly Node[] {
   return nodeAt(state, ["steps", 0, "input"]) === undefined ? schemasOfStep(state, 0, "inputDefinition") : [];
 }
@@ -190,7 +190,7 @@ function loopNames(state: EditorState): readonly (string | undefined)[] {
   });
 }
 
-/** The ids that some step waits for, as far as they are written out. */
+/** Returns the event ids for which some step waits, if they are written as plain texts. */
 function eventIds(state: EditorState): readonly string[] {
   return stepNodes(state).flatMap((_, index) => {
     const ids = nodeAt(state, ["steps", index, "integrationDetails", "config", "eventIds"]);

@@ -14,8 +14,8 @@ export interface Place {
 const maxParseMs = 1_000;
 
 /**
- * The tree of the whole text. The editor's own tree may end before the wanted place: the editor parses a text in pieces, and in a long text or on a slow
- * machine the next key comes before the last piece.
+ * Returns the tree of the whole text. The editor's own tree may end before the wanted place: the editor parses a text in pieces, and in a long text
+ * or on a slow machine the user types the next key before the last piece is parsed.
  */
 export function treeOf(state: EditorState): Tree {
   return ensureSyntaxTree(state, state.doc.length, maxParseMs) ?? syntaxTree(state);
@@ -24,8 +24,8 @@ export function treeOf(state: EditorState): Tree {
 const values: ReadonlySet<string> = new Set(["Object", "Array", "String", "Number", "True", "False", "Null"]);
 
 /**
- * The place in the text to which a JSON pointer leads. A thing that is not there has the place of the nearest thing around it that is. The place of
- * something that goes over many lines is its name alone, so that not half of the text is underlined.
+ * Returns the place in the text to which a JSON pointer leads. If the text does not have the thing, the place is that of the nearest thing around it.
+ * If the thing takes several lines, the place is only its name, so that half of the text is not underlined.
  */
 export function placeOf(state: EditorState, pointer: string): Place {
   let node = valueIn(treeOf(state).topNode);
@@ -39,8 +39,8 @@ export function placeOf(state: EditorState, pointer: string): Place {
 }
 
 /**
- * The place in the text that was checked where something is wrong. Its line and column count where the pointer does not say it: in a text that is
- * no JSON, inside a string, and in a part of a large text that the editor has not parsed yet.
+ * Returns the place of an error in the text that was checked. Line and column are used where the pointer cannot give the place: in a text that is not
+ * JSON, inside of a string, and in a part of a large text that the editor has not parsed yet.
  */
 export function placeOfRemark(state: EditorState, { pointer, line, column }: RemarkPlace): Place {
   const { from: start, to: end } = state.doc.line(Math.min(line, state.doc.lines));
@@ -70,7 +70,7 @@ export function pathOf(state: EditorState, node: Node): (string | number)[] {
   return path;
 }
 
-/** The value at a path, as far as the text is whole. */
+/** Returns the value at a path, if the text is complete up to there. */
 export function nodeAt(state: EditorState, path: Path): Node | undefined {
   return path.reduce<Node | undefined>(
     (node, token) => (node === undefined ? undefined : childOf(state, node, String(token))),
@@ -92,7 +92,7 @@ export function valuesIn(node: Node): Node[] {
   return found;
 }
 
-/** The text of a node; undefined for a node that is no text. */
+/** Returns the text of a node; undefined for a node that is not a text. */
 export function textOf(state: EditorState, node: Node | undefined): string | undefined {
   if (node?.name !== "String" && node?.name !== "PropertyName") return undefined;
   try {
@@ -120,6 +120,6 @@ function namedPlace(state: EditorState, node: Node): Place {
   const { parent } = node;
   const name = parent?.name === "Property" ? parent.getChild("PropertyName") : null;
   if (!isLong) return { from: name?.from ?? node.from, to: node.to };
-  // The node itself is never returned: its positions may be getters, which a copy of its properties loses.
+  // The node itself is never returned: its positions may be getters, which would be lost when its properties are copied.
   return name === null ? { from: node.from, to: Math.min(node.to, node.from + 1) } : { from: name.from, to: name.to };
 }

@@ -1,4 +1,4 @@
-/** The definition with which a workflow without a version begins: two steps that run as they are. */
+/** The definition with which a workflow without a version begins. It has two steps that run without changes. */
 export function sampleFor(workflowName: string): string {
   const anything = { $ref: "#/definitions/anything" };
   const sample = {
@@ -25,7 +25,7 @@ export function sampleFor(workflowName: string): string {
   return `${JSON.stringify(sample, null, 2)}\n`;
 }
 
-/** The definition as it was sent. A text of one line is broken into lines, so that people can read it. */
+/** The definition as it was sent. If it is a single line, it is formatted, so that people can read it. */
 export function readable(definition: string): string {
   if (definition.trim().includes("\n")) return definition;
   try {

@@ -2,7 +2,7 @@ import type { EditorState } from "@codemirror/state";
 import { type Node, nodeAt, propertiesOf, textOf, valuesIn } from "./json-tree.ts";
 import type { Word } from "./word.ts";
 
-/** The properties that values of these schemas may have, as the text of the definition says. */
+/** The properties that values of these schemas may have, according to the text of the definition. */
 export function propertiesOfSchemas(state: EditorState, schemas: readonly Node[]): readonly Word[] {
   const found = new Map<string, Word>();
   for (const schema of wholeSchemas(state, schemas)) {
@@ -24,9 +24,9 @@ export function schemasWithin(state: EditorState, schemas: readonly Node[], key:
   });
 }
 
-/** The schemas themselves, those that they refer to, and those of which they are put together. */
+/** Returns the schemas themselves, those to which they refer, and those of which they consist. */
 function wholeSchemas(state: EditorState, schemas: readonly Node[], depth = 0): readonly Node[] {
-  // References may go round in circles.
+  // References may form a circle.
   if (depth > maxDepth) return [];
   return schemas.flatMap((schema) => {
     const fields = propertiesOf(state, schema);

@@ -2,8 +2,8 @@ import { Prec } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
 
 /**
- * Handles typing over a selection. The browser would keep the look of the selected text in a style attribute, which our content security policy
- * refuses and reports. Other handlers of keys, such as the one that closes brackets, are still asked first.
+ * Handles typing over a selection. The browser itself would keep the look of the selected text in a style attribute, which the content security
+ * policy refuses and reports. Other handlers of keys, such as the one that closes brackets, are still asked first.
  */
 export const typingOver = Prec.highest(
   EditorView.domEventHandlers({

@@ -22,7 +22,7 @@ export function propertyWords(state: EditorState, path: Path, executors: readonl
   return path[3] === "inputDefinition" || path[3] === "outputDefinition" ? words(reference) : [];
 }
 
-/** The values that may stand at this path. */
+/** The values that are possible at this path. */
 export function valueWords(state: EditorState, path: Path, executors: readonly Executor[]): readonly Word[] {
   const name = path.at(-1);
   if (name === "$ref") return referenceWords(state, path);
@@ -60,12 +60,12 @@ export function words(meanings: Meanings): readonly Word[] {
   return Object.entries(meanings).map(([text, info]) => (info === "" ? { text } : { text, info }));
 }
 
-/** Names below `properties`, `patternProperties` and `$defs` are the writer's own. */
+/** The writer of the definition chooses the names below `properties`, `patternProperties` and `$defs`. */
 function schemaProperties(path: Path): readonly Word[] {
   return namedSchemas.has(path.at(-1)) && isSchema(path.slice(0, -1)) ? [] : words(schema);
 }
 
-/** Keywords whose value holds schemas by name, those that hold a list of schemas, and those that hold one. */
+/** The keywords whose value holds schemas by name, those whose value is a list of schemas, and those whose value is one schema. */
 const namedSchemas: ReadonlySet<unknown> = new Set(["properties", "patternProperties", "$defs"]);
 const schemaLists: ReadonlySet<unknown> = new Set(["anyOf", "allOf", "oneOf", "prefixItems"]);
 const schemaKeywords: ReadonlySet<unknown> = new Set([
@@ -98,7 +98,10 @@ function schemaValues(state: EditorState, path: Path): readonly Word[] {
   return [];
 }
 
-/** A schema is a definition, or stands in one where a keyword wants it. A property may be called `type`. */
+/**
+ * Tells whether a schema is at this path: it is one of the `definitions`, or the value of a keyword within a schema that takes schemas. A property
+ * may be called `type`, so the name alone does not tell.
+ */
 function isSchema(path: Path): boolean {
   if (path.length <= 2) return path.length === 2;
   const above = path.at(-2);
@@ -106,7 +109,7 @@ function isSchema(path: Path): boolean {
   return schemaKeywords.has(path.at(-1)) && isSchema(path.slice(0, -1));
 }
 
-/** The executor of the step that this path leads into. */
+/** Returns the executor of the step that contains this path. */
 export function executorAt(state: EditorState, path: Path, executors: readonly Executor[]): Executor | undefined {
   const written = textOf(state, nodeAt(state, [...path.slice(0, 3), "type"]));
   return executors.find(({ type }) => type === written);
@@ -121,14 +124,14 @@ function stepWords(state: EditorState): Word[] {
   });
 }
 
-/** Whether the step stands in a config at this place with which a branch, or the body of a forEach, begins. */
+/** Tells whether the config names, at this place, the first step of a branch or of the body of a forEach. */
 function isFirstOfBranch(executor: Executor | undefined, [field, name, ...deeper]: Path): boolean {
   if (deeper.length > 0) return false;
   if (executor?.type === forEachType) return field === "step" && name === undefined;
   return executor?.type === parallelType && field === "branches" && name !== undefined;
 }
 
-/** No step begins a branch of its own. */
+/** A step cannot begin its own branch, so the other steps are offered. */
 function otherStepWords(state: EditorState, [steps = "", index = 0]: Path): Word[] {
   const own = textOf(state, nodeAt(state, [steps, index, "name"]));
   return stepWords(state).filter(({ text }) => text !== own);

@@ -1,7 +1,7 @@
-/** A word of the definition language that may stand somewhere. */
+/** A word of the definition language that can be offered at some place. */
 export interface Word {
   readonly text: string;
   readonly info?: string;
-  /** Written as it is, without quotes: null, true, false. */
+  /** True if it is written without quotes: null, true, false. */
   readonly isBare?: boolean;
 }

@@ -12,16 +12,16 @@ interface JobPanelProps {
   readonly organizationId: string;
   readonly title: string;
   readonly caption: string;
-  /** Which jobs: of the first few here, and of all behind the link. */
+  /** The filters that choose the jobs: the first few are shown here, and the link leads to all of them. */
   readonly search: JobFilters;
   readonly columns: readonly Column<ListedJob>[];
-  /** Instead of a table without rows. */
+  /** Shown instead of a table without rows. */
   readonly empty: ReactNode;
 }
 
 const shownCount = 5;
 
-/** The first few jobs of a kind, and the way to all of them. */
+/** The first few jobs of a kind, and a link to all of them. */
 export function JobPanel({ organizationId, title, caption, search, columns, empty }: JobPanelProps) {
   const { data, error, refetch } = useQuery(jobsQuery(organizationId, { ...search, pageSize: shownCount }));
   const jobs = data?.jobs;

@@ -9,7 +9,7 @@ interface ChildLinksProps {
   readonly jobs: readonly ListedJob[];
 }
 
-/** The jobs that one run of a step began. */
+/** The jobs that one run of a step started. */
 export function ChildLinks({ organizationId, jobs }: ChildLinksProps) {
   if (jobs.length === 0) return null;
   return (

@@ -17,9 +17,9 @@ import { runWords } from "./branch-words.ts";
 import { isFinished, type JobStory } from "./job-story.ts";
 import type { StepRun } from "./step-run.ts";
 
-/** The jobs that steps of a job began, as far as they are loaded. */
+/** The jobs that steps of a job started, as far as they are loaded. */
 export interface ChildJobs {
-  /** The jobs; undefined until the first are here. */
+  /** The jobs; undefined until the first ones are loaded. */
   readonly rows: readonly ListedJob[] | undefined;
   readonly query: Pick<
     UseInfiniteQueryResult,
@@ -27,7 +27,7 @@ export interface ChildJobs {
   >;
 }
 
-/** Reads the jobs that steps of this one began; undefined where no step begins any, and for people who may not list jobs. */
+/** Reads the jobs that steps of this job started. Undefined if no step starts a job, and for people who may not list jobs. */
 export function useChildJobs(
   { organizationId, jobId }: JobKey,
   { status }: JobStory,
@@ -38,9 +38,9 @@ export function useChildJobs(
   const query = useInfiniteQuery({
     ...jobPagesQuery(organizationId, { parentJobId: jobId }),
     enabled: isShown,
-    // A reader who comes back sees their present state.
+    // A reader who comes back must see their present state.
     gcTime: 0,
-    // Child jobs go on by themselves, and this job's history does not show their changes.
+    // Child jobs continue by themselves, and this job's history does not show their changes.
     refetchInterval: isFinished(status) ? 30_000 : 3_000,
   });
   return isShown ? { rows: query.data?.pages.flatMap(({ jobs }) => jobs), query } : undefined;
@@ -48,7 +48,7 @@ export function useChildJobs(
 
 const jobType = "/service/job";
 
-/** The jobs that one run of a step began. */
+/** Returns the jobs that one run of a step started. */
 export function childrenOf(children: ChildJobs | undefined, { name, visit, branch }: StepRun): readonly ListedJob[] {
   return (children?.rows ?? []).filter(
     ({ parentJob }) => parentJob?.step === name && parentJob.visit === visit && (parentJob.branch ?? "") === branch,
@@ -61,7 +61,7 @@ interface ChildrenProps {
   readonly childJobs: ChildJobs;
 }
 
-/** The jobs that steps of this one began, the newest first, each as a link with its state. */
+/** The jobs that steps of this job started, the newest first, each as a link with its state. */
 export function Children({ organizationId, story, childJobs: { rows, query } }: ChildrenProps) {
   const words = texts.job.children;
   if (rows?.length === 0) return null;

@@ -43,7 +43,7 @@ export function CurlMenu({ jobKey, job, story }: CurlMenuProps) {
           .slice(0, 5)
           .map(({ eventId, step, visit, branch }) => {
             if (branch === undefined) return command(words.curlEvent(eventId), `${path}/events`, { eventId });
-            // An event for a wait in a branch is sent to that branch alone: others may wait for the same id.
+            // An event for a wait in a branch is sent only to that branch, because other branches may wait for the same id.
             const text = words.curlEventTo(eventId, branchWords(story, branch));
             return command(text, `${path}/events`, { eventId, step, visit, branch });
           }),
@@ -52,7 +52,7 @@ export function CurlMenu({ jobKey, job, story }: CurlMenuProps) {
   );
 }
 
-/** A curl command for a call. The caller puts the token in, so that this page's own token never leaves the page. */
+/** Makes a curl command for a call. The caller has to insert the token, so that this page's own token never leaves the page. */
 function curlOf(baseUrl: string, path: string, body?: unknown): string {
   const parts = [`curl -sS -H "Authorization: Bearer $STEPWELL_TOKEN"`];
   if (body !== undefined) parts.push(`-H 'Content-Type: application/json'`, `-d ${shellWord(JSON.stringify(body))}`);
@@ -64,7 +64,7 @@ function jobPath({ organizationId, jobId }: JobKey): string {
   return `/organizations/${organizationId}/jobs/${jobId}`;
 }
 
-/** A job like this one: of the tag by which this one was chosen, or of its very version. */
+/** Makes the submission of a job like this one: with the tag by which this job's version was chosen, or with the same version. */
 function resubmission({ workflowId, workflowVersion, input }: WholeJob) {
   const { tag, versionId } = workflowVersion;
   return { workflowId, workflowVersion: tag === undefined ? { versionId } : { tag }, inputJson: input };

@@ -25,14 +25,14 @@ interface ExplanationProps {
   readonly shown: ShownJob;
 }
 
-/** Says in one sentence why the job is where it is, and shows the facts behind it and the button that helps. */
+/** Says in one sentence why the job is where it is, and shows the facts behind that sentence and the button that helps. */
 export function Explanation({ jobKey, shown: { job, story } }: ExplanationProps) {
   const { sequence, status } = story;
   const { version, error: versionError, mayReadVersion } = useJobVersion(jobKey.organizationId, job);
   const paced = usePaced(sequence, askMs);
   const { data, error, refetch } = useQuery(explanationQuery(jobKey, paced, isFinished(status)));
   const maySend = usePermission(jobKey.organizationId, "job:event:send");
-  // The state is kept here, so that a typed text stays when the explanation changes.
+  // The id is kept here, so that the text that the user typed stays when the explanation changes.
   const [writtenId, setWrittenId] = useState<string | undefined>();
   const words = texts.job;
   const problem = error !== null && <Problem error={error} onRetry={() => void refetch()} />;
@@ -47,7 +47,7 @@ export function Explanation({ jobKey, shown: { job, story } }: ExplanationProps)
   }
   const { state, sentence, facts } = data;
   const missing = facts.missingEventIds ?? [];
-  // Nothing is shown until this is known: otherwise a button could turn into a form just before a click.
+  // Nothing is shown until the version is known. Otherwise a button could turn into a form just before a click.
   const isVersionSettled = version !== undefined || !mayReadVersion || versionError !== null;
   const wait = waitOf(facts);
   return (
@@ -98,7 +98,7 @@ export function Explanation({ jobKey, shown: { job, story } }: ExplanationProps)
   );
 }
 
-/** A job may move a hundred times in a second. */
+/** A job may move a hundred times in a second, so the explanation is requested at most this often. */
 const askMs = 500;
 
 const icons: Readonly<Record<Explained["state"], IconName>> = {
@@ -120,7 +120,7 @@ const icons: Readonly<Record<Explained["state"], IconName>> = {
   cancelled: "ban",
 };
 
-/** The facts behind the sentence. Its spans of time stand here as times, to be compared with logs. */
+/** The facts behind the sentence. It has spans of time; here they are shown as times, so that they can be compared with logs. */
 function factsOf(
   facts: Explained["facts"],
   story: ShownJob["story"],
@@ -155,14 +155,14 @@ function factsOf(
   return shown.filter((fact) => fact !== false);
 }
 
-/** How far the branches of the step have come. A step that still runs has no cancelled branches. */
+/** How far the branches of the step have come. While a step runs, none of its branches is cancelled. */
 function progressOf({ branchCount, openCount, succeededCount, failedCount }: Explained["facts"]) {
   if (branchCount === undefined || openCount === undefined) return undefined;
   const counts = { succeeded: succeededCount ?? 0, failed: failedCount ?? 0, cancelled: 0 };
   return { all: branchCount, open: openCount, ...counts };
 }
 
-/** The wait that lacks events: of the main line, or of the branch that is explained. */
+/** Returns the wait that lacks events: that of the main line, or of the branch that is explained. */
 function waitOf({ step, visit, branch, branchStep, branchVisit }: Explained["facts"]): Wait | undefined {
   if (branch === undefined) return step === undefined || visit === undefined ? undefined : { step, visit };
   return branchStep === undefined || branchVisit === undefined
@@ -176,11 +176,11 @@ type WorkerFacts = NonNullable<Explained["facts"]["worker"]>;
 interface QueueFactProps {
   readonly organizationId: string;
   readonly queue: QueueFacts;
-  /** A worker holds the task. */
+  /** True if a worker holds the task. */
   readonly isHeld: boolean;
 }
 
-/** The queue of a task; while it waits, also since when no worker has asked. */
+/** The queue of a task. While the task waits, it also shows since when no worker has asked. */
 function QueueFact({ organizationId, queue: { name, polledAt }, isHeld }: QueueFactProps) {
   const words = texts.job.facts;
   const mayRead = usePermission(organizationId, "task-queue:read");

@@ -22,7 +22,7 @@ interface HistoryProps {
   readonly entries: readonly HistoryEntry[];
 }
 
-/** Every transition; at first the latest. A filter looks in all of them. */
+/** Every transition. At first the latest ones are shown. A filter searches all of them. */
 export function History({ jobId, story, types, entries }: HistoryProps) {
   const words = texts.job;
   const [isWhole, setWhole] = useState(false);
@@ -119,7 +119,7 @@ function whereOf({ step, branch = "", visit = 1 }: HistoryEntry, story: JobStory
   return step === undefined ? "" : runWords(story, { name: step, branch, visit });
 }
 
-/** The call of a task is held by a worker, any other by a node. */
+/** A worker holds the call of a task, and a node holds any other call. */
 function whatOf({ type, step = "" }: HistoryEntry, types: HistoryProps["types"]): string {
   const isTask = types.get(step) === taskType;
   if (isTask && type === "step.interrupted") return words.spanOutcomes.workerLost;

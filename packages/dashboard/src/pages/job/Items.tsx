@@ -24,7 +24,7 @@ interface ItemsProps {
   readonly story: JobStory;
   /** The run of a forEach step. */
   readonly loop: StepRun;
-  /** The branch that is looked at. */
+  /** The branch that the reader has selected. */
   readonly branch: string | undefined;
   readonly onSelect: (search: JobPageSearch) => void;
 }
@@ -96,7 +96,7 @@ export function Items({ jobKey, story, loop, branch, onSelect }: ItemsProps) {
 
 const statuses = ["failed", "open", "cancelled", "succeeded"] as const satisfies readonly BranchStatus[];
 
-/** The look of a step that stands for the state of a branch. */
+/** The look of a step that shows the state of a branch. */
 const looks: Readonly<Record<BranchStatus, StepStatus>> = {
   failed: "failed",
   open: "running",
@@ -104,10 +104,10 @@ const looks: Readonly<Record<BranchStatus, StepStatus>> = {
   succeeded: "succeeded",
 };
 
-/** A list of thousands is asked for again not more often than this while its job moves. */
+/** While its job moves, a list of thousands of items is requested at most this often. */
 const askMs = 4_000;
 
-/** The items are asked for again as the job goes on, until the last of them has ended. */
+/** The items are requested again while the job continues, until the last of them has ended. */
 function useFreshItems(key: JobKey, { end }: StepRun, { sequence }: JobStory): void {
   const queries = useQueryClient();
   const { organizationId, jobId } = key;

@@ -29,7 +29,7 @@ export function JobActions({ jobKey, job, story: { status } }: JobActionsProps) 
   );
 }
 
-/** Submits another job with this one's input, which can be changed before. */
+/** Submits another job with the input of this one, which the user can change first. */
 function RunAgain({ jobKey: { organizationId }, job }: Pick<JobActionsProps, "jobKey" | "job">) {
   const { workflowId, workflowName, workflowVersion, input } = job;
   const { versionId, tag } = workflowVersion;

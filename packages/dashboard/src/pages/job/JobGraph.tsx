@@ -17,7 +17,7 @@ interface JobGraphProps {
   readonly onSelect: (step: string) => void;
 }
 
-/** The job's way through its definition, as it goes. */
+/** The job's way through its definition, kept up to date while the job runs. */
 export function JobGraph({ organizationId, shown, looks, selected, onSelect }: JobGraphProps) {
   const { job, story, types } = shown;
   const { version, error, mayReadVersion } = useJobVersion(organizationId, job);
@@ -37,7 +37,7 @@ export function JobGraph({ organizationId, shown, looks, selected, onSelect }: J
     <Panel title={texts.job.graph} isFlush>
       {error !== null && <Problem error={error} />}
       <StepGraph
-        // The place of the graph is kept until the definition is loaded.
+        // Space for the graph is kept until the definition is loaded.
         steps={steps ?? []}
         isLoading={steps === undefined}
         looks={looks}

@@ -7,7 +7,7 @@ import { Icon, type IconName } from "../../parts/layout/Icon.tsx";
 import { texts } from "../../texts/texts.ts";
 import { type JobPages, lastList } from "../jobs/shown-list.ts";
 
-/** The ways to the jobs before and after this one in the list that was shown last. Shows nothing where this job is not in it. */
+/** Links to the jobs before and after this one in the list that was shown last. Shows nothing if this job is not in that list. */
 export function JobNeighbours({ jobKey }: { readonly jobKey: JobKey }) {
   const pages = lastList(jobKey.organizationId);
   return pages && <Neighbours jobKey={jobKey} pages={pages} />;
@@ -15,10 +15,10 @@ export function JobNeighbours({ jobKey }: { readonly jobKey: JobKey }) {
 
 function Neighbours({ jobKey, pages }: { readonly jobKey: JobKey; readonly pages: JobPages }) {
   const words = texts.job;
-  // The list keeps its pages while it is in use here, so that a reader who goes back finds them.
+  // The list keeps its pages while it is used here, so that a reader who goes back finds them.
   const { data, hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = useInfiniteQuery({
     ...pages,
-    // A list that is no longer in memory is not asked for again: this job may be far down in it.
+    // A list that is no longer in memory is not requested again, because this job may be far down in it.
     enabled: false,
   });
   const jobs = data?.pages.flatMap((page) => page.jobs) ?? [];
@@ -39,13 +39,13 @@ function Neighbours({ jobKey, pages }: { readonly jobKey: JobKey; readonly pages
 
 interface NeighbourProps {
   readonly organizationId: string;
-  /** Undefined at the end of the list. */
+  /** The id of the neighbour; undefined at the end of the list. */
   readonly jobId: string | undefined;
   readonly icon: IconName;
   readonly text: string;
 }
 
-/** Takes the place of this job's page, so that one step back leads to the list from all of them. */
+/** Replaces this job's page in the history of the browser, so that one step back always leads to the list. */
 function Neighbour({ organizationId, jobId, icon, text }: NeighbourProps) {
   if (jobId === undefined) return null;
   return (

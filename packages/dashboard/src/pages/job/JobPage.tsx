@@ -49,7 +49,7 @@ function Whole({ jobKey, shown }: { readonly jobKey: JobKey; readonly shown: Sho
   const runs = useMemo(() => runsOf(story, step, branch), [story, step, branch]);
   const run = runs.find(({ visit }) => visit === search.visit) ?? runs.at(-1);
   const looks = useMemo(() => looksOf(story, branch), [story, branch]);
-  // The chosen item stays chosen from step to step. At a step of the main line all items are shown again.
+  // The selected item stays selected from step to step. At a step of the main line, all items are shown again.
   const selectStep = (name: string) => {
     const isOnMainLine = story.runs.some((one) => one.name === name && one.branch === "");
     select({ step: name, ...(branch !== undefined && !isOnMainLine && { branch }) });
@@ -86,12 +86,12 @@ function Whole({ jobKey, shown }: { readonly jobKey: JobKey; readonly shown: Sho
   );
 }
 
-/** The runs of a step: in the branch that is looked at, or else in all. */
+/** Returns the runs of a step: in the selected branch, or else in all branches. */
 function runsOf({ runs }: JobStory, step: string | undefined, branch: string | undefined): readonly StepRun[] {
   return runs.filter((run) => run.name === step && (branch === undefined || isOneLine(run.branch, branch)));
 }
 
-/** The run of the forEach step whose items are listed: this one, or the innermost around the branch. */
+/** Returns the run of the forEach step whose items are listed: this run, or the innermost one around the branch. */
 function loopAround(story: JobStory, path: string, run: StepRun | undefined): StepRun | undefined {
   const around = pathsTo(path).map((one) => forkOf(story, one));
   return [...around, run].findLast((one) => one?.fork?.hasItems);

@@ -22,7 +22,7 @@ interface StepDetailsProps {
   readonly run: StepRun | undefined;
   /** All runs among which the reader can choose. */
   readonly runs: readonly StepRun[];
-  /** The branch that is looked at; undefined: all of them. */
+  /** The branch that is selected. Undefined means all branches. */
   readonly branch: string | undefined;
   readonly onSelect: (search: JobPageSearch) => void;
   /** Further parts of the page that belong to this run. */
@@ -78,7 +78,7 @@ function State({ run: { status } }: { readonly run: StepRun }) {
 
 interface RunProps {
   readonly run: StepRun;
-  /** The progress of its branches, if it has some. */
+  /** The progress of its branches, if it has any. */
   readonly progress: ForkProgress | undefined;
 }
 
@@ -87,7 +87,7 @@ function Run({ run, progress }: RunProps) {
   const attempts = run.spans.filter(({ kind }) => kind !== "pause");
   return (
     <div className="step-details">
-      {/* The error is left out here when attempts are listed below with their errors, since the last of those is the same. */}
+      {/* If attempts are listed below with their errors, the error is left out here, since it is that of the last attempt. */}
       {run.error !== undefined && attempts.every(({ error }) => error === undefined) && <ErrorText error={run.error} />}
       {progress !== undefined && (
         <section>
@@ -102,7 +102,7 @@ function Run({ run, progress }: RunProps) {
           {words.facts.delayEndsAt} <Time at={run.delayEndsAt} />
         </p>
       )}
-      {/* The key changes with the run, so that the parts which are unfolded in one run are folded again in the next. */}
+      {/* The key changes with the run, so that parts that the user unfolded in one run are folded in the next. */}
       <JsonView key={`input ${run.key}`} label={words.input} value={run.input} />
       {run.output === undefined ? (
         <NoJson label={words.output} text={isOver(run) ? words.noOutputAtAll : words.noOutput} />

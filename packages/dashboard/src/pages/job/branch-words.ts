@@ -2,14 +2,14 @@ import { levelOf, pathsTo } from "../../graph/branch-path.ts";
 import { texts } from "../../texts/texts.ts";
 import { forkOf, type JobStory } from "./job-story.ts";
 
-/** A branch in words, the outermost level first: "item 4,211 of 10,000, branch price". Empty for the main line. */
+/** Describes a branch, the outermost level first: "item 4,211 of 10,000, branch price". Empty for the main line. */
 export function branchWords(story: Pick<JobStory, "forks">, path: string): string {
   return pathsTo(path)
     .map((one) => levelWords(story, one))
     .join(", ");
 }
 
-/** The innermost level of a branch in words. */
+/** Describes the innermost level of a branch. */
 function levelWords(story: Pick<JobStory, "forks">, path: string): string {
   const level = levelOf(path);
   if (level === undefined) return path;
@@ -19,7 +19,7 @@ function levelWords(story: Pick<JobStory, "forks">, path: string): string {
   return level.visit > 1 ? inVisit(words, level.visit) : words;
 }
 
-/** "check", "check (visit 2)", "check (item 4,211 of 10,000, visit 2)". */
+/** Describes a run: "check", "check (visit 2)", "check (item 4,211 of 10,000, visit 2)". */
 export function runWords(
   story: Pick<JobStory, "forks">,
   { name, branch, visit }: { readonly name: string; readonly branch: string; readonly visit: number },

@@ -1,8 +1,8 @@
-/** The search part of the address of a job's page: the step that is looked at, and its branch. */
+/** The search part of the address of a job's page: the selected step, and its branch. */
 export interface JobPageSearch {
   readonly step?: string;
   readonly visit?: number;
-  /** The path of a branch; left out: all of them. */
+  /** The path of a branch. If it is left out, all branches are shown. */
   readonly branch?: string;
 }
 

@@ -18,16 +18,16 @@ import {
 
 export type JobStatus = Schemas["JobStatus"];
 
-/** All that a job's history says, as the page shows it. */
+/** Everything that a job's history says, in the form in which the page shows it. */
 export interface JobStory {
   readonly status: JobStatus;
   /** The runs in the order of their start. */
   readonly runs: readonly StepRun[];
-  /** The spans in which it was in no step: pending, or ended until it was resumed. */
+  /** The spans of time in which the job was in no step: pending, or ended until it was resumed. */
   readonly queued: readonly Span[];
   readonly error?: StepError;
   readonly taken: ReadonlySet<string>;
-  /** The run to look at first: where the main line stands, or what a branch with a name waits for. */
+  /** The run to look at first: the latest one on the main line, or while its branches run, one in a named branch that waits for events. */
   readonly current: StepRun | undefined;
   /** The latest run on the main line. */
   readonly main: StepRun | undefined;
@@ -35,14 +35,14 @@ export interface JobStory {
   readonly waits: readonly StepRun[];
   /** The runs of steps with branches, by their key. */
   readonly forks: ReadonlyMap<string, StepRun>;
-  /** Their progress, by their key. */
+  /** The progress of these runs, by their key. */
   readonly progress: ReadonlyMap<string, ForkProgress>;
   readonly sequence: number;
   readonly startedAt?: string;
   readonly finishedAt?: string;
 }
 
-/** `types` are those of the steps, as far as they are known. */
+/** Makes the story from the history. `types` are the types of the steps, as far as they are known. */
 export function tellStory(entries: readonly HistoryEntry[], types: ReadonlyMap<string, string> = new Map()): JobStory {
   const told = new Telling(types);
   for (const entry of entries) told.add(entry);
@@ -50,7 +50,7 @@ export function tellStory(entries: readonly HistoryEntry[], types: ReadonlyMap<s
 }
 
 /**
- * RUNNING is split by the work of the steps. Waiting for events comes first, since the job then needs an action from
+ * Returns the status to show. RUNNING is divided by what the steps do. Waiting for events comes first, since the job then needs an action from
  * outside.
  */
 export function shownStatusOf({ status, runs, waits, main }: JobStory): ShownStatus {
@@ -67,13 +67,13 @@ export function isFinished(status: JobStatus): boolean {
   return status === "SUCCEEDED" || status === "FAILED" || status === "CANCELLED";
 }
 
-/** The run of the step that has this branch; undefined for the main line, and where it is not known. */
+/** Returns the run of the step that has this branch; undefined for the main line, and if the run is not known. */
 export function forkOf({ forks }: Pick<JobStory, "forks">, path: string): StepRun | undefined {
   const level = levelOf(path);
   return level && forks.get(keyOfRun({ branch: parentOf(path), step: level.fork, visit: level.visit }));
 }
 
-/** Whether a branch is an item of a list, or inside of one. */
+/** Tells whether a branch is an item of a list, or inside of one. */
 export function isOfItem(story: Pick<JobStory, "forks">, path: string): boolean {
   return pathsTo(path).some((one) => forkOf(story, one)?.fork?.hasItems);
 }
@@ -141,12 +141,12 @@ class Telling {
     if (run.status === "waiting") this.#waiting.add(run);
     else this.#waiting.delete(run);
     if (run.fork !== undefined) this.#forks.set(run.key, run);
-    // The entry names the next step only after a choice or a failure. Otherwise it is the step that is entered next.
+    // The entry names the next step only after a choice or a failure. Otherwise the next step is the one that is entered next.
     if (run.end !== undefined && entry.next !== undefined)
       this.#taken.add(wayKey(run.name, entry.next ?? "", wayFrom(run)));
   }
 
-  /** An event goes to the wait that has waited for it longest. */
+  /** An event goes to the wait that has waited for this event longest. */
   #receive({ eventId = "", outcome }: HistoryEntry): void {
     if (outcome !== "matched") return;
     for (const { eventIds = [], receivedEventIds } of this.#waiting) {
@@ -179,7 +179,7 @@ class Telling {
     return found;
   }
 
-  /** The ways to the end of the job, and to those of its branches. */
+  /** Returns the transitions to the end of the job, and to the ends of its branches. */
   #ends(): readonly string[] {
     return [...this.#latest].flatMap(([branch, { name, status, leadsOn }]) => {
       const isOver = branch !== "" || this.#story.status === "SUCCEEDED";
@@ -237,7 +237,7 @@ class Telling {
   }
 }
 
-/** The kind of way that leads on from a run. */
+/** Returns the kind of transition that leads on from a run. */
 function wayFrom(run: OpenRun | undefined): GraphEdge["kind"] {
   return run?.status === "failed" ? "failure" : "transition";
 }

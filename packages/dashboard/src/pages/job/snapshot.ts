@@ -4,7 +4,10 @@ import { forEachType } from "../../graph/graph-step.ts";
 
 type Entry = Omit<HistoryEntry, "sequence">;
 
-/** The part of a job's history that GetJob has: the steps that it went through, and where it is. Attempts and the pauses between them are unknown. */
+/**
+ * Makes the part of a job's history that follows from the answer of GetJob: the steps that the job went through, and its present step. Attempts and
+ * the pauses between them are unknown.
+ */
 export function entriesOf(job: WholeJob): HistoryEntry[] {
   const { createdAt, startedAt, finishedAt, updatedAt, status, error } = job;
   const entries: Entry[] = [{ type: "job.submitted", at: createdAt }];
@@ -25,7 +28,7 @@ export function entriesOf(job: WholeJob): HistoryEntry[] {
   return entries.map((entry) => ({ ...entry, sequence: 0 }));
 }
 
-/** How many step runs the job had, those included that GetJob leaves out. */
+/** Returns how many step runs the job had, including those that GetJob leaves out. */
 export function stepRunCount({ steps, earlierStepRuns = {} }: WholeJob): number {
   return Object.values(earlierStepRuns).reduce((sum, count) => sum + count, steps.length);
 }
@@ -38,13 +41,13 @@ function entriesOfStep(run: WholeJob["steps"][number]): Entry[] {
   if (attempts > 1) entries.push({ type: "step.attemptStarted", at: startedAt, attempt: attempts });
   if (retryAt !== undefined) entries.push({ type: "step.attemptFailed", at, retryAt, ...error });
   if (delayEndsAt !== undefined) entries.push({ type: "step.delayed", at, delayEndsAt });
-  // GetJob names the awaited events of one wait alone.
+  // GetJob names the awaited events of only one wait.
   if (status === "successful_but_incomplete" && delayEndsAt === undefined && run.finishedAt === undefined)
     entries.push({ type: "step.waiting", at, eventIds: [] });
   if (branchCount !== undefined)
     entries.push({ type: "step.forked", at, branchCount, ...(run.type === forEachType && { items: [] }) });
   if (status === "success") entries.push({ type: "step.succeeded", at, output });
-  // A run that was cancelled with its branch or its job is ended by the entry that ends these.
+  // If a run was cancelled together with its branch or its job, the entry for the end of the branch or job also ends the run.
   if (status === "failure" && run.error?.code !== "Cancelled") entries.push({ type: "step.failed", at, ...error });
   return entries.map((entry) => ({ ...entry, ...keyOf(run) }));
 }

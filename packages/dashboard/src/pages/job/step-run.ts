@@ -3,7 +3,7 @@ import type { StepStatus } from "../../graph/step-look.ts";
 
 export type StepError = NonNullable<HistoryEntry["error"]>;
 
-/** A span of time in which a job did one thing, in milliseconds since 1970. Without an end it is still running. */
+/** A span of time in which a job did one thing, in milliseconds since 1970. A span without an end is still running. */
 export interface Span {
   readonly kind: "queued" | "attempt" | "pause" | "waiting" | "sleeping";
   readonly start: number;
@@ -32,17 +32,17 @@ export interface StepRun {
   readonly attempts: number;
   /** The time at which the next attempt is due. */
   readonly retryAt?: string;
-  /** The events for which it waits or has waited. */
+  /** The events for which the run waits or has waited. */
   readonly eventIds?: readonly string[];
   readonly receivedEventIds: readonly string[];
   readonly timeoutAt?: string;
-  /** The time until which it sleeps. */
+  /** The time until which the run sleeps. */
   readonly delayEndsAt?: string;
   /** True when the calls of the step are tasks of workers. */
   readonly isTask: boolean;
-  /** The branches of a step that has some: how many, and whether they are the items of a list. */
+  /** The number of branches, and whether they are the items of a list. Only steps with branches have it. */
   readonly fork?: { readonly branchCount: number; readonly hasItems: boolean };
-  /** True when the run has ended and its entry names the next step. */
+  /** True when the run has ended and its last entry names the next step. */
   readonly leadsOn?: boolean;
 }
 
@@ -82,7 +82,7 @@ export function startedRun(entry: HistoryEntry, isTask: boolean): OpenRun {
   };
 }
 
-/** Adds to a run what an entry says of it. */
+/** Adds to a run what an entry says about it. */
 export function tellOfStep(run: OpenRun, entry: HistoryEntry, at: number): void {
   switch (entry.type) {
     case "step.attemptStarted":
@@ -136,7 +136,7 @@ export function tellOfStep(run: OpenRun, entry: HistoryEntry, at: number): void 
   }
 }
 
-/** The attempt does nothing except wait for events, or sleep until a time, so its span becomes one of this kind. */
+/** Changes the kind of the attempt's span: the attempt only waits for events, or sleeps until a time. */
 function pass(run: OpenRun, how: "waiting" | "sleeping"): void {
   run.status = how;
   const attempt = run.spans.at(-1);

@@ -4,8 +4,8 @@ import type { JobStory } from "./job-story.ts";
 import type { StepRun } from "./step-run.ts";
 
 /**
- * The look of each step of a job, by its name: at its latest visit, and in all branches that have reached it. With a selected `branch`, its steps in
- * the branches beside it do not count.
+ * Returns the look of each step of a job, by its name: at its latest visit, and in all branches that have reached it. If a `branch` is selected, the
+ * branches beside it are not counted.
  */
 export function looksOf({ runs, progress }: JobStory, branch?: string): ReadonlyMap<string, StepLook> {
   const latestVisits = new Map<string, number>();
@@ -39,7 +39,7 @@ export function looksOf({ runs, progress }: JobStory, branch?: string): Readonly
   return looks;
 }
 
-/** Whether two paths lead into different branches of one step. */
+/** Tells whether two paths lead into different branches of one step. */
 function isBeside(path: string, branch: string): boolean {
   const [own, others] = [pathsTo(branch), pathsTo(path)];
   const parting = own.findIndex((one, index) => one !== others[index]);

@@ -12,10 +12,10 @@ import { entriesOf, stepRunCount } from "./snapshot.ts";
 import { useJobVersion } from "./use-job-version.ts";
 
 export interface ShownJob {
-  /** The job with what never changes: its workflow, its version, its input. */
+  /** The job, with the parts that never change: its workflow, its version, its input. */
   readonly job: WholeJob;
   readonly story: JobStory;
-  /** The type of each step that is known, by its name. */
+  /** The types of those steps that are known, by the step's name. */
   readonly types: ReadonlyMap<string, string>;
   readonly entries: readonly HistoryEntry[];
   readonly connection: JobFeed["connection"];
@@ -25,13 +25,13 @@ export interface ShownJob {
 interface FollowedJob {
   readonly shown: ShownJob | undefined;
   readonly error: ProblemError | Error | null;
-  /** Undefined if another request is of no use. */
+  /** Undefined if another request cannot help. */
   readonly retry: (() => void) | undefined;
 }
 
 /**
- * A job with everything that happens to it, live. Before its history is loaded, it is shown as GetJob describes it: a page
- * needs no stream to be drawn.
+ * Follows a job and everything that happens to it. Until its history is loaded, it is shown as GetJob describes it, so that the page can be drawn
+ * without a stream.
  */
 export function useJob(key: JobKey): FollowedJob {
   const { organizationId, jobId } = key;
@@ -50,7 +50,7 @@ export function useJob(key: JobKey): FollowedJob {
   if (job === undefined) return { shown: undefined, error: feed.error ?? error, retry };
   return {
     shown: { job, story, types, entries, connection: feed.connection, shownStatus: shownStatusOf(story) },
-    // The known job and all typed text stay on the page even after an error, since the cause may be a session that has ended.
+    // The known job and everything that was typed stay on the page even after an error, since the cause may be that the session has ended.
     error: feed.error ?? null,
     retry,
   };
@@ -60,7 +60,10 @@ export function useJob(key: JobKey): FollowedJob {
 const manyEntries = 3_000;
 const tellMs = 500;
 
-/** The types of all steps in the definition. If the reader may not read it, the types of the steps that the job had when the page was opened. */
+/**
+ * Returns the types of all steps in the definition. If the reader may not read it, returns the types of the steps that the job had when the page was
+ * opened.
+ */
 function useTypes(organizationId: string, job: WholeJob | undefined): ReadonlyMap<string, string> {
   const { version } = useJobVersion(organizationId, job);
   return useMemo(() => {
@@ -72,7 +75,7 @@ function useTypes(organizationId: string, job: WholeJob | undefined): ReadonlyMa
 /** One request reads all events that come within this time. */
 const askMs = 500;
 
-/** Reads the job's events again when the history has another one, or one that was consumed. */
+/** Reads the job's events again when the history shows that one was received or consumed. */
 function useFreshEvents(key: JobKey, { status }: JobStory, entries: readonly HistoryEntry[]): void {
   const queries = useQueryClient();
   const { organizationId, jobId } = key;

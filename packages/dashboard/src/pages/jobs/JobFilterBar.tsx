@@ -142,12 +142,12 @@ function VersionChoice({
 
 const typingPauseMs = 400;
 
-/** A typed text, which becomes the value when the user has stopped typing. */
+/** Keeps a text while it is typed. It becomes the value when the user has stopped typing. */
 function useTyped(value: string, onChange: (value: string) => void): [text: string, setText: (text: string) => void] {
   const [text, setText] = useState(value);
   const sent = useRef(value);
   useEffect(() => {
-    // A value that this field has sent itself does not replace the text, because the user may have typed more since then.
+    // A value that this field itself has passed on does not replace the text, because the user may have typed more since then.
     if (value !== sent.current) setText(value);
     sent.current = value;
   }, [value]);

@@ -50,12 +50,12 @@ export function JobTable({ organizationId, search, onClear }: JobTableProps) {
 
 interface ChangesProps {
   readonly list: LiveList;
-  /** The service does not report changes since then. */
+  /** True when the service could not be asked for the present state, so the list may be old. */
   readonly isOld: boolean;
   readonly onShow: () => void;
 }
 
-/** The line keeps its place while nothing is new, so that the page does not move when something is. It stays in view. */
+/** Space for the line is kept while nothing is new, so that the page does not move when something is. The line stays in view. */
 function Changes({ list: { newCount, goneIds }, isOld, onShow }: ChangesProps) {
   const words = texts.jobs;
   const isCurrent = newCount === 0 && goneIds.size === 0;
@@ -151,7 +151,7 @@ function columnsFor(organizationId: string, goneIds: ReadonlySet<string>): reado
   ];
 }
 
-/** The point at which the job is: its step, the events that it waits for, or its error. */
+/** Describes where the job is: its step, the events that it waits for, or its error. */
 function placeOf({ stepName, awaitingEventIds, error }: ListedJob): string {
   const words = texts.jobs;
   if (error !== undefined) return `${error.step}: ${words.failedWith(error.code, error.message)}`;

@@ -10,11 +10,11 @@ import { type JobSearch, parseJobSearch } from "./job-search.ts";
 
 const from = "/app/organizations/$organizationId/jobs";
 
-/** All jobs, by filters that stand in the address. */
+/** All jobs that match the filters in the address. */
 export function JobsPage() {
   const { organizationId } = useParams({ from });
   const given = useSearch({ from });
-  // The router keeps parameters that it does not know, and the API would refuse them.
+  // The router keeps parameters that it does not know, but the API would reject them.
   const search = useMemo(() => parseJobSearch(given), [given]);
   const navigate = useNavigate({ from });
   const { order: _, ...filters } = search;

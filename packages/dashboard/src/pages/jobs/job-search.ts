@@ -1,6 +1,6 @@
 import type { JobFilters } from "../../api/jobs.ts";
 
-/** The search part of the address of the list of jobs. It has the filters of the API, so that one reads like the other. */
+/** The search part of the address of the list of jobs. It has the filters of the API, under the same names. */
 export type JobSearch = Pick<
   JobFilters,
   "status" | "workflowId" | "versionId" | "createdAfter" | "createdBefore" | "awaitingEventId" | "isWaiting" | "order"
@@ -18,7 +18,7 @@ export function parseJobSearch(search: Record<string, unknown>): JobSearch {
     const value = search[name];
     if (typeof value === "string" && value !== "") parsed[name] = value;
   }
-  // The value is a text in an address, and a boolean in a link of our own.
+  // The value is a text in an address, and a boolean in a link of the dashboard itself.
   const isWaiting = String(search.isWaiting);
   if (isWaiting === "true" || isWaiting === "false") parsed.isWaiting = isWaiting === "true";
   if (search.order === "oldest") parsed.order = "oldest";

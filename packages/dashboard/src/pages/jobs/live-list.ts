@@ -6,17 +6,17 @@ export interface LivePage {
 }
 
 export interface LiveList {
-  /** The loaded jobs, each as it was seen last. */
+  /** The loaded jobs, each in the state in which it was last received. */
   readonly jobs: readonly ListedJob[];
-  /** The ids of jobs that no longer belong to the list. They stay until the reader wants them away, so that nothing jumps. */
+  /** The ids of jobs that no longer belong to the list. They are shown until the reader asks for the present list, so that nothing jumps. */
   readonly goneIds: ReadonlySet<string>;
   /** The number of new items that are not shown yet. */
   readonly newCount: number;
 }
 
 /**
- * The list that the reader sees, updated by its first page, which is read again and again. Ids are in the order of their time, so they
- * tell which jobs the first page would hold.
+ * Combines the list that the reader sees with its first page, which is read again and again. Ids are in the order of their time, so they tell which
+ * jobs the first page would have.
  */
 export function liveList(
   loaded: readonly LivePage[],

@@ -4,7 +4,7 @@ export type JobPages = ReturnType<typeof jobPagesQuery>;
 
 let shown: { readonly organizationId: string; readonly pages: JobPages } | undefined;
 
-/** Keeps which list of jobs was shown last, so that a job's page can lead on to the next one in it. */
+/** Remembers which list of jobs was shown last, so that a job's page can lead to the next job in it. */
 export function rememberList(organizationId: string, pages: JobPages): void {
   shown = { organizationId, pages };
 }

@@ -19,7 +19,7 @@ export function useLiveJobs(organizationId: string, search: JobSearch) {
   const query = useInfiniteQuery(pages);
   const { data, error, refetch } = query;
   const { data: latest, isError, isPaused } = useQuery(jobsQuery(organizationId, filters));
-  // The list is old when the request failed, or could not be sent without a network.
+  // The list is old when the request failed, or could not be sent because there is no network.
   const isOld = isError || isPaused;
   const loaded = data?.pages;
   const list = useMemo(
@@ -39,7 +39,10 @@ export function useLiveJobs(organizationId: string, search: JobSearch) {
   return { list, error, more: morePages(query), refetch, showLatest, isOld };
 }
 
-/** The place of this list in the browser's history. The address is already that of the next page while this one still stands. */
+/**
+ * The place of this list in the browser's history. The last known place is kept, because the address already belongs to the next page while this one
+ * is still shown.
+ */
 function usePlace(organizationId: string): string | undefined {
   const key = useLocation({
     select: ({ pathname, state }) => (pathname.endsWith(`/${organizationId}/jobs`) ? state.__TSR_key : undefined),

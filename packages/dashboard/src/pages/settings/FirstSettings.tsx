@@ -4,7 +4,10 @@ import { ownPermissionsQuery } from "../../api/permissions.ts";
 import { PageProblem } from "../../parts/states/PageProblem.tsx";
 import { Skeleton } from "../../parts/states/Skeleton.tsx";
 
-/** Leads on to the first page of the settings that the reader may see; to the members, where everybody can leave, if there is none. */
+/**
+ * Leads to the first page of the settings that the reader may see. If there is none, leads to the members, where everybody can leave the
+ * organization.
+ */
 export function FirstSettings() {
   const params = useParams({ from: "/app/organizations/$organizationId" });
   const { routesById } = useRouter();

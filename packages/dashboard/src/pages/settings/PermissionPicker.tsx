@@ -17,7 +17,7 @@ type Group = keyof typeof texts.permissionGroups;
 const permissions = Object.keys(texts.permissions) as GrantablePermission[];
 const groups = Object.keys(texts.permissionGroups) as Group[];
 
-/** Check boxes for the permissions that the reader holds and so can grant, grouped by kind. */
+/** Check boxes for the permissions that the reader holds and can therefore grant, grouped by kind. */
 export function PermissionPicker({ organizationId, value, onChange, problem }: PermissionPickerProps) {
   const { data } = useQuery(ownPermissionsQuery(organizationId));
   const held = permissions.filter((permission) => data?.permissions.includes(permission));

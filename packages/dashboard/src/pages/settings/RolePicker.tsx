@@ -14,7 +14,7 @@ interface RolePickerProps {
   readonly problem?: string | undefined;
 }
 
-/** Check boxes for roles. Those that permit more than the reader may are shown, but cannot be given. */
+/** Check boxes for roles. Roles with a permission that the reader lacks are shown, but cannot be given. */
 export function RolePicker({ organizationId, value, onChange, problem }: RolePickerProps) {
   const { data: roles, error, refetch } = useQuery(rolesQuery(organizationId));
   const { data: own } = useQuery(ownPermissionsQuery(organizationId));

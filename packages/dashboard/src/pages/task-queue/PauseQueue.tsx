@@ -11,12 +11,12 @@ interface PauseQueueProps {
   readonly queue: TaskQueue;
 }
 
-/** Pauses the queue, or lets it go on, after a question. */
+/** Pauses the queue, or resumes it, after the user has confirmed. */
 export function PauseQueue({ organizationId, queue: { queue, pausedAt, waitingCount } }: PauseQueueProps) {
   const words = texts.taskQueue;
   const key = { organizationId, queue };
   const queries = useQueryClient();
-  /** The change that the dialog asks about. It does not change while the page behind the dialog is updated. */
+  /** The change that the dialog asks about. It stays the same while the page behind the dialog is updated. */
   const [wish, setWish] = useState<"pause" | "resume" | undefined>();
   const update = useMutation({
     mutationFn: (isPaused: boolean) => updateTaskQueue(key, isPaused),

@@ -23,7 +23,7 @@ export function DeleteWorkflow({ organizationId, workflowId, workflow: { name } 
       await resultOf(api.DELETE("/organizations/{organizationId}/workflows/{workflowId}", { params }));
     },
     onSuccess: async () => {
-      // The list is dropped before the next page shows it: a query that is in use cannot be dropped.
+      // The list is removed from the cache before the next page shows it, because a query in use cannot be removed.
       queries.removeQueries({ queryKey: ["organizations", organizationId, "workflows", "list"] });
       await navigate({ to: "/app/organizations/$organizationId/workflows", params: { organizationId } });
       queries.removeQueries({ queryKey: workflowQueryKey({ organizationId, workflowId }) });

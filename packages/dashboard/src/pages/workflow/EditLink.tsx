@@ -6,7 +6,7 @@ import { texts } from "../../texts/texts.ts";
 
 interface EditLinkProps {
   readonly workflow: WorkflowKey;
-  /** The version with which the editor begins. Left out: the newest. */
+  /** The version with which the editor begins. The default is the newest. */
   readonly versionId?: string;
 }
 

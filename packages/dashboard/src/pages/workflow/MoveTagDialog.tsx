@@ -21,7 +21,7 @@ import { Skeleton } from "../../parts/states/Skeleton.tsx";
 import { toast, toastFailure } from "../../parts/toasts.ts";
 import { texts } from "../../texts/texts.ts";
 
-/** The tag to be moved, or the version to be tagged: one of them is known when the dialog opens. */
+/** The tag to be moved, or the version to be tagged. One of the two is known when the dialog opens. */
 export interface TagMove {
   readonly tag?: string;
   readonly versionId?: string;
@@ -47,7 +47,7 @@ export function MoveTagDialog({ workflow, move, onClose }: MoveTagDialogProps) {
   const [tag, setTagName] = useState(move.tag ?? "$LIVE");
   const [chosen, setChosen] = useState(move.versionId);
   const current = tags?.find((one) => one.tag === tag);
-  // The tag cannot be moved to the version where it is already, so the dialog begins with the newest of the others.
+  // The tag already points at one version, so the dialog begins with the newest of the others.
   const first = versions.find((one) => one.versionId !== current?.versionId) ?? versions[0];
   const target = chosen === undefined ? first : versions.find((one) => one.versionId === chosen);
   const isName = tagPattern.test(tag);
@@ -113,7 +113,7 @@ export function MoveTagDialog({ workflow, move, onClose }: MoveTagDialogProps) {
   );
 }
 
-/** The version that is asked for, when it is not among the loaded choices: it is too old, or its page is not loaded yet. */
+/** Returns the selected version if it is not among the loaded choices, because it is too old or its page is not loaded yet. */
 function useOlder(
   workflow: WorkflowKey,
   versionId: string | undefined,
@@ -164,7 +164,7 @@ function VersionsDiff({ workflow, beforeId, afterId }: VersionsDiffProps) {
 interface TagChange {
   readonly tag: string;
   readonly target: Version;
-  /** The tag as it was when the change was asked for. */
+  /** The tag as it was when the user asked for the change. */
   readonly before: Tag | undefined;
 }
 

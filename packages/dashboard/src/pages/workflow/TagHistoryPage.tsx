@@ -56,13 +56,16 @@ export function TagHistoryPage() {
 interface Move extends TagChange {
   /** The place of the change, counted from the newest. */
   readonly place: number;
-  /** Where the tag was; undefined: nowhere. */
+  /** The version at which the tag pointed before; undefined if at none. */
   readonly from: number | undefined;
-  /** Where the tag is; undefined: nowhere. */
+  /** The version at which the tag points now; undefined if at none. */
   readonly current: number | undefined;
 }
 
-/** Each change names the new version of the tag. The change before it has the old one, so the oldest is shown only once that is loaded. */
+/**
+ * Each change has the tag's new version. Its old version is that of the change before it, so the oldest loaded change is shown only when the one
+ * before it is loaded.
+ */
 function movesOf(changes: readonly TagChange[] | undefined, hasMore: boolean): readonly Move[] | undefined {
   const current = changes?.[0]?.versionNumber;
   const moves = changes?.map((change, place) => ({

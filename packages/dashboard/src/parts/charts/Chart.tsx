@@ -7,9 +7,7 @@ import type { ChartProps } from "./chart-props.ts";
 
 const Canvas = lazy(() => import("./ChartCanvas.tsx").then(({ ChartCanvas }) => ({ default: ChartCanvas })));
 
-/**
- * Values over time. The value under the pointer is written above the drawing, and all values are in a table below it.
- */
+/** Values over time. The value under the pointer is written above the drawing, and all values are in a table below it. */
 export function Chart(props: ChartProps) {
   const { label, series, times, none, format, formatTime } = props;
   const [index, setIndex] = useState<number | undefined>();

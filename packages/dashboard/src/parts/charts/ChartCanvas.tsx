@@ -5,15 +5,15 @@ import { locale } from "../../texts/texts.ts";
 import type { ChartProps } from "./chart-props.ts";
 
 interface ChartCanvasProps extends ChartProps {
-  /** Called with the index of the bucket that the pointer is over. */
+  /** Called with the index of the bucket under the pointer. */
   readonly onPoint: (index: number | undefined) => void;
 }
 
 const height = 150;
-/** The scale goes up to at least this, also when there is nothing to show. */
+/** The scale goes up to at least this value, even if there is nothing to show. */
 const leastTop = 1;
 
-/** The drawing itself. A new theme draws it anew; new values and a new width only change it. */
+/** The drawing itself. For a new theme it is made again; for new values and a new width it is only changed. */
 export function ChartCanvas(props: ChartCanvasProps) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<UPlot>(undefined);
@@ -40,7 +40,7 @@ export function ChartCanvas(props: ChartCanvasProps) {
   return <div ref={place} aria-hidden="true" />;
 }
 
-/** The bars are stacked: each is drawn with the height of all bars below it added, and the lowest is drawn last. */
+/** The bars are stacked. Each is drawn with its height added to that of all bars below it, and the lowest is drawn last, over the others. */
 function dataOf({ kind, times, series }: ChartProps): AlignedData {
   const values = series.map((one) => [...one.values]);
   if (kind === "bars") {
@@ -68,7 +68,7 @@ function optionsOf(
   return {
     width: element.clientWidth,
     height,
-    // The space on the right holds half of the text below the last bucket.
+    // The space on the right is for half of the text below the last bucket.
     padding: [8, 18, 0, 0],
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { show: kind === "lines" } },
@@ -90,7 +90,7 @@ function optionsOf(
 }
 
 const wholeSteps = Array.from({ length: 13 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
-/** Steps of a time axis in seconds, as on a clock: no axis goes up in steps of 200 seconds. */
+/** The distances between marks of a time axis, in seconds, as on a clock: no axis has a mark every 200 seconds. */
 const timeSteps = [
   ...[0.001, 0.01, 0.1].flatMap((power) => [power, 2 * power, 5 * power]),
   ...[1, 2, 5, 10, 15, 30],
@@ -100,7 +100,7 @@ const timeSteps = [
 ];
 const hourFormat = new Intl.DateTimeFormat(locale, { hour: "2-digit", minute: "2-digit" });
 
-/** The scale has half a bucket more at each end, for the first and the last bar. */
+/** The scale is longer by half a bucket at each end, for the first and the last bar. */
 function aroundBuckets({ data: [times = []] }: UPlot, min: number, max: number): [number, number] {
   const [first = 0, second = first + 3_600] = times;
   const half = (second - first) / 2;

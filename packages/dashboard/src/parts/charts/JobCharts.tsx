@@ -9,7 +9,7 @@ import { Problem } from "../states/Problem.tsx";
 
 interface JobChartsProps {
   readonly organizationId: string;
-  /** Shows only the jobs of this workflow. */
+  /** If set, only the jobs of this workflow are shown. */
   readonly workflowId?: string;
 }
 
@@ -64,7 +64,7 @@ export function JobCharts({ organizationId, workflowId }: JobChartsProps) {
 
 const duration = { metric: "job_duration_seconds" } as const;
 
-/** Before the first answer there are no times, and the empty drawing keeps its place. */
+/** Before the first answer there are no times. The empty drawing then keeps its space. */
 function timesOf(points: readonly MetricPoint[] = []): number[] {
   return points.map(({ at }) => Date.parse(at) / 1_000);
 }

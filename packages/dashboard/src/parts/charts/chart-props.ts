@@ -9,9 +9,9 @@ export interface ChartProps {
   /** The chart's name, for people who use a screen reader. */
   readonly label: string;
   readonly kind: "bars" | "lines";
-  /** Seconds since 1970: where each bucket begins. */
+  /** The time at which each bucket begins, in seconds since 1970. */
   readonly times: readonly number[];
-  /** Stands in the drawing when there is nothing to draw. */
+  /** The text in the drawing when there is nothing to draw. */
   readonly none?: string | undefined;
   readonly series: readonly Series[];
   readonly format: (value: number) => string;

@@ -4,9 +4,9 @@ import { toast } from "../toasts.ts";
 import { Button, type ButtonProps } from "./Button.tsx";
 
 interface CopyButtonProps extends Omit<ButtonProps, "onClick" | "icon" | "children"> {
-  /** The text, or a function where making the text takes a while. */
+  /** The text, or a function that makes it if making it takes a while. */
   readonly text: string | (() => string);
-  /** The name of the copied value, for readers who do not see the text beside the button. Default: "Copy". */
+  /** The name of the copied value, for readers who cannot see the text beside the button. Default: "Copy". */
   readonly label?: string;
   readonly isIconOnly?: boolean;
   readonly onCopied?: () => void;

@@ -10,7 +10,7 @@ interface ExpiryChoiceProps {
   readonly value: ExpiryDays;
   readonly onChange: (value: ExpiryDays) => void;
   readonly problem?: string | undefined;
-  /** The present end of an existing token, which may be kept. */
+  /** The present end of an existing token, which the user may keep. */
   readonly present?: { readonly expiresAt?: string | undefined };
 }
 
@@ -34,7 +34,7 @@ export function ExpiryChoice({ value, onChange, problem, present }: ExpiryChoice
   );
 }
 
-/** Returns the field for a request. "Never" is null and not left out, since a token for which nothing is said ends after 90 days. */
+/** Returns the field for a request. "Never" is sent as null and not left out, since a token without the field ends after 90 days. */
 export function expiryIn(days: ExpiryDays): { readonly expiresAt?: string | null } {
   if (days === "kept") return {};
   if (days === "") return { expiresAt: null };

@@ -10,7 +10,7 @@ import "./Field.css";
 interface FieldProps {
   readonly label: string;
   readonly hint?: ReactNode;
-  /** The problem of the value. */
+  /** What is wrong with the value. */
   readonly problem?: string | undefined;
 }
 
@@ -31,7 +31,7 @@ export function TextArea({ label, hint, problem, ...input }: FieldProps & Textar
   );
 }
 
-/** The browser's own list: it works with every keyboard, reader and telephone. */
+/** Uses the browser's own list, which works with every keyboard, screen reader and telephone. */
 export function Choice({ label, hint, problem, ...input }: FieldProps & SelectHTMLAttributes<HTMLSelectElement>) {
   return (
     <Frame label={label} hint={hint} problem={problem}>

@@ -31,7 +31,7 @@ export function Menu(props: MenuProps) {
     "aria-expanded": false,
     onPointerEnter: prepare,
     onFocus: prepare,
-    // Enter and the space bar are clicks without a pointer.
+    // Enter and the space bar cause clicks without a pointer.
     onClick: (event) => void open(event.detail === 0),
     onKeyDown: (event) => {
       if (event.key !== "ArrowDown") return;

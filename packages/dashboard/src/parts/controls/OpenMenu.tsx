@@ -4,10 +4,10 @@ import "./Menu.css";
 import { Icon } from "../layout/Icon.tsx";
 import type { MenuChoices, MenuEntry, OpenMenuProps } from "./menu-props.ts";
 
-/** A menu from its first opening on, with the keys that people expect of menus. */
+/** A menu, from the time when it is first opened, with the keys that people expect of menus. */
 export function OpenMenu({ trigger, align = "end", entries, isByKeyboard }: OpenMenuProps) {
   const isFirst = useRef(isByKeyboard);
-  // The key that opened it the first time was pressed before Radix was there to see it.
+  // When the menu was first opened by a key, Radix was not loaded yet and did not see the key. So the focus is moved to the first entry here.
   const onFocus = ({ target, currentTarget }: FocusEvent<HTMLElement>) => {
     if (!isFirst.current || target !== currentTarget) return;
     isFirst.current = false;

@@ -3,7 +3,7 @@ import "./RouteTabs.css";
 
 interface RouteTabsProps {
   readonly label: string;
-  /** The layout of the pages that name a tab. */
+  /** The layout whose pages are shown as tabs. */
   readonly of: "/app/account" | "/app/organizations/$organizationId/settings";
 }
 
@@ -16,7 +16,7 @@ export function RouteTabs({ label, of }: RouteTabsProps) {
       {pages.map(({ fullPath, options }) => {
         const tab: string | undefined = options.staticData?.tab;
         if (tab === undefined) return null;
-        // The layout's own first page has the layout's path: it is current only where nothing follows.
+        // The first page of the layout has the same path as the layout, so it is the current page only if the address ends there.
         const isFirst = fullPath.endsWith("/");
         return (
           <Link key={fullPath} to={fullPath} params activeOptions={{ exact: isFirst }}>
@@ -28,7 +28,7 @@ export function RouteTabs({ label, of }: RouteTabsProps) {
   );
 }
 
-/** The text of the tab that is shown; undefined on a page that has none. */
+/** Returns the text of the tab that is shown; undefined on a page without a tab. */
 export function useShownTab(): string | undefined {
   return useMatches({ select: (matches) => matches.at(-1)?.staticData.tab });
 }

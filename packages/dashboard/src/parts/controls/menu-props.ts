@@ -10,7 +10,7 @@ export interface MenuProps {
 
 export type MenuEntry =
   | { readonly kind: "command"; readonly content: ReactNode; readonly run: () => void }
-  /** A link: it can be opened in another tab. */
+  /** A link, which can also be opened in another tab. */
   | { readonly kind: "link"; readonly link: ReactElement }
   | MenuChoices
   | { readonly kind: "label"; readonly content: ReactNode }

@@ -8,10 +8,10 @@ interface DefinitionDiffProps {
   readonly after: string;
 }
 
-/** Lines that stay the same are shown so far around a change. */
+/** The number of unchanged lines that are shown before and after a change. */
 const contextLines = 3;
 
-/** The differences of two definitions. Both are formatted the same way first, so that layout makes no difference. */
+/** The differences of two definitions. Both are first formatted in the same way, so that different formatting does not count. */
 export function DefinitionDiff({ before, after }: DefinitionDiffProps) {
   const hunks = useMemo(() => hunksOf(diffLines(linesOf(before), linesOf(after))), [before, after]);
   const lines = hunks.flatMap((hunk) => (hunk.kind === "lines" ? hunk.lines : []));

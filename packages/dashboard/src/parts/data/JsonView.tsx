@@ -10,10 +10,10 @@ interface JsonViewProps {
   readonly value: unknown;
 }
 
-/** The number of entries of an object or a list that are shown at first, and that are added each time. */
+/** The number of entries of an object or a list that are shown at first. This many more are added each time. */
 const pageLength = 50;
 const longText = 400;
-/** Values that lie deeper, or have more entries, are folded until the reader opens them. */
+/** Values that are deeper than this, or have more entries, are folded until the reader opens them. */
 const openDepth = 3;
 const openLength = 20;
 
@@ -37,7 +37,7 @@ export function JsonView({ label, value }: JsonViewProps) {
   );
 }
 
-/** Stands in the place of a value that does not exist, or does not exist yet. */
+/** Shown in place of a value that does not exist, or does not exist yet. */
 export function NoJson({ label, text }: { readonly label: string; readonly text: string }) {
   return (
     <section className="json" aria-label={label}>
@@ -137,7 +137,7 @@ function Text({ text }: { readonly text: string }) {
   );
 }
 
-/** Writes invisible characters, some of which reverse the text around them, as escapes of JSON. */
+/** Writes invisible characters as escapes of JSON. Some of them would reverse the text around them. */
 function visible(text: string): string {
   return text.replace(/[\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;

@@ -14,17 +14,17 @@ interface ListPanelProps<Row> {
   readonly title: string;
   readonly caption: string;
   readonly query: ListQuery;
-  /** Undefined until the first page is there. */
+  /** Undefined until the first page is loaded. */
   readonly rows: readonly Row[] | undefined;
   readonly rowKey: (row: Row) => string;
   readonly columns: readonly Column<Row>[];
-  /** Instead of a table without rows. */
+  /** Shown instead of a table without rows. */
   readonly empty: ReactNode;
   readonly actions?: ReactNode;
   readonly foldLines?: number;
 }
 
-/** A list in pages, in one of its states: loading, rejected, empty, or shown. */
+/** A list in pages, in one of its states: loading, failed, empty, or shown. */
 export function ListPanel<Row>(props: ListPanelProps<Row>) {
   const { title, caption, query, rows, rowKey, columns, empty, actions, foldLines } = props;
   const { error, refetch, hasNextPage } = query;

@@ -10,36 +10,39 @@ import { useRowsInView } from "./use-rows-in-view.ts";
 export interface Column<Row> {
   readonly id: string;
   readonly header: string;
-  /** The first column's cell names the row, best by a link: all of the row then leads there. */
+  /** The cell of the first column names the row. If it is a link, the whole row leads there. */
   readonly cell: (row: Row) => ReactNode;
   /** The width of the column, in CSS. Columns without one share the rest of the table's width. */
   readonly width?: string;
   readonly align?: "end";
-  /** Folded below the rest of the row where there is little room. */
+  /** True if the cell is folded below the rest of the row when there is little space. */
   readonly isOptional?: boolean;
-  /** The value says by itself what it is, so the fold shows it without the header. */
+  /** True if the value needs no header in the fold, because it is clear what it is. */
   readonly isSelfEvident?: boolean;
 }
 
 interface TableProps<Row> {
-  /** A name for the content of the table, for people who hear it. */
+  /** A name for the content of the table, for people who use a screen reader. */
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly rowKey: (row: Row) => string;
-  /** More pages of the list. Loaded as the reader comes near the end. */
+  /** Further pages of the list. They are loaded as the reader comes near the end. */
   readonly more?: MorePages;
-  /** How many lines the fold has. Default: two for three columns and more, else one. */
+  /** The number of lines of the fold. Default: two for three columns or more, otherwise one. */
   readonly foldLines?: number;
 }
 
-/** Table.css has the same values. All rows of a table have the same height, so that the place of a row is known without drawing those above it. */
+/**
+ * The height of a row, which Table.css has as well. All rows of a table have the same height, so that the place of a row is known without drawing the
+ * rows above it.
+ */
 const plainRowPixels = 40;
 const foldedRowPixels = 46;
 const foldLinePixels = 20;
 /** Fewer are drawn whole. */
 const minLongRows = 80;
-/** The next page is asked for when this many rows are left. */
+/** The next page is requested when this many rows are left. */
 const rowsAhead = 30;
 
 /** A table of any length: it scrolls with the page and draws only the rows that are in view. */
@@ -105,7 +108,10 @@ interface FoldProps<Row> {
   readonly row: Row;
 }
 
-/** The cells for which there is no room beside the others, in lines below them. A cell of its own would be a column more. */
+/**
+ * The cells for which there is no space beside the others, in lines below them. They are not a table cell of their own, since that would be another
+ * column.
+ */
 function Fold<Row>({ columns, row }: FoldProps<Row>) {
   return (
     <div className="table-fold">
@@ -122,7 +128,7 @@ function Fold<Row>({ columns, row }: FoldProps<Row>) {
   );
 }
 
-/** Holds the place of rows that are not drawn. */
+/** Fills the space of rows that are not drawn. */
 function Spacer({ pixels }: { readonly pixels: number }) {
   if (pixels <= 0) return null;
   return (

@@ -5,6 +5,6 @@ export function download(file: Blob, name: string): void {
   link.href = url;
   link.download = name;
   link.click();
-  // The browser has begun to read it by then.
+  // After this time, the browser has begun to read the file.
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

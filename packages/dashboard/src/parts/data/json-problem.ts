@@ -2,8 +2,8 @@ import { texts } from "../../texts/texts.ts";
 import { readJson } from "./read-json.ts";
 
 /**
- * Returns the place where a text stops being JSON; undefined for JSON. Each browser words this differently, and not
- * every browser gives the place.
+ * Returns the place where a text stops being JSON; undefined for JSON. The parser of the browser is not used for this: each browser words its message
+ * differently, and not every browser gives the place.
  */
 export function jsonProblemOf(text: string): string | undefined {
   if (readJson(text) !== undefined) return undefined;
@@ -24,7 +24,7 @@ const token = new RegExp(
   "uy",
 );
 
-/** The offset of the first character that cannot stand where it does. */
+/** Returns the offset of the first character that JSON does not allow at its place. */
 function syntaxErrorIn(text: string): number | undefined {
   const open: string[] = [];
   let expected: Expected = "value";
@@ -39,13 +39,13 @@ function syntaxErrorIn(text: string): number | undefined {
   return open.length === 0 && expected === "commaOrEnd" ? undefined : at;
 }
 
-/** The offset to which a pattern reaches from there: the same one where it does not fit. */
+/** Returns the offset up to which a pattern matches from this offset on. If it does not match, that is the same offset. */
 function endOf(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at;
   return pattern.test(text) ? pattern.lastIndex : at;
 }
 
-/** The kind of token that may follow; undefined where this token may not stand. `open` has the brackets that are open. */
+/** Returns the kind of token that may follow; undefined if this token is not allowed here. `open` has the brackets that are open. */
 function after(token: string, expected: Expected, open: string[]): Expected | undefined {
   const mayEnd = expected === "commaOrEnd" || expected === "valueOrEnd" || expected === "nameOrEnd";
   if (token === "}" || token === "]") {

@@ -3,11 +3,11 @@ export interface DiffLine {
   readonly text: string;
 }
 
-/** Two texts with more changed lines than this have little in common, and the search would take long. */
+/** Two texts with more changed lines than this have little in common, and finding the changes would take long. */
 const maxChanges = 500;
 
 /**
- * The shortest way from one text to the other, line by line (Myers 1986). If the texts differ in too many lines, the first text counts as
+ * Returns the shortest way from one text to the other, line by line (Myers 1986). If the texts differ in too many lines, the first text counts as
  * removed and the second as added.
  */
 export function diffLines(before: readonly string[], after: readonly string[]): readonly DiffLine[] {
@@ -38,7 +38,7 @@ function diffMiddle(pair: Pair): DiffLine[] {
   return wayBack(pair, traces);
 }
 
-/** For each number of changes: how far down the first text each diagonal got. Undefined when there are too many. */
+/** Finds, for each number of changes, how far down the first text each diagonal got. Undefined when there are too many changes. */
 function search({ before, after }: Pair): Map<number, number>[] | undefined {
   const furthest = new Map([[1, 0]]);
   const traces: Map<number, number>[] = [];

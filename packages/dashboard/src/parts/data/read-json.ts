@@ -1,4 +1,6 @@
-/** The JSON value of a text. Undefined for a text that is not JSON, and for numbers such as 1e400, which would be sent as null. */
+/**
+ * Returns the JSON value of a text. Undefined for a text that is not JSON, and for a text with a number such as 1e400, which would be sent as null.
+ */
 export function readJson(text: string): { readonly value: unknown } | undefined {
   try {
     return { value: JSON.parse(text, refuseInfinite) };

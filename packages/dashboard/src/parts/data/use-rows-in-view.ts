@@ -8,23 +8,23 @@ export interface RowsInView {
 }
 
 interface Rows {
-  /** The element that is as high as all rows together. Its upper edge is that of the first row, drawn or not. */
+  /** The element that is as high as all rows together. Its upper edge is the upper edge of the first row, whether that row is drawn or not. */
   readonly place: RefObject<HTMLElement | null>;
   /** The element that scrolls. Default: the page. */
   readonly frame?: RefObject<HTMLElement | null>;
   readonly count: number;
   /** The height of every row. All are the same, so that a row's place is known without drawing the rows above it. */
   readonly rowPixels: number;
-  /** False: all of them are drawn. */
+  /** False if all rows are drawn. */
   readonly isLong?: boolean;
 }
 
-/** Rows are added and removed in groups of this size, so that not every pixel of scrolling draws the list anew. */
+/** Rows are added and removed in groups of this size, so that the list is not drawn again for every pixel of scrolling. */
 const rowsAtOnce = 10;
 /** The rows that are drawn before the page is measured. */
 const firstRows: RowsInView = { first: 0, end: 3 * rowsAtOnce };
 
-/** Which rows of a long list are in view, and some around them. */
+/** Returns which rows of a long list are in view, with some rows around them. */
 export function useRowsInView({ place, frame, count, rowPixels, isLong = true }: Rows): RowsInView {
   const [inView, setInView] = useState(firstRows);
   useLayoutEffect(() => {
@@ -33,14 +33,14 @@ export function useRowsInView({ place, frame, count, rowPixels, isLong = true }:
       const now = rowsBetween(place.current, frame?.current, rowPixels);
       setInView((before) => (before.first === now.first && before.end === now.end ? before : now));
     };
-    // This happens at once, since otherwise the user would see the gap that the rows leave.
+    // This is done at once. Otherwise the user would see a gap where rows are not drawn yet.
     const onScroll = () => flushSync(look);
     look();
-    // Elements above the list may come and go.
+    // Elements above the list may appear and disappear, which moves the list.
     const observer = new ResizeObserver(look);
     observer.observe(document.body);
     window.addEventListener("resize", look);
-    // The capturing phase also gives the scrolling of a frame within the page.
+    // In the capturing phase, the window also receives the scrolling of a frame within the page.
     window.addEventListener("scroll", onScroll, { capture: true, passive: true });
     return () => {
       observer.disconnect();

@@ -15,13 +15,13 @@ interface ConfirmDialogProps {
   readonly isDanger?: boolean;
   readonly isWide?: boolean;
   readonly isBusy: boolean;
-  /** The reason why it did not work. */
+  /** The error of the last attempt, if it failed. */
   readonly error?: unknown;
   readonly onConfirm: () => void;
   readonly children?: ReactNode;
 }
 
-/** Asks before something that is hard to take back. */
+/** Asks for confirmation of an action that is hard to undo. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const {
     isOpen,

@@ -16,8 +16,8 @@ interface DialogProps {
 }
 
 /**
- * A dialog over the page. It holds the focus, Escape closes it, and the focus then goes back to where it was. A click beside it closes it as well,
- * unless something was typed in it.
+ * A dialog over the page. It holds the focus. Escape closes it, and the focus then goes back to where it was. A click beside it closes it as well,
+ * unless the user has typed something in it.
  */
 export function Dialog({ isOpen, onClose, title, description, isWide = false, children }: DialogProps) {
   const opener = useRef<Element | null>(null);
@@ -39,7 +39,7 @@ export function Dialog({ isOpen, onClose, title, description, isWide = false, ch
             if (isWritten.current) event.preventDefault();
           }}
           onCloseAutoFocus={(event) => {
-            // Radix supports only its own triggers.
+            // The focus is given back here, because Radix gives it back only to its own triggers.
             event.preventDefault();
             focusAgain(opener.current);
           }}
@@ -65,7 +65,7 @@ export function Dialog({ isOpen, onClose, title, description, isWide = false, ch
   );
 }
 
-/** Gives the focus back to the element that opened the dialog, or to the beginning of the page when the element is gone. */
+/** Gives the focus back to the element that opened the dialog. If that element is gone, gives it to the beginning of the page. */
 function focusAgain(opener: Element | null): void {
   const target = opener?.isConnected === true ? opener : document.getElementById("content");
   if (target instanceof HTMLElement) target.focus({ preventScroll: true });

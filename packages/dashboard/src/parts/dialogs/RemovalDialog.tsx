@@ -11,18 +11,18 @@ interface RemovalDialogProps {
   /** The button's text: a verb. */
   readonly action: string;
   readonly remove: () => Promise<void>;
-  /** The words that are shown once it is gone. */
+  /** The words that are shown after the removal. */
   readonly removed: string;
-  /** The key of the lists in which it was. */
+  /** The key of the lists that contained the removed thing. */
   readonly queryKey: QueryKey;
   readonly onRemoved?: () => void;
-  /** True until `children` can be shown: nothing is removed before the reader has seen all choices. */
+  /** True until `children` can be shown. Nothing is removed before the reader has seen all choices. */
   readonly isLoading?: boolean;
-  /** More choices, which stand below the description. */
+  /** Further choices, shown below the description. */
   readonly children?: ReactNode;
 }
 
-/** Asks before something is taken away for good, takes it away, and says so. */
+/** Asks before something is removed for good, removes it, and says so. */
 export function RemovalDialog(props: RemovalDialogProps) {
   const {
     onClose,

@@ -4,13 +4,10 @@ import { texts } from "../../texts/texts.ts";
 
 interface PageHeadingProps {
   readonly title: string;
-  /** Something beside the heading: a badge, a tag. */
+  /** Something shown beside the heading, such as a badge or a tag. */
   readonly beside?: ReactNode;
   readonly actions?: ReactNode;
-  /**
-   * The title of the browser's tab, which distinguishes the tabs: a state, a name, the place of the page. Left out: the
-   * heading.
-   */
+  /** The title of the browser's tab, which distinguishes the tabs: a state, a name, the place of the page. The default is the heading. */
   readonly tab?: readonly (string | undefined)[];
 }
 

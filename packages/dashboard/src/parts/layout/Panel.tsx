@@ -6,7 +6,7 @@ interface PanelProps {
   readonly title: string;
   readonly beside?: ReactNode;
   readonly actions?: ReactNode;
-  /** Its content reaches its edges: a table, a graph. */
+  /** True if the content, such as a table or a graph, goes up to the panel's edges. */
   readonly isFlush?: boolean;
   readonly children: ReactNode;
 }

@@ -3,7 +3,7 @@ import { useSyncExternalStore } from "react";
 /** The style sheets have this width as well. */
 const narrow = window.matchMedia("(max-width: 640px)");
 
-/** Whether the page is as narrow as a telephone. */
+/** Tells whether the page is as narrow as a telephone. */
 export function useIsNarrow(): boolean {
   return useSyncExternalStore(subscribe, () => narrow.matches);
 }

@@ -10,7 +10,7 @@ interface EmptyStateProps {
   readonly children?: ReactNode;
 }
 
-/** A list without entries: says which entries it would have, and shows the exact command to begin. */
+/** A list without entries. Says which entries it would have, and shows the exact command to begin. */
 export function EmptyState({ title, text, command, children }: EmptyStateProps) {
   return (
     <div className="empty-state">

@@ -5,14 +5,16 @@ import { Button } from "../controls/Button.tsx";
 import { EmptyState } from "./EmptyState.tsx";
 
 interface OnDemandProps {
-  /** The content until it is loaded. */
+  /** What is shown until the content is loaded. */
   readonly waiting?: ReactNode;
-  /** The content when it cannot be loaded. Default: a note that says so. */
+  /** What is shown when the content cannot be loaded. Default: a note that says so. */
   readonly instead?: ReactNode;
   readonly children: ReactNode;
 }
 
-/** Wraps a part of the page that is loaded when it is first drawn. If loading fails, for example without a network, the rest of the page goes on. */
+/**
+ * Wraps a part of the page that is loaded when it is first drawn. If loading fails, for example without a network, the rest of the page still works.
+ */
 export function OnDemand({ waiting, instead = <NotLoaded />, children }: OnDemandProps) {
   return (
     <CatchBoundary getResetKey={() => "loaded"} errorComponent={() => instead}>
@@ -21,7 +23,7 @@ export function OnDemand({ waiting, instead = <NotLoaded />, children }: OnDeman
   );
 }
 
-/** Only loading the page again always helps: browsers and the loader remember a failed part. */
+/** Asks the reader to load the whole page again. Nothing else always helps, because browsers and the loader remember a part that failed. */
 function NotLoaded() {
   const { parts, shell } = texts;
   return (

@@ -8,7 +8,7 @@ interface PageProblemProps {
   readonly onRetry?: (() => void) | undefined;
 }
 
-/** Replaces a page that cannot be shown. It sets a heading and a window title, since those of the page before would stay otherwise. */
+/** Replaces a page that cannot be shown. It sets a heading and a window title, because those of the previous page would stay otherwise. */
 export function PageProblem({ error, onRetry }: PageProblemProps) {
   const problem = asProblem(error);
   return (
@@ -19,7 +19,7 @@ export function PageProblem({ error, onRetry }: PageProblemProps) {
   );
 }
 
-/** The service tells programs to check the ids in their requests. A person has only the page's address to check. */
+/** The service tells programs to check the ids in their requests. A person can only check the page's address. */
 function forReaders(problem: ProblemError): ProblemError {
   const { title, status, code, requestId, errors } = problem;
   if (code !== "NotFoundError") return problem;

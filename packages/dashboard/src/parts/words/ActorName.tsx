@@ -8,7 +8,7 @@ interface ActorNameProps {
   readonly actor: Schemas["Actor"];
 }
 
-/** The actor of a change, by name where the reader may know it. The id is in the title. */
+/** The actor of a change, by name if the reader may know it. The title has the id. */
 export function ActorName({ organizationId, actor: { type, id } }: ActorNameProps) {
   const { userId } = useUser();
   const known = useNameOf(organizationId, type, id);

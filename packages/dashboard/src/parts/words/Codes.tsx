@@ -1,4 +1,4 @@
-/** Names that programs know, one below the other. */
+/** Names as programs know them, one below the other. */
 export function Codes({ values }: { readonly values: readonly string[] }) {
   return (
     <ul>

@@ -1,7 +1,7 @@
 import "./Command.css";
 import { CopyButton } from "../controls/CopyButton.tsx";
 
-/** A command to copy, whole. */
+/** A command that the reader can copy as a whole. */
 export function Command({ text }: { readonly text: string }) {
   return (
     <div className="command">

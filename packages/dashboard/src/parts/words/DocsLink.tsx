@@ -9,7 +9,7 @@ interface DocsLinkProps {
   readonly children: ReactNode;
 }
 
-/** Leads to a page of the documentation, in a tab of its own, so that unfinished work on this page stays. */
+/** Leads to a page of the documentation, in another tab, so that unfinished work on this page is not lost. */
 export function DocsLink({ to, className, children }: DocsLinkProps) {
   return (
     <a href={basePath + to} target="_blank" rel="noreferrer" className={className}>

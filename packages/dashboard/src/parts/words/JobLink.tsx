@@ -6,7 +6,7 @@ interface JobLinkProps {
   readonly job: Pick<ListedJob, "jobId" | "workflowName">;
 }
 
-/** A link to a job, with the name of its workflow. The job's id is in the title. */
+/** A link to a job, with the name of its workflow. The title has the job's id. */
 export function JobLink({ organizationId, job: { jobId, workflowName } }: JobLinkProps) {
   return (
     <Link to="/app/organizations/$organizationId/jobs/$jobId" params={{ organizationId, jobId }} title={jobId}>

@@ -1,6 +1,6 @@
 import { Fragment } from "react";
 
-/** A sentence of the service, in which names stand between backticks. */
+/** A sentence of the service, in which names are between backticks. */
 export function Quoted({ text }: { readonly text: string }) {
   return text.split("`").map((part, index) =>
     // biome-ignore lint/suspicious/noArrayIndexKey: parts have no other name

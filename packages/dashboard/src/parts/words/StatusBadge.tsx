@@ -2,7 +2,7 @@ import "./StatusBadge.css";
 import { texts } from "../../texts/texts.ts";
 import { Icon, type IconName } from "../layout/Icon.tsx";
 
-/** The statuses of a job, and the more exact ones that a RUNNING job can be shown in. */
+/** The statuses of a job, and the more precise ones that are shown for a RUNNING job. */
 export type ShownStatus = keyof typeof texts.status;
 
 const icons: Readonly<Record<ShownStatus, IconName>> = {
@@ -16,7 +16,7 @@ const icons: Readonly<Record<ShownStatus, IconName>> = {
   CANCELLED: "ban",
 };
 
-/** Shows by a word and a shape the same as by its colour. */
+/** Shows the status by a word and a shape, and not only by its colour. */
 export function StatusBadge({ status }: { readonly status: ShownStatus }) {
   return (
     <span className={`status-badge status-${status.toLowerCase()}`}>

@@ -2,15 +2,15 @@ import { locale, texts } from "../../texts/texts.ts";
 import { useNow } from "./use-now.ts";
 
 interface TimeProps {
-  /** The time as the service answers it, or in milliseconds. Undefined: it has not happened. */
+  /** The time in the form of the API, or in milliseconds. Undefined if it has not happened. */
   readonly at: string | number | undefined | null;
-  /** "3 minutes ago" instead of the date; it goes on by itself. */
+  /** True to show "3 minutes ago" instead of the date. The text is updated as time passes. */
   readonly isRelative?: boolean;
-  /** Shows milliseconds, for things that happen many times in a second. */
+  /** True to show milliseconds, for things that happen many times in a second. */
   readonly hasMilliseconds?: boolean;
 }
 
-/** A time in the reader's zone; the exact one, in UTC, is in the title. */
+/** A time in the reader's zone. The title has the exact time in UTC. */
 export function Time({ at, isRelative = false, hasMilliseconds = false }: TimeProps) {
   if (at === undefined || at === null) return <span className="soft">{texts.parts.noTime}</span>;
   const date = new Date(at);
@@ -27,7 +27,7 @@ function Relative({ at }: { readonly at: number }) {
   return relative(at, now);
 }
 
-/** The year only where it is another one. */
+/** The year is shown only if it is not the present year. */
 function absolute(date: Date, hasMilliseconds: boolean): string {
   if (hasMilliseconds) return exact.format(date);
   return (date.getFullYear() === new Date().getFullYear() ? thisYear : otherYear).format(date);

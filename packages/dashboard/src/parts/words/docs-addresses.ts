@@ -1,4 +1,4 @@
-/** The places of the documentation that pages link to. A test compares each with the served pages. */
+/** The places in the documentation to which pages link. A test compares each with the served pages. */
 export const docsAddresses = {
   index: "/docs",
   definitions: "/docs/definitions",

@@ -1,6 +1,6 @@
 import { locale } from "../../texts/texts.ts";
 
-/** "3 ms", "1.4 s", "2 min 5 s", "3 h 12 min", "2 d 4 h": two units at most. */
+/** Formats a duration in at most two units: "3 ms", "1.4 s", "2 min 5 s", "3 h 12 min", "2 d 4 h". */
 export function formatDuration(ms: number): string {
   if (ms < 1_000) return amount(Math.max(0, Math.round(ms)), "ms");
   if (ms < 10_000) return amount(Math.round(ms / 100) / 10, "s");
@@ -18,7 +18,7 @@ const steps = [
   ["d", 86_400, "h", 3_600, Number.POSITIVE_INFINITY],
 ] as const;
 
-/** The text has the same form as in the sentences of the service, which are on the same page. */
+/** The text has the same form as in the service's sentences, which are shown on the same page. */
 function amount(value: number, unit: string): string {
   return `${value.toLocaleString(locale)} ${unit}`;
 }

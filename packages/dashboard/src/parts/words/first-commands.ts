@@ -5,7 +5,7 @@ export const deploySample = "npx stepwell sample > order-approval.json\nnpx step
 
 export const submitSample = `npx stepwell submit order-approval --input '{"sku":"STEP-1","count":1}'`;
 
-/** They start a worker, which takes tasks of the queue `thumbnails`. */
+/** These commands start a worker, which takes tasks of the queue `thumbnails`. */
 export const startWorker = "npx stepwell sample worker.ts > worker.ts\nnode worker.ts";
 
 export const submitTask = `npx stepwell queue submit thumbnails --input '{"image":"cat.png","widths":[64,128]}'`;

@@ -1,4 +1,4 @@
-/** The form of a `datetime-local` field: the reader's own clock, without a zone. */
+/** Formats a time for a `datetime-local` field: by the reader's own clock, without a zone. */
 export function toLocal(time: string | undefined): string {
   const at = time === undefined ? Number.NaN : Date.parse(time);
   if (Number.isNaN(at)) return "";
@@ -6,7 +6,7 @@ export function toLocal(time: string | undefined): string {
   return new Date(at - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
-/** Empty while the field is not whole. */
+/** The text is empty while the user has not filled in the whole field. */
 export function fromLocal(text: string): string | undefined {
   const at = Date.parse(text);
   return text === "" || Number.isNaN(at) ? undefined : new Date(at).toISOString();

@@ -4,7 +4,10 @@ import { memberNamesQuery } from "../../api/members.ts";
 import { usePermission } from "../../api/permissions.ts";
 import { workflowNamesQuery } from "../../api/workflows.ts";
 
-/** The name of a user, an API token or a workflow; undefined for other kinds, for one that is gone, and where the reader may not know it. */
+/**
+ * Returns the name of a user, an API token or a workflow. Undefined for other kinds, for things that no longer exist, and if the reader may not know
+ * the name.
+ */
 export function useNameOf(organizationId: string, type: string, id: string): string | undefined {
   const mayReadMembers = usePermission(organizationId, "member:read");
   const mayReadTokens = usePermission(organizationId, "apitoken:read");

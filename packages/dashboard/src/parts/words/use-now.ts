@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-/** The time, in milliseconds, updated at this interval while the page is visible. */
+/** Returns the time in milliseconds, updated at this interval while the page is visible. */
 export function useNow(everyMs: number): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {

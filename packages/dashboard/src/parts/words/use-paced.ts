@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 
-/** The value, which changes at most once in this interval: the first change shows at once, and the last one always. */
+/** Returns the value, but changes at most once in this interval. The first change is shown at once, and the last one is always shown. */
 export function usePaced<Value>(value: Value, everyMs: number): Value {
   const [shown, setShown] = useState(value);
   const changedAt = useRef(Number.NEGATIVE_INFINITY);

@@ -33,7 +33,7 @@ export const editor = {
   leaveText: "Your changes are only on this page, and are lost when you leave.",
   leave: "Leave",
   stay: "Stay",
-  /** A whole step of one executor, put in by one choice. */
+  /** The completion that inserts a whole step of one executor. */
   step: (executor: string) => `Step: ${executor}`,
   example: (expression: string, value: string) => `Example: ${expression} gives ${value}`,
   newWorkflow: "New workflow",

@@ -3,7 +3,7 @@ export const graph = {
   list: "List",
   viewLabel: "Show the steps as",
   label: "Steps of the workflow",
-  /** Read out to those who hear the graph. */
+  /** Read out to people who use a screen reader. */
   keys: "Arrow keys move between steps: down to the next step or into branches, right to the step after a failure, and up and left back. After a move back, the same key follows the next transition. Enter shows a step.",
   start: "Start",
   end: "End",
@@ -36,7 +36,7 @@ export const graph = {
   onErrorsTo: (errors: readonly string[], step: string) => `on ${errors.join(" or ")} ${step}`,
   conditionTo: (condition: string, step: string) => `if ${condition}: ${step}`,
   elseTo: (step: string) => `else ${step}`,
-  /** Read out to those who hear the graph. */
+  /** Read out to people who use a screen reader. */
   leadsToWays: (ways: string) => `Leads to: ${ways}`,
   anyOf: (names: readonly string[]) => names.join(" or "),
   /** The number of branches of a step with this status. */

@@ -97,7 +97,7 @@ export const job = {
   sendForHint: "Several branches may wait for the same event. Choose the branch that gets it.",
   sendForAny: "the branch that has waited for it longest",
   branch: (name: string) => `branch ${name}`,
-  /** An item by its place in the list, from 0, as in its path. */
+  /** Names an item by its place in the list, counted from 0, as in its path. */
   itemOf: (place: number, all: number) => `item ${place.toLocaleString("en")} of ${all.toLocaleString("en")}`,
   inVisit: (branch: string, visit: number) => `${branch} (visit ${visit})`,
   visitWord: (visit: number) => `visit ${visit}`,

@@ -1,6 +1,6 @@
 import { countOf } from "../plural.ts";
 
-/** The service counts no further. */
+/** The service counts only up to this number. */
 const maxCounted = 10_000;
 
 const count = (counted: number) => `${counted.toLocaleString("en")}${counted >= maxCounted ? "+" : ""}`;

@@ -1,4 +1,7 @@
-/** The meaning of each word of the definition language, for completion; empty where the word is clear. The service describes executors and their configs. */
+/**
+ * The meaning of each word of the definition language, for completion. It is empty if the word is clear. The service describes executors and their
+ * configs.
+ */
 export const vocabulary = {
   end: "Ends the job",
   root: {

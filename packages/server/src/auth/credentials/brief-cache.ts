@@ -1,6 +1,7 @@
 /**
- * Remembers loaded values for a moment, so that a busy caller costs one look-up per moment and not one per request. Reads are synchronous while a
- * value is fresh; look-ups of the same key at the same time share one. No value is ever older than `maxAgeMs`, counted from before its look-up began.
+ * Remembers loaded values for a moment, so that a busy caller costs one look-up per moment and not one per request. While a value is fresh, reading
+ * it is synchronous. Look-ups of the same key at the same time are made once. No value is ever older than `maxAgeMs`, counted from the start of its
+ * look-up.
  */
 export class BriefCache<Value> {
   readonly #maxAgeMs: number;
@@ -20,7 +21,7 @@ export class BriefCache<Value> {
     const entry = this.#entries.get(key);
     if (entry !== undefined && entry.freshUntil > now) return entry.value;
     const loading = this.#loading.get(key);
-    // A slow look-up may have read its value long ago, so only a recent one is shared.
+    // A slow look-up may have read its value long ago, so only a look-up that began recently is shared.
     if (loading !== undefined && loading.freshUntil > now) return loading.value;
     return this.#load(key, load, now + this.#maxAgeMs);
   }
@@ -30,13 +31,16 @@ export class BriefCache<Value> {
     return this.#entries.get(key)?.value;
   }
 
-  /** The next read loads again; a look-up that is under way is not remembered. */
+  /** Makes the next read load again. The result of a look-up under way is not remembered. */
   forget(key: string): void {
     this.#entries.delete(key);
     this.#loading.delete(key);
   }
 
-  /** Forgets the values that a change concerns, and keeps the others. No look-up under way is remembered: it may have read the state before the change. */
+  /**
+   * Forgets the values that a change concerns, and keeps the others. The results of look-ups under way are not remembered, since they may have read
+   * the state before the change.
+   */
   forgetWhere(isConcerned: (value: Value, key: string) => boolean): void {
     for (const [key, { value }] of this.#entries) if (isConcerned(value, key)) this.#entries.delete(key);
     this.#loading.clear();
@@ -60,7 +64,7 @@ export class BriefCache<Value> {
 
   #remember(key: string, value: Value, freshUntil: number): void {
     this.#loading.delete(key);
-    // A Map keeps the order of insertion: the first key is the stalest.
+    // A Map keeps the order of insertion, so the first key is the oldest.
     this.#entries.delete(key);
     this.#entries.set(key, { value, freshUntil });
     if (this.#entries.size <= this.#maxSize) return;

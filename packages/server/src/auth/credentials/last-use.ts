@@ -6,13 +6,13 @@ import { touchUserSessions } from "../../store/people/user-sessions.ts";
 import { touchUserTokens } from "../../store/people/user-tokens.ts";
 import type { TokenKind } from "./token-form.ts";
 
-/** The kinds of credentials of a request: a token of one of two kinds, or an id token of a session. */
+/** The kinds of credentials of a request: a token of one of the two kinds, or an id token of a session. */
 export type CredentialKind = TokenKind | "session";
 
-/** A token in use is written down this often, not with every request. */
+/** The last use of a token is stored at most this often, not with every request. */
 const everyMs = 60_000;
 
-/** Collects when tokens were last used, and writes it off the requests' path. */
+/** Collects the times when tokens were last used, and writes them later, so that no request waits for it. */
 export class LastUse {
   #used = nothingUsed();
 
@@ -21,7 +21,7 @@ export class LastUse {
     this.#used[kind].set(tokenId, { ownerId, tokenId, usedAt });
   }
 
-  /** Writes the uses that were noted since the last time. A maintenance duty calls it; returns how many were written. */
+  /** Writes the uses that were noted since the last call, and returns how many there were. A maintenance duty calls it. */
   async flush(database: Database): Promise<number> {
     const { organization, user, session } = this.#used;
     this.#used = nothingUsed();

@@ -7,8 +7,8 @@ import { isUserTokenHeld } from "../../store/people/user-tokens.ts";
 import type { Caller } from "../caller.ts";
 
 /**
- * Guards changes that outlast a user's sign-in: throws `ServiceError` AuthenticationError unless the store says that the caller's credential is still
- * valid. Authentication may remember a credential for a second after its end.
+ * Guards changes that last longer than a user's sign-in: throws `ServiceError` AuthenticationError unless the store says that the caller's credential
+ * is still valid. The check reads the store because authentication may remember a credential for a second after its end.
  */
 export async function requireLasting(db: Queryable, caller: Caller): Promise<void> {
   if (!(await lasts(db, caller))) {
@@ -17,8 +17,8 @@ export async function requireLasting(db: Queryable, caller: Caller): Promise<voi
 }
 
 /**
- * Throws `ServiceError` AuthorizationError when an API token calls with a secret that was rotated away. A secret is rotated because it may be known to
- * others: during its overlap it must not make another credential or end its successor.
+ * Throws `ServiceError` AuthorizationError when an API token calls with a secret that was rotated away. A secret is rotated because others may know
+ * it. While it still works, it must not be used to make another credential or to end its successor.
  */
 export async function requireCurrentSecret(db: Queryable, { organizationId, token }: Caller): Promise<void> {
   if (organizationId === undefined || token === undefined) return;
@@ -32,6 +32,6 @@ async function lasts(db: Queryable, { principal, sessionId, token }: Caller): Pr
   const userId = principal.id;
   if (sessionId !== undefined) return (await findOpenSession(db, userId, sessionId)) !== undefined;
   if (token !== undefined && !(await isUserTokenHeld(db, userId, token.tokenId))) return false;
-  // A token of an external issuer cannot be ended here, so only the account counts.
+  // This service cannot end a token of an external issuer, so only the account is checked.
   return (await findCredentials(db, userId))?.disabledAt === null;
 }

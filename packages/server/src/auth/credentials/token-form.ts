@@ -14,7 +14,7 @@ export interface NewToken {
   /** The token itself. Shown once and stored nowhere. */
   readonly token: string;
   readonly tokenHash: Buffer;
-  /** The beginning of the token: enough to recognize it, and too little to use it. */
+  /** The beginning of the token, which is enough to recognize it but not to use it. */
   readonly tokenPrefix: string;
 }
 
@@ -23,7 +23,7 @@ const invitationPrefix = "sti";
 const clientIdForm = /^stc_([0-9A-Za-z]{22})_([0-9A-Za-z]{22})$/;
 const form = /^(stw|stu|sti)_([0-9A-Za-z]{22})_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/;
 
-/** `stw_<owner>_<secret><checksum>`: 22, 32 and 6 characters of base62. The secret has 190 bits. */
+/** Creates a token of the form `stw_<owner>_<secret><checksum>`: 22, 32 and 6 characters of base62. The secret has 190 bits. */
 export function createToken(kind: TokenKind, ownerId: string): NewToken {
   return create(prefixes[kind], ownerId);
 }
@@ -51,14 +51,14 @@ export function parseInvitationCode(text: string): string | undefined {
 }
 
 /**
- * Makes the OAuth client id of an organization's client: `stc_<organization>_<id>`. It is public and gives no access. `id` is a new id of the
- * engine's, so the client ids of an organization are in the order of their creation.
+ * Creates the client id of an organization's OAuth client: `stc_<organization>_<id>`. It is public and gives no access. `id` is a new id from the
+ * engine, so the client ids of an organization sort in the order of their creation.
  */
 export function createClientId(organizationId: string, id: string): string {
   return `stc_${idToBase62(organizationId)}_${idToBase62(id)}`;
 }
 
-/** The organization that a client id names; undefined for every other text, such as the ids of the service's own clients. */
+/** Returns the organization that a client id names; undefined for every other text, such as the ids of the service's own clients. */
 export function organizationOfClient(clientId: string): string | undefined {
   const [, organization, id] = clientIdForm.exec(clientId) ?? [];
   if (organization === undefined || id === undefined || base62ToId(id) === undefined) return undefined;
@@ -70,7 +70,7 @@ export function prefixOf(token: string): string {
   return token.slice(0, "stw_".length + idLength + "_".length + shownSecretLength);
 }
 
-/** The secret is random and long, so a plain hash is enough: there is nothing to guess slowly. */
+/** The secret is long and random, so nobody can guess it. A plain hash is enough; a slow one is not needed. */
 export function hashToken(token: string): Buffer {
   return hash("sha256", token, "buffer");
 }
@@ -124,7 +124,7 @@ function toBase62(value: bigint, length: number): string {
 }
 
 /**
- * Returns evenly distributed characters of base62. Bytes at or over the largest multiple of 62 are discarded, since they would make the first
+ * Returns evenly distributed characters of base62. Bytes that are not below the largest multiple of 62 are discarded, since they would make the first
  * characters more frequent.
  */
 export function randomBase62(length: number): string {

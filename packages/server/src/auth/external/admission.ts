@@ -3,8 +3,8 @@ import type { ExternalClaims } from "./claims.ts";
 import type { ExternalProvider } from "./provider.ts";
 
 /**
- * Admits a person for whom a provider vouches: gives them an account and the membership that the claims say, or rejects them. It changes memberships,
- * so `management` implements it and `service.ts` hands it in.
+ * Admits a person for whom a provider vouches: gives the person an account and the membership that the claims state, or rejects the person. It
+ * changes memberships, so `management` implements it and `service.ts` passes it in.
  */
 export type Admit = (
   provider: ExternalProvider,
@@ -17,13 +17,13 @@ export type AdmissionOutcome =
   | { readonly outcome: "rejected"; readonly reason: AdmissionRejection };
 
 export type AdmissionRejection =
-  /** The issuer gives no verified address, and the person is not known yet. */
+  /** The issuer gives no verified e-mail address, and the person has no account yet. */
   | "unverified-email"
   | "foreign-domain"
   /** Another person of the issuer has, or had, the account with this address. */
   | "address-taken"
   | "disabled"
   | "no-role"
-  /** The organization has as many members as it may have. */
+  /** The organization already has its maximum of members. */
   | "no-room"
   | "no-organization";

@@ -34,7 +34,7 @@ export class ExternalBearers {
     return typeof iss === "string" && this.#issuers.has(canonicalIssuer(iss));
   }
 
-  /** Returns undefined for a token that is not valid. Throws `ServiceError` when the issuer is out of reach, or does not vouch for the person. */
+  /** Returns undefined for a token that is not valid. Throws `ServiceError` when the issuer cannot be reached, or does not vouch for the person. */
   async find(bearer: string, source: RequestSource): Promise<ExternalBearer | undefined> {
     const joined = this.#providerOf(bearer);
     if (joined === undefined) return undefined;
@@ -64,7 +64,7 @@ export class ExternalBearers {
   }
 }
 
-/** Our own tokens have some 900 characters; those of other issuers name many groups. */
+/** This service's own tokens have some 900 characters. Those of other issuers may be much longer, since many of them name groups. */
 const maxLength = 12 * 1024;
 const form = /^[\w-]+\.([\w-]+)\.[\w-]+$/;
 
@@ -80,8 +80,9 @@ function unverifiedClaims(bearer: string): Readonly<Record<string, unknown>> | u
 }
 
 /**
- * RFC 9068 names the type `at+jwt`; many issuers say `JWT`, also for id tokens and logout tokens, which are then recognized by claims that only they
- * have. A token that is bound to a key (`cnf`) is rejected: it needs a proof of that key, which a Bearer value does not carry.
+ * RFC 9068 names the type `at+jwt`, but many issuers use `JWT`, also for id tokens and logout tokens. Those are recognized by claims that access
+ * tokens do not have. A token that is bound to a key (`cnf`) is rejected: its sender would have to prove possession of that key, which a Bearer value
+ * does not do.
  */
 function isAccessToken({ header: { typ }, claims }: SignedToken): boolean {
   const type = typ?.toLowerCase().replace(/^application\//, "");

@@ -5,7 +5,7 @@ import { boundedFetch } from "./bounded-fetch.ts";
 import { canonicalIssuer, type ExternalProvider } from "./provider.ts";
 import { isLoopback } from "./provider-conflicts.ts";
 
-/** An issuer as it describes itself. */
+/** An issuer as its own description presents it. */
 export interface DiscoveredIssuer {
   /** The configuration for requests to the issuer. */
   readonly configuration: Configuration;
@@ -18,7 +18,7 @@ export interface DiscoveredIssuer {
 export interface IssuerTimes {
   /** The age, in milliseconds, at which a description is asked for again. */
   readonly maxAgeMs: number;
-  /** The age up to which a description is used while the issuer is out of reach. */
+  /** The age up to which a description is used while the issuer cannot be reached. */
   readonly maxStaleMs: number;
   /** An issuer that did not answer is not asked again for this long, so that not every request tries it. */
   readonly failurePauseMs: number;
@@ -76,7 +76,7 @@ export class ExternalIssuer {
     }
   }
 
-  /** Returns the error for an issuer that is out of reach at another of its addresses. */
+  /** Returns the error for an issuer that cannot be reached. Also used when another of its addresses does not answer. */
   unreachable(cause: unknown): ServiceError {
     if (cause !== undefined) this.#onTrouble(cause);
     const message = `${this.#provider.name} cannot be reached. Try again in a moment.`;
@@ -87,7 +87,7 @@ export class ExternalIssuer {
     throw this.unreachable(cause);
   }
 
-  /** The libraries are loaded here: most services never need them. */
+  /** The libraries are loaded only here, because most services never need them. */
   async #ask(): Promise<DiscoveredIssuer> {
     const openid = await import("openid-client");
     const { issuer: address, clientId, clientSecret } = this.#provider;
@@ -96,7 +96,7 @@ export class ExternalIssuer {
     const authentication: ClientAuth = (metadata, ...request) => {
       if (clientSecret === undefined) return openid.None()(metadata, ...request);
       const methods = metadata.token_endpoint_auth_methods_supported;
-      // An issuer that says nothing takes the secret in the header (OpenID Connect Discovery, section 3).
+      // An issuer that does not say how it takes the secret takes it in the header (OpenID Connect Discovery, section 3).
       const inBody = methods?.includes("client_secret_post") === true && !methods.includes("client_secret_basic");
       const method = inBody ? openid.ClientSecretPost : openid.ClientSecretBasic;
       return method(clientSecret)(metadata, ...request);
@@ -126,7 +126,7 @@ export class ExternalIssuer {
     const { createRemoteJWKSet, customFetch } = await import("jose");
     const { timeoutSeconds, keyCooldownMs, maxKeyAgeMs, failurePauseMs } = this.#times;
     let failedAt = Number.NEGATIVE_INFINITY;
-    // The library waits between two fetches that succeeded, but not after one that failed.
+    // The library waits after a fetch that succeeded, but not after one that failed, so this function does.
     const fetchKeys: FetchImplementation = async (url, options) => {
       if (performance.now() - failedAt < failurePauseMs)
         throw new TypeError("The keys could not be loaded a moment ago.");

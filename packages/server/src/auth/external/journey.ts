@@ -13,7 +13,7 @@ export interface Journey {
 }
 
 export interface Departure {
-  /** The sign-in that this belongs to. The state begins with it, since all sign-ins come back to one address. */
+  /** The sign-in to which the journey belongs. The state begins with its id, since all sign-ins come back to the same address. */
   readonly interactionId: string;
   readonly redirectUri: string;
   readonly loginHint: string | undefined;
@@ -21,7 +21,7 @@ export interface Departure {
   readonly asksAgain: boolean;
 }
 
-/** A proof of identity at an issuer counts for this long as a confirmation that an act is the person's own. */
+/** For this long, a proof of identity at an issuer counts as the person's confirmation of a change to their own account. */
 export const freshSignInSeconds = 10 * 60;
 
 /** Returns the address to which the browser is sent. */
@@ -45,7 +45,7 @@ export async function depart(
     code_challenge: await openid.calculatePKCECodeChallenge(journey.verifier),
     code_challenge_method: "S256",
     ...(loginHint !== undefined && { login_hint: loginHint }),
-    // An issuer that is told a `max_age` has to say when it asked the person (OpenID Connect Core, section 3.1.2.1).
+    // An issuer that receives a `max_age` must say when it asked the person (OpenID Connect Core, section 3.1.2.1).
     ...(asksAgain && { prompt: "login", max_age: String(freshSignInSeconds) }),
   });
   return { url, journey };
@@ -60,7 +60,7 @@ export type Return =
   | {
       readonly outcome: "proven";
       readonly claims: ExternalClaims;
-      /** The time when the issuer asked the person to prove who they are; undefined where it does not say. */
+      /** The time when the issuer asked the person to prove who they are; undefined if the issuer does not say. */
       readonly authenticatedAt: Timestamp | undefined;
     }
   /** `cancelled`: the person or the issuer declined. `not-valid`: the answer does not belong to the request. */
@@ -84,7 +84,8 @@ export async function comeBack(
   };
   try {
     const tokens = await openid.authorizationCodeGrant(discovered.configuration, arrival, checks);
-    // The answer comes over TLS from the issuer itself, so it would count unsigned. A signature is safer: no proxy on the way can change it.
+    // The answer comes over TLS from the issuer itself, so it could be trusted without a signature. A signature is safer: no proxy on the way can
+    // change the answer.
     const idToken = await verifySigned(issuer, tokens.id_token ?? "", provider.clientId, now);
     if (idToken === undefined) return notValid(new Error("The id token's signature or claims are not valid."));
     const others = await userInfoFor(openid, joined, discovered, { ...idToken.claims }, tokens.access_token);
@@ -92,7 +93,7 @@ export async function comeBack(
     if (claims === undefined) return notValid(new Error("The id token names no subject."));
     // Many issuers leave the claim out for a person who is in no group, so a missing claim means no roles.
     const named = { ...claims, roleValues: claims.roleValues ?? [] };
-    // The time is taken from the signed token only: a userinfo endpoint may know of another sign-in.
+    // The time is taken only from the signed token: a userinfo endpoint may report the time of another sign-in.
     return { outcome: "proven", claims: named, authenticatedAt: timeOf(idToken.claims.auth_time, now) };
   } catch (error) {
     if (error instanceof openid.AuthorizationResponseError) {
@@ -126,7 +127,7 @@ async function userInfoFor(
   return await openid.fetchUserInfo(configuration, accessToken, String(claims.sub));
 }
 
-/** Merges the claims; those of the id token win. `email_verified` is taken only together with the address beside it. */
+/** Merges the claims; those of the id token take precedence. `email_verified` is taken only from the same source as the address. */
 function together(others: RawClaims, idToken: RawClaims): RawClaims {
   const { email, email_verified } = idToken.email === undefined ? others : idToken;
   return { ...others, ...idToken, email, email_verified };
@@ -136,7 +137,7 @@ function notValid(cause: unknown): Return {
   return { outcome: "rejected", reason: "not-valid", cause };
 }
 
-/** Tells whether there was no answer, or one of a broken server. */
+/** Tells whether the issuer did not answer, or answered with a server error. */
 function isOutOfReach(openid: typeof OpenIdClient, error: unknown): boolean {
   if (!(error instanceof openid.ClientError)) return error instanceof TypeError;
   const { cause, code } = error;

@@ -23,7 +23,7 @@ export function findConflicts(entries: ReadonlyMap<number, ProviderEntry>): Prob
       say("clientSecretFile", "must not be set together with `clientSecret`; keep one of them");
     }
     entry.emailDomains.forEach((domain, at) => {
-      // A person's address leads to one provider.
+      // Each domain may belong to one provider only, so that an e-mail address leads to one provider.
       say(`emailDomains/${at}`, takenBefore(domains, domain.toLowerCase(), index));
     });
     for (const [field, detail] of roleProblems(entry)) say(field, detail);

@@ -121,7 +121,7 @@ const entryValidator = once(() => {
 });
 const maxProviders = 1_000;
 
-/** Several rules of one text share one sentence, which is reported once. */
+/** Several rules for one text have the same message, which is reported once. */
 function shapeProblems(index: number, errors: readonly ErrorObject[]): Problem[] {
   const problems = errors.map(problemOf);
   const first = new Map(problems.map((problem) => [`${problem.pointer} ${problem.detail}`, problem]));

@@ -45,12 +45,12 @@ export function signInNameOf({ id }: Pick<ExternalProvider, "id">): string {
   return `sso:${id}`;
 }
 
-/** The address to which the issuer sends people back. It is registered there. */
+/** The address to which the issuer sends people back. It is registered at the issuer. */
 export function redirectUriOf(publicUrl: string, { id }: Pick<ExternalProvider, "id">): string {
   return `${publicUrl}/oidc/callback/${id}`;
 }
 
-/** Returns one spelling for an issuer, with or without the slash at the end of a bare host. */
+/** Returns the same spelling for an issuer whether or not there is a slash at the end of a bare host. */
 export function canonicalIssuer(issuer: string): string {
   return URL.parse(issuer)?.href ?? issuer;
 }

@@ -1,6 +1,6 @@
 import type { AdmissionRejection } from "./admission.ts";
 
-/** Explains why a person for whom a provider vouches was rejected, and what they can do. `name` is the provider's. */
+/** Explains why a person for whom a provider vouches was rejected, and what the person can do. `name` is the name of the provider. */
 export function explainRejection(name: string, reason: AdmissionRejection): string {
   return explanations[reason](name);
 }

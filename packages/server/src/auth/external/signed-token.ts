@@ -35,7 +35,7 @@ export async function verifySigned(
     return isFromTheFuture ? undefined : { header: protectedHeader, claims: payload };
   } catch (error) {
     if (error instanceof errors.JWKSTimeout || !(error instanceof errors.JOSEError)) throw issuer.unreachable(error);
-    // The issuer's answer is no set of keys.
+    // The issuer's answer is not a set of keys.
     if (error.code === "ERR_JOSE_GENERIC" || error instanceof errors.JWKSInvalid) throw issuer.unreachable(error);
     return undefined;
   }

@@ -3,7 +3,7 @@ import type { Admit } from "./admission.ts";
 import { ExternalIssuer } from "./issuer.ts";
 import { type ExternalProvider, hasDomainOf } from "./provider.ts";
 
-/** A provider together with the description of its issuer, once that is fetched. */
+/** A provider, and the description of its issuer once it is fetched. */
 export interface JoinedProvider {
   readonly provider: ExternalProvider;
   readonly issuer: ExternalIssuer;
@@ -34,7 +34,7 @@ export class SingleSignOn {
     return this.joined.map(({ provider }) => provider);
   }
 
-  /** The providers that lead into an organization, in the order of their ids. */
+  /** Returns the providers that lead into an organization, in the order of their ids. */
   providersOf(organizationId: string, after: string | null, limit: number): readonly ExternalProvider[] {
     return this.providers
       .filter((provider) => provider.organizationId === organizationId)
@@ -47,7 +47,7 @@ export class SingleSignOn {
     return this.joined.find(({ provider }) => provider.id === id);
   }
 
-  /** The provider that speaks for an e-mail address. */
+  /** Returns the provider that is responsible for the domain of an e-mail address. */
   forEmail(email: string): ExternalProvider | undefined {
     return this.providers.find((provider) => hasDomainOf(provider, email));
   }

@@ -3,8 +3,8 @@ import type { Timestamp } from "../../core/time.ts";
 import { MinuteCounts } from "./minute-counts.ts";
 
 /**
- * Counts failed attempts to get access, on this node and by the minute: requests without a valid credential, by network, and requests for
- * organizations of which the caller is no part, by caller. Each such request may cost a look-up that nothing else bounds.
+ * Counts failed attempts to get access, on this node and by the minute. Requests without a valid credential are counted by network, and requests for
+ * organizations to which the caller does not belong are counted by caller. Each such request may cost a look-up that nothing else limits.
  */
 export class FailedAccessLimit {
   readonly #maxPerMinute: number;

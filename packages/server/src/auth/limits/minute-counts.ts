@@ -3,7 +3,7 @@ import type { Timestamp } from "../../core/time.ts";
 const maxRemembered = 100_000;
 const minuteMs = 60_000;
 
-/** Counts by the minute, on this node, the acts of many subjects. The number of subjects that are remembered in one minute is bounded. */
+/** Counts, on this node, what each of many subjects does in a minute. The number of subjects that are remembered in one minute is bounded. */
 export class MinuteCounts {
   readonly #maxPerMinute: number;
   readonly #now: () => Timestamp;

@@ -11,7 +11,10 @@ import type { Database } from "../../store/home/database.ts";
 const overlapMs = 10_000;
 const pageSize = 1_000;
 
-/** The limits that the operator set for single organizations. All of them are kept in memory: there are few, and the hot path cannot wait. */
+/**
+ * The limits that the operator set for single organizations. All of them are kept in memory: there are few of them, and a request that is counted
+ * must not wait for the store.
+ */
 export class OwnLimits {
   readonly #database: Database;
   readonly #byOrganization = new Map<string, ChangedLimits>();
@@ -30,7 +33,7 @@ export class OwnLimits {
     return maximumOf(config, this.of(organizationId)?.maximums ?? {}, name);
   }
 
-  /** Reads the changes since the last time; returns whether there were any. */
+  /** Reads the changes since the last call, and returns whether there were any. */
   async refresh(): Promise<boolean> {
     let isChanged = false;
     let after = { updatedAt: Math.max(0, this.#newestAt - overlapMs), organizationId: firstId };

@@ -4,7 +4,7 @@ export type Policy = "requests" | "submits";
 /** The subject of a quota: all callers of an organization together, one API token, or one user within one organization. */
 export type Scope = "organization" | "token" | "user";
 
-/** A quota's change of the store's count. The quota is later told the new total. */
+/** A change that a quota makes to the store's count. The quota is told the new total later. */
 export interface Exchange {
   readonly quota: Quota;
   /** The amount to add to the store's count. A negative amount gives back what was set aside and not used. */
@@ -12,10 +12,10 @@ export interface Exchange {
 }
 
 /**
- * Tells how many requests of one kind one subject may still make in this minute, each counted with its cost, as far as one node knows. Several nodes
- * share a limit through one count in the store. Each node adds what it used *and sets aside* for the next moments. It may give away what it set aside
- * without asking, and all nodes together never set aside more than the limit, however sudden the load is. A small first share is free and is not
- * reported to the others, so that a subject far from its limit costs no statement.
+ * Tells how many requests of one kind one subject may still make in this minute, as far as one node knows. Each request is counted with its cost.
+ * Several nodes share a limit through one count in the store. Each node adds to the count what it used *and what it sets aside* for the next moments.
+ * A node may use what it set aside without asking. All nodes together never set aside more than the limit, however suddenly the load rises. A small
+ * first share is free and is not reported to the others, so that a subject far from its limit costs no statement.
  *
  * This class is pure: it has no clock and no store. `RateLimits` asks the store.
  */
@@ -30,16 +30,16 @@ export class Quota {
   mark = 0;
   #limit: number;
   #nodeCount: number;
-  /** `used` may go up to here without asking the store. */
+  /** `used` may rise to this value without a request to the store. */
   #allowance = 0;
   /** The part of the store's count that this node added. */
   #stored = 0;
   /** The part of the store's count that other nodes had added when it was last read. */
   #others = 0;
   #usedWhenAsked = 0;
-  /** The total cost of requests that could not be decided without the store, since it was last asked. */
+  /** The total cost of the requests that only the store could decide on, since the store was last asked. */
   #waitingCost = 0;
-  /** The number of requests that were rejected since then. */
+  /** The number of requests that were rejected since the store was last asked. */
   #rejectedCount = 0;
 
   constructor(scope: Scope, id: string, policy: Policy, limit: number, nodeCount: number) {
@@ -66,14 +66,14 @@ export class Quota {
     return this.#stored;
   }
 
-  /** The part of the quota that a request of this cost takes: at most the whole limit, since more could not pass in any minute. */
+  /** Returns how much of the quota a request of this cost takes: at most the whole limit, since otherwise such a request could never pass. */
   takes(cost: number): number {
     return Math.min(cost, this.#limit);
   }
 
   /**
-   * Decides on one more request; `ask` means that only the store can say. Call it when the request would bring `used` past `mark`. It counts nothing,
-   * since a request falls under several quotas and counts in all or in none.
+   * Decides on one more request; `ask` means that only the store can decide. Call it when the request would bring `used` past `mark`. It does not
+   * count the request, because a request belongs to several quotas and is counted in all of them or in none.
    */
   decide(cost = 1): "allow" | "ask" | "reject" {
     const wanted = this.used + this.takes(cost);
@@ -90,7 +90,7 @@ export class Quota {
     this.#rejectedCount += 1;
   }
 
-  /** Moves `mark` to the end of the allowance, once the caller has handled that it was reached. */
+  /** Moves `mark` to the end of the allowance. The caller calls it after it has handled that `mark` was reached. */
   passMark(): void {
     this.mark = this.#allowance;
   }
@@ -101,7 +101,7 @@ export class Quota {
     const wanted = this.used + (wasAsked ? this.#setAside() : 0);
     const change = wanted - this.#stored;
     if (!wasAsked && change === 0) return undefined;
-    // An amount that is being given back must not be used meanwhile.
+    // An amount that is being given back must not be used in the meantime.
     this.#allowance = Math.min(this.#allowance, wanted);
     this.mark = Math.min(this.mark, this.#allowance);
     this.#usedWhenAsked = this.used;
@@ -117,7 +117,7 @@ export class Quota {
       : { quota: this, change: this.used - this.#stored };
   }
 
-  /** Takes the store's count after `change` was added to it. The part beyond the limit was not granted, and is given back the next time. */
+  /** Takes in the store's count after `change` was added to it. The part beyond the limit was not granted, and is given back with the next change. */
   hear(change: number, total: number): void {
     const excess = Math.max(0, total - this.#limit);
     this.#stored += change;
@@ -126,7 +126,7 @@ export class Quota {
     this.#placeMark();
   }
 
-  /** Lets this node decide by what it knows, until the store answers again. */
+  /** Lets this node decide by what it knows until the store answers again. */
   goBlind(): void {
     this.#allowance = Math.max(this.#allowance, this.#limit - this.#others);
     this.passMark();
@@ -148,14 +148,14 @@ export class Quota {
     else this.#placeMark();
   }
 
-  /** The mark lies before the end of the allowance, so that in an even stream of requests none has to wait for the store. */
+  /** The mark is placed before the end of the allowance, so that no request of an even stream has to wait for the store. */
   #placeMark(): void {
     this.mark = this.used + Math.floor((this.#allowance - this.used) * (3 / 4));
   }
 
   /**
-   * Returns the amount to set aside beyond what is used: enough for the requests that wait, as far as there is room, or a little for those to come.
-   * It is little because the other nodes cannot use it, and it gets less towards the limit.
+   * Returns the amount to set aside beyond what is used. It is enough for the requests that wait, as far as there is room, or a small amount for the
+   * requests to come. The amount is small because the other nodes cannot use it, and it shrinks as the limit comes near.
    */
   #setAside(): number {
     const room = Math.max(0, this.#limit - this.#others - this.used);
@@ -167,12 +167,18 @@ export class Quota {
   }
 }
 
-/** The part of the limit that each node may use without asking. All nodes together have 2.5 % of the limit, which is the most by which they can exceed it. */
+/**
+ * Returns the part of the limit that each node may use without asking. For all nodes together this is 2.5 % of the limit, the most by which they can
+ * exceed it.
+ */
 export function freeShare(limit: number, nodeCount: number): number {
   return Number.isFinite(limit) ? Math.floor(limit / (40 * nodeCount)) : limit;
 }
 
-/** All nodes together set aside at most 5 % of the limit. They give it back after one idle second. */
+/**
+ * Returns the largest part of the limit that one node sets aside. All nodes together set aside at most 5 % of the limit, and give it back after one
+ * idle second.
+ */
 function setAsideShare(nodeCount: number): number {
   return 1 / (20 * nodeCount);
 }

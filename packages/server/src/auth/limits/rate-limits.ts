@@ -9,7 +9,7 @@ import { type LimitBook, minuteMs, type Quotas, RateWindow } from "./rate-window
 
 export interface RateLimitsOptions {
   readonly database: Database;
-  /** Refreshed by a duty of the rate limits. */
+  /** The limits of single organizations. A duty of the rate limits keeps them up to date. */
   readonly ownLimits: OwnLimits;
   readonly config: Config;
   /** The database's time. */
@@ -19,14 +19,14 @@ export interface RateLimitsOptions {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** The way in which one request counts. */
+/** How one request counts. */
 export interface CountedRequest {
   readonly isSubmit: boolean;
   /** A whole number, from 1. */
   readonly cost: number;
 }
 
-/** The quota that is used up, and for how long. */
+/** A quota that is used up, and the time until it is free again. */
 export class ExceededQuota {
   readonly quota: Quota;
   /** The part of the quota that the request would have taken. */
@@ -40,7 +40,10 @@ export class ExceededQuota {
   }
 }
 
-/** The quota that rejects the request; otherwise the tightest of those in which it was counted, or undefined when none of them has a limit. */
+/**
+ * The quota that rejects the request. If none does, it is the tightest quota in which the request was counted, or undefined when none of them has a
+ * limit.
+ */
 export type CountOutcome = Quota | ExceededQuota | undefined;
 
 export interface Usage {
@@ -49,9 +52,9 @@ export interface Usage {
 }
 
 /**
- * Counts requests per minute, per organization and per credential, over all nodes. Usually that is a look-up and an increment in memory. A subject
- * that comes near a limit is shared with the other nodes through the store, about once a second in one statement. A request waits for that only where
- * the load of its subject has just risen suddenly.
+ * Counts requests per minute, per organization and per credential, over all nodes. Usually that is a look-up and an increment in memory. When a
+ * subject comes near a limit, its count is shared with the other nodes through the store, about once a second in one statement. A request waits for
+ * the store only if the load of its subject has just risen suddenly.
  */
 export class RateLimits {
   readonly #options: RateLimitsOptions;
@@ -60,7 +63,7 @@ export class RateLimits {
   #window: RateWindow;
   #exchanging: Promise<void> | undefined;
   #isHurried = false;
-  /** Resolves, for the requests that wait, when the next exchange is over. */
+  /** Resolves when the next exchange is over. The requests that only the store can decide on wait for it. */
   #nextExchange: PromiseWithResolvers<void> | undefined;
   #cleanedUntil: Timestamp = 0;
 
@@ -82,8 +85,8 @@ export class RateLimits {
   }
 
   /**
-   * Counts one request in all quotas that it falls under, or in none when one of them does not allow it. It counts with its cost among the requests,
-   * and as one among the submits. Returns a promise only when the store must be asked.
+   * Counts one request in all quotas that it falls under, or in none when one of them does not allow it. Among the requests it counts with its cost,
+   * and among the submits as one. Returns a promise only when the store must be asked.
    */
   count(
     caller: Caller,
@@ -109,7 +112,7 @@ export class RateLimits {
     return all === own ? tightest : countIn(all.submits, 1, tightest);
   }
 
-  /** Counts a job that another job begins. It counts only among the organization's submits, since nobody sends a request for it. */
+  /** Counts a job that another job starts. It counts only among the organization's submits, because nobody sends a request for it. */
   async countChild(organizationId: string): Promise<CountOutcome> {
     const window = this.#windowNow();
     const all = window.organization(organizationId);
@@ -218,7 +221,7 @@ export class RateLimits {
     return await this.count(caller, organizationId, request);
   }
 
-  /** Exchanges with the store at the end of this turn, or right after the exchange that is under way. */
+  /** Makes the next exchange with the store at the end of this event-loop turn, or right after the exchange that is under way. */
   #hurry(): void {
     if (this.#isHurried) return;
     this.#isHurried = true;
@@ -229,7 +232,7 @@ export class RateLimits {
     await this.#exchange();
     const window = this.#windowNow();
     if (this.#nodeCount === 1 || this.#cleanedUntil === window.startsAt) return;
-    // A node whose clock is slightly behind may still write to the minute before.
+    // A node whose clock is slightly behind may still write to the previous minute.
     await deleteUsageBefore(this.#options.database, window.startsAt - minuteMs);
     this.#cleanedUntil = window.startsAt;
   }

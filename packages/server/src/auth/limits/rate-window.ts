@@ -33,7 +33,10 @@ export class RateWindow {
     this.#book = book;
   }
 
-  /** A database that takes over for another may have another clock. A time far before this window then belongs to another window. */
+  /**
+   * Tells whether a time belongs to this window. After a failover the database may have another clock, so a time far before this window belongs to
+   * another window.
+   */
   holds(now: Timestamp): boolean {
     return now < this.endsAt && now >= this.startsAt - maxStepBackMs;
   }
@@ -75,7 +78,7 @@ export class RateWindow {
   #adjust(quotas: Quotas, limits: PolicyLimits): void {
     for (const quota of [quotas.requests, quotas.submits]) {
       quota.adjust(limits[quota.policy], this.#nodeCount);
-      // The other nodes do not know yet what this node allowed while it was alone.
+      // While this node was alone, the other nodes did not learn what it allowed.
       if (this.#nodeCount > 1 && quota.used >= quota.mark) this.shared.add(quota);
     }
   }
@@ -92,5 +95,5 @@ interface OrganizationQuotas extends Quotas {
   readonly callers: Map<string, Quotas>;
 }
 
-/** This is far more than a heartbeat corrects, and less than what would double a minute's limit. */
+/** This is far more than a heartbeat corrects, and too little to double a minute's limit. */
 const maxStepBackMs = 1_000;

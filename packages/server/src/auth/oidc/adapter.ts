@@ -74,7 +74,10 @@ class StoreAdapter implements Adapter {
     return undefined;
   }
 
-  /** The provider has checked whether the record was consumed; of several requests that checked at once, only one gets through here. */
+  /**
+   * The provider has already checked whether the record was consumed. If several requests checked at the same time, only one of them gets through
+   * here.
+   */
   async consume(id: string): Promise<void> {
     const isFirst = await this.ask((db) => consumeOidcRecord(db, this.#kind, hashName(id), this.#parts.now()));
     if (!isFirst)
@@ -113,8 +116,8 @@ class StoreAdapter implements Adapter {
 }
 
 /**
- * Finds the clients of organizations: the provider looks here for every client that is not one of the service's own. It looks each time, so that a
- * deleted client is gone at once.
+ * Finds the OAuth clients of organizations. The provider looks here for every client that is not one of the service's own. It looks each time, so
+ * that a deleted client is gone at once.
  */
 class ClientAdapter extends StoreAdapter {
   override async find(id: string): Promise<AdapterPayload | undefined> {
@@ -123,12 +126,15 @@ class ClientAdapter extends StoreAdapter {
   }
 }
 
-/** The hash has a key: codes that people type are so short that a plain hash of one could be guessed back. */
+/** The hash uses a key, because the codes that people type are so short that they could be guessed from a plain hash. */
 function hashUserCode(key: Buffer, userCode: string): Buffer {
   return createHmac("sha256", key).update(userCode).digest();
 }
 
 const purpose = "oidc-record";
 const userCodePurpose = "user-code";
-/** The kinds of records that end with their grant. A sign-in under way also names a grant, that of the earlier session, and must outlive it. */
+/**
+ * The kinds of records that end with their grant. The record of a sign-in under way also names a grant, but it is the grant of the earlier session,
+ * which the record must outlive.
+ */
 const issuedKinds: ReadonlySet<string> = new Set(["AccessToken", "AuthorizationCode", "RefreshToken", "DeviceCode"]);

@@ -9,7 +9,7 @@ import { MinuteCounts } from "../limits/minute-counts.ts";
 import { originsOf } from "./clients.ts";
 import type { Middleware } from "./provider-parts.ts";
 
-/** Every node knows of a new or a deleted client after this long. */
+/** After this time, every node knows that a client was created or deleted. */
 const maxAgeMs = 1_000;
 const maxRemembered = 10_000;
 /** RFC 1035: no host name is longer than 253 characters. */
@@ -34,8 +34,8 @@ export class ClientOrigins {
   }
 
   /**
-   * Tells whether a client of any organization is served at this origin. The question comes before any credential, so each network (`networkOf`) may
-   * cause only a bounded number of look-ups of unknown origins; beyond that, the node answers from memory.
+   * Tells whether a client of any organization is served at this origin. Nobody has shown a credential at this point, so each network (`networkOf`)
+   * may cause only a bounded number of look-ups of unknown origins. Beyond that number, the node answers from memory.
    */
   has(origin: string, network: string): boolean | Promise<boolean> {
     if (origin.length > maxOriginLength || !/^https?:\/\/[a-z0-9._-]+(:\d{1,5})?$/.test(origin)) return false;
@@ -47,16 +47,16 @@ export class ClientOrigins {
     });
   }
 
-  /** Forgets all origins, so that a change of a client holds at once on the node that made it. */
+  /** Forgets all origins, so that a change of a client takes effect at once on this node. */
   forgetAll(): void {
     this.#known.forgetWhere(() => true);
   }
 }
 
-/** The requests whose origin belongs to the client that makes them. */
+/** The requests whose origin belongs to the client that sends them. */
 const allowed = new WeakSet<object>();
 
-/** Tells whether a page of this origin may send requests for this client. `ownOrigins` are those of the service's own clients. */
+/** Tells whether a page of this origin may send requests for this client. `ownOrigins` are the origins of the service's own clients. */
 export function allowClientOrigin(
   ctx: KoaContextWithOIDC,
   origin: string,

@@ -1,6 +1,6 @@
 import type { ClientMetadata } from "oidc-provider";
 
-/** The service's own clients. None can keep a secret: one is a page, and the other is everybody's command line. */
+/** The service's own clients. None of them can keep a secret: one is a page, and the other is the command line on everybody's machine. */
 export const dashboardClientId = "stepwell-dashboard";
 export const commandLineClientId = "stepwell-cli";
 export const clientIds: readonly string[] = [dashboardClientId, commandLineClientId];
@@ -40,14 +40,14 @@ export function clientsOf(baseUrl: string, extraRedirectUris: readonly string[])
 
 export const deviceGrantType = "urn:ietf:params:oauth:grant-type:device_code";
 
-/** The origins to which a sign-in or a sign-out may lead back. */
+/** Returns the origins to which a sign-in or a sign-out may lead back. */
 export function clientOrigins(clients: readonly ClientMetadata[]): string[] {
   return originsOf(
     clients.flatMap((client) => [...(client.redirect_uris ?? []), ...(client.post_logout_redirect_uris ?? [])]),
   );
 }
 
-/** The origins of these addresses, without repetitions. */
+/** Returns the origins of these addresses, without repetitions. */
 export function originsOf(uris: readonly string[]): string[] {
   return [...new Set(uris.map((uri) => new URL(uri).origin))];
 }

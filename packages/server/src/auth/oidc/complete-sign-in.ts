@@ -12,7 +12,7 @@ export interface ProvenUser {
 
 /**
  * Completes a sign-in: begins the session, and returns the address at which the browser continues. Throws `ServiceError` when the grounds of the
- * session do not hold any more.
+ * session are no longer valid.
  */
 export async function completeSignIn(
   provider: Provider,
@@ -37,7 +37,7 @@ export async function completeSignIn(
   return await provider.interactionResult(ctx.req, ctx.res, result, { mergeWithLastSubmission: false });
 }
 
-/** Ends a sign-in that the person cancelled. The client is told so. */
+/** Ends a sign-in that the person cancelled, and tells the client so. */
 export async function cancelSignIn(provider: Provider, ctx: KoaContextWithOIDC): Promise<string> {
   const result = { error: "access_denied", error_description: "The sign-in was cancelled." };
   return await provider.interactionResult(ctx.req, ctx.res, result, { mergeWithLastSubmission: false });

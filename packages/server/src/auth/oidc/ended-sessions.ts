@@ -9,7 +9,9 @@ export const browserSession = "browser";
 
 const ends = new WeakMap<object, Map<string, Pick<GrantOwner, "userId" | "sessionId">>>();
 
-/** Notes the sessions that the provider ends in a request. The provider only emits an event and does not wait for a listener. */
+/**
+ * Notes the sessions that the provider ends in a request. They are only noted, since the provider emits an event and does not wait for a listener.
+ */
 export function noteEnds(provider: Provider): void {
   provider.on("grant.revoked", (ctx, grantId) => {
     const owner = ownerOfGrant(grantId);
@@ -23,7 +25,7 @@ export function noteEnds(provider: Provider): void {
   });
 }
 
-/** Ends the noted sessions before the request is answered, and in the transaction of the request, where it has one. */
+/** Ends the noted sessions before the request is answered. If the request has a transaction, they are ended in it. */
 export function endRevokedSessions(sessions: Sessions): Middleware {
   return async (ctx, next) => {
     await next();
@@ -33,7 +35,9 @@ export function endRevokedSessions(sessions: Sessions): Middleware {
   };
 }
 
-/** Forgets what this node remembers of these sessions. It stands outside of that transaction, since the change must be committed first. */
+/**
+ * Removes the noted sessions from this node's memory. It runs outside of the transaction of the request, because the change must be committed first.
+ */
 export function forgetEndedSessions(onSessionsEnded: (userId: string) => void): Middleware {
   return async (ctx, next) => {
     await next();

@@ -2,8 +2,8 @@ import { hash } from "node:crypto";
 import { clientIds } from "./clients.ts";
 
 /**
- * A grant stands for everything that one client received in one session. Its name consists of both, so that any token of the provider leads to the
- * session, and a session to everything that was issued under it. Ids of grants never leave the service.
+ * A grant stands for everything that one client received in one session. Its name consists of the two, so that every token of the provider leads to
+ * its session, and a session leads to everything that was issued in it. Ids of grants never leave the service.
  */
 export interface GrantOwner {
   readonly userId: string;
@@ -21,7 +21,7 @@ export function ownerOfGrant(grantId: string | undefined): GrantOwner | undefine
   return { userId, sessionId, clientId };
 }
 
-/** Returns the names in the store of the grants that the service's own clients may have in a session. */
+/** Returns the hashed names of the grants that the service's own clients may have in a session. */
 export function grantHashesOf(userId: string, sessionId: string): Buffer[] {
   return clientIds.map((clientId) => grantHashOf({ userId, sessionId, clientId }));
 }

@@ -14,12 +14,12 @@ export interface SignedInUser {
   readonly sessionId: string;
   /** The OAuth client of an organization that acts for the user; undefined for one of the service's own clients. */
   readonly client: CallingClient | undefined;
-  /** The end of the token or of the session, whichever comes first. */
+  /** The time when the token or the session ends, whichever comes first. */
   readonly expiresAt: Timestamp;
   readonly lastSeenAt: Timestamp;
-  /** The time when an external issuer last asked them to prove who they are, where it said so. */
+  /** The time when an external issuer last asked the user to prove who they are; null if none said so. */
   readonly authenticatedAt: Timestamp | null;
-  /** True when an external issuer vouched for them as the session began. */
+  /** True when an external issuer vouched for the user at the beginning of the session. */
   readonly isVouchedFor: boolean;
 }
 
@@ -38,7 +38,7 @@ export class IdTokenBearers {
     this.#sessions = parts.sessions;
   }
 
-  /** Tells by its form alone whether a value may be an id token, and so whether it is worth a look-up. */
+  /** Tells by the form alone whether a value may be an id token, and is therefore worth a look-up. */
   mayBe(bearer: string): boolean {
     return looksLikeIdToken(bearer);
   }

@@ -12,7 +12,7 @@ export interface IdTokensParts {
   readonly publicKey: (keyId: string) => Promise<KeyObject | undefined>;
 }
 
-/** The subject of an id token. Whether their session is still open is checked elsewhere. */
+/** The user whom an id token names. Whether the user's session is still open is checked elsewhere. */
 export interface IdTokenSubject {
   readonly userId: string;
   readonly sessionId: string;
@@ -29,7 +29,7 @@ export class IdTokens {
     this.#parts = parts;
   }
 
-  /** Returns undefined for a token that is not valid. An expired one is answered: the caller judges its time. */
+  /** Returns undefined for a token that is not valid. An expired token is returned, and the caller checks its time. */
   async verify(text: string): Promise<IdTokenSubject | undefined> {
     const token = parse(text);
     if (token === undefined) return undefined;
@@ -40,12 +40,12 @@ export class IdTokens {
   }
 }
 
-/** Our id tokens have some 900 characters. */
+/** The service's own id tokens have some 900 characters. */
 const maxLength = 4_096;
 /** The form is three parts of base64url; the last is the signature of a key of 2,048 bits. */
 const form = /^([\w-]+)\.([\w-]+)\.([\w-]{342})$/;
 
-/** Tells by the form alone whether a text may be one of our id tokens. */
+/** Tells by the form alone whether a text may be an id token of this service. */
 export function looksLikeIdToken(text: string): boolean {
   return text.length <= maxLength && form.test(text);
 }
@@ -61,7 +61,8 @@ function parse(text: string): ParsedToken | undefined {
   if (!looksLikeIdToken(text)) return undefined;
   const [header = "", payload = "", signature = ""] = text.split(".");
   const { alg, kid, ...others } = objectIn(header) ?? {};
-  // Our headers have nothing else. `typ` would make it another kind of token; `jku`, `jwk`, `x5u` and `crit` would be a stranger's instructions.
+  // The headers of the service's own tokens have nothing else. `typ` would make it another kind of token; `jku`, `jwk`, `x5u` and `crit` would be
+  // instructions from a stranger.
   if (alg !== "RS256" || typeof kid !== "string" || Object.keys(others).length > 0) return undefined;
   const claims = objectIn(payload);
   const bytes = Buffer.from(signature, "base64url");

@@ -1,10 +1,10 @@
 /** The lifetimes of the tokens, codes and forms of the provider. Sessions have settings of their own. */
 
-/** The lifetime of the Bearer value. The interface that we implement fixes it. */
+/** The lifetime of the Bearer value. It is part of the interface that the service implements. */
 export const idTokenSeconds = 3_600;
 /** The lifetime of an access token, which only the userinfo endpoint accepts. */
 export const accessTokenSeconds = 3_600;
-/** The time from the redirect to the exchange. */
+/** The time from the redirect to the exchange of the code. */
 export const codeSeconds = 60;
 /** The time from opening the sign-in page to signing in. */
 export const interactionSeconds = 3_600;

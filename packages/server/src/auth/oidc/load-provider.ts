@@ -1,6 +1,6 @@
 /**
- * Loads the OpenID provider's library without its warning "Unsupported runtime". The library prints it under every Node.js release that is
- * not a long-term one yet, and an even-numbered release becomes one only half a year after it came out; our tests run on it before that.
+ * Loads the OpenID provider's library without its warning "Unsupported runtime". The library prints it under every release of Node.js that has no
+ * long-term support yet. A release with an even number gets that support only half a year after it came out, and the tests run on it before that.
  */
 export async function loadProvider(): Promise<typeof import("oidc-provider")> {
   // biome-ignore-start lint/suspicious/noConsole: the library writes to it, and it is put back at once

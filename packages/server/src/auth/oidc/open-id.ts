@@ -78,5 +78,5 @@ export class OpenId {
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const maxRowsAtOnce = 2_000;
-/** The account's activity names sessions, so ended ones are kept for a while to show where they came from. */
+/** Ended sessions are kept for a while, because entries of the account's activity name sessions and show where they came from. */
 const keepSessionsMs = 30 * 24 * hourMs;

@@ -12,13 +12,13 @@ import { type EndedSession, endClientSessions } from "../../store/people/user-se
 import { organizationOfClient } from "../credentials/token-form.ts";
 import { sharedMetadata } from "./clients.ts";
 
-/** Returns the client of an organization with this id. Undefined for every other id, and when its organization is deleted. */
+/** Returns the organization's client with this id; undefined for every other id, and when the organization is deleted. */
 export async function findOrganizationClient(db: Queryable, clientId: string): Promise<FoundOAuthClient | undefined> {
   const organizationId = organizationOfClient(clientId);
   return organizationId === undefined ? undefined : await findOAuthClient(db, organizationId, clientId);
 }
 
-/** Tells whether a client of an organization may act for the user: both still belong to it, and the user agreed. */
+/** Tells whether a client of an organization may act for the user: both still belong to the organization, and the user has agreed. */
 export async function mayActFor(db: Queryable, clientId: string, userId: string): Promise<boolean> {
   const organizationId = organizationOfClient(clientId);
   return organizationId !== undefined && (await hasOAuthConsent(db, { organizationId, clientId, userId }));
@@ -33,15 +33,15 @@ export async function withdrawConsent(
   const organizationId = organizationOfClient(clientId);
   if (organizationId === undefined) return [];
   const consent = { organizationId, clientId, userId };
-  // Sessions are changed before the consent, as in every change that writes both, so that no two changes wait for each other.
+  // Every change that writes both sessions and the consent changes the sessions first, so that no two changes wait for each other.
   const ended = await endClientSessions(transaction, consent, at);
   await deleteOAuthConsent(transaction, consent);
   return ended;
 }
 
 /**
- * Returns the client in the form that the provider takes. Its type is `web` even on a loopback address: the provider would let a `native` one change
- * its port.
+ * Returns the client in the form that the provider takes. Its type is `web` even if its address is a loopback address: the provider would let a
+ * `native` client change its port.
  */
 export function metadataOf({ clientId, name, redirectUris }: OAuthClient): ClientMetadata {
   return {

@@ -27,7 +27,7 @@ interface Parts extends Omit<OpenIdProviderParts, "middlewares" | "onSessionsEnd
 
 const scopes = ["openid", "offline_access", "profile", "email"];
 
-/** The configuration of the provider. Features that are not named here are off. */
+/** The configuration of the provider. Features that are not named here are switched off. */
 export function providerConfiguration(parts: Parts): Configuration {
   const { config, pages, publicUrl } = parts;
   const isSecure = publicUrl().startsWith("https:");
@@ -40,7 +40,7 @@ export function providerConfiguration(parts: Parts): Configuration {
     adapter: adapterOver(parts),
     clients,
     clientAuthMethods: ["none"],
-    // Browsers send the origin of a page that asks for tokens even where it is the service's own.
+    // Browsers send the origin of a page that asks for tokens, even if it is the service's own origin.
     clientBasedCORS: (ctx, origin, client) => allowClientOrigin(ctx, origin, client, origins),
     jwks: { keys: [...parts.keys] as NonNullable<Configuration["jwks"]>["keys"] },
     enabledJWA: { idTokenSigningAlgValues: ["RS256"], userinfoSigningAlgValues: ["RS256"] },
@@ -84,7 +84,7 @@ export function providerConfiguration(parts: Parts): Configuration {
     cookies: {
       names: {
         session: isSecure ? "__Host-stepwell-session" : "stepwell-session",
-        // These two cookies are for one path each, which the prefix `__Host-` does not allow.
+        // Each of these two cookies is for one path, which the prefix `__Host-` does not allow.
         interaction: isSecure ? "__Secure-stepwell-sign-in" : "stepwell-sign-in",
         resume: isSecure ? "__Secure-stepwell-resume" : "stepwell-resume",
       },
@@ -98,7 +98,7 @@ export function providerConfiguration(parts: Parts): Configuration {
       AuthorizationCode: codeSeconds,
       DeviceCode: deviceCodeSeconds,
       Interaction: interactionSeconds,
-      // The session of a browser without a sign-in only has to last as long as an interaction.
+      // The session of a browser in which nobody is signed in only has to last as long as an interaction.
       Session: (_ctx, { accountId }) => (accountId === undefined ? interactionSeconds : sessionSeconds),
       Grant: sessionSeconds,
       RefreshToken: sessionSeconds,
@@ -107,7 +107,7 @@ export function providerConfiguration(parts: Parts): Configuration {
     loadExistingGrant: async (ctx) => await grantFor(ctx, parts),
     issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed("refresh_token"),
     rotateRefreshToken: true,
-    // A page's session ends with that of its browser; a command line has a session of its own.
+    // The session of a page ends with the session of its browser. A command line has its own session.
     expiresWithSession: async (_ctx, source) => source.clientId !== commandLineClientId,
   };
 }
@@ -150,8 +150,8 @@ function browserSessionOf(ctx: KoaContextWithOIDC): string | undefined {
 }
 
 /**
- * The service's own clients need no consent. A client of an organization gets nothing before the member has agreed; undefined makes the provider show
- * the page that asks for it. A device gets a session of its own, and so does a client of an organization.
+ * Returns the grant of a client. The service's own clients need no consent. A client of an organization gets nothing before the member has agreed:
+ * undefined makes the provider show the page that asks for consent. A device gets a session of its own, and so does a client of an organization.
  */
 async function grantFor(
   ctx: KoaContextWithOIDC,
@@ -219,7 +219,8 @@ function signInOf(deviceInfo: Readonly<Record<string, unknown>> | undefined) {
 function signInPolicy({ interactionPolicy }: Pick<Parts, "interactionPolicy">): interactionPolicy.DefaultPolicy {
   const { base, Check } = interactionPolicy;
   const policy = base();
-  // The prompt stays available to the service's own clients too, since clients send `prompt=consent` to get a refresh token elsewhere.
+  // The prompt stays available to the service's own clients too: clients send `prompt=consent` because other providers give a refresh token only
+  // then.
   const consent = policy.get("consent");
   consent?.checks.clear();
   const isNew = new Check("not_agreed", "the user has not agreed to this client", "consent_required", ({ oidc }) => {

@@ -11,7 +11,7 @@ export type RequestHandler = (request: IncomingMessage, response: ServerResponse
 
 /**
  * The OpenID provider. It is loaded when it is first needed, since loading takes half a second and 46 MB that a node without sign-ins need not spend.
- * It is built anew when its keys change.
+ * It is built again when its keys change.
  */
 export class OpenIdProvider {
   readonly #parts: OpenIdProviderParts;
@@ -54,7 +54,10 @@ export class OpenIdProvider {
     };
   }
 
-  /** Sets the provider's address: by itself it would trust the Host header, and take the connection to a proxy for the client's own. */
+  /**
+   * Sets the provider's address and the client's address. By itself, the provider would trust the Host header and take the address of a proxy for the
+   * client's.
+   */
   #knowItsAddress(provider: Provider, issuer: URL): void {
     const addresses = this.#addresses;
     Object.defineProperties(provider.request, {

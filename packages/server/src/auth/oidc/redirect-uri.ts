@@ -1,6 +1,6 @@
 /**
- * Returns what is wrong with an address to which a client of an organization wants to be sent back; undefined when nothing is. The address is later
- * compared as a text, so it must be written in the one way in which browsers write it.
+ * Returns what is wrong with an address to which a client of an organization wants to be sent back; undefined when nothing is wrong. The address is
+ * later compared as a text, so it must be written exactly as browsers write it.
  */
 export function problemOfRedirectUri(uri: string, ownOrigins: readonly string[]): string | undefined {
   const parsed = URL.parse(uri);

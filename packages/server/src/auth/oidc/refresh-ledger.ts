@@ -28,12 +28,12 @@ export interface RefreshRequest {
   readonly clientId: string;
 }
 
-/** A client that lost the answer, or asked twice at once, gets the same answer again for this long. A later request counts as reuse. */
+/** For this long, a client that lost the answer, or asked twice at the same time, gets the same answer again. A later request counts as reuse. */
 const answerMs = 30_000;
 
 /**
- * Guards the exchange of refresh tokens, each of which works once. The exchange and its entry here are one transaction: when a node dies, either the
- * token is still good, or its answer can be fetched again.
+ * Guards the exchange of refresh tokens, each of which works once. The exchange and its entry here are made in one transaction: when a node dies,
+ * either the token is still valid, or the answer can be fetched again.
  */
 export class RefreshLedger {
   readonly #parts: RefreshLedgerParts;
@@ -45,7 +45,7 @@ export class RefreshLedger {
 
   async exchange(request: RefreshRequest, exchange: () => Promise<RefreshAnswer>): Promise<RefreshAnswer> {
     const tokenHash = hashName(request.token);
-    // Equal requests on one node wait here and not in the database, where each would hold a connection.
+    // Equal requests on one node wait here. In the database, each would hold a connection while it waits.
     const key = `${tokenHash.toString("hex")} ${request.clientId}`;
     const running = this.#running.get(key);
     if (running !== undefined) return await running;
@@ -60,7 +60,7 @@ export class RefreshLedger {
     exchange: () => Promise<RefreshAnswer>,
   ): Promise<RefreshAnswer> {
     const { store, secrets, now } = this.#parts;
-    // A token that was never issued leaves no entry.
+    // For a token that was never issued, no entry is made.
     const isKnown = (await findOidcRecord(store.current, "RefreshToken", tokenHash)) !== undefined;
     if (!isKnown) return await exchange();
     const context = tokenHash.toString("hex");
@@ -70,7 +70,7 @@ export class RefreshLedger {
         const at = now();
         const held = await claimRefreshExchange(transaction, { tokenHash, clientId, claimId }, at, at - answerMs);
         if (held.claimId !== claimId) {
-          // Another client may not use this token, and gets the usual answer for that.
+          // Another client may not use this token, and gets the provider's usual answer for that.
           if (held.clientId !== clientId || held.answer === null) return await exchange();
           return JSON.parse(secrets.open(purpose, context, held.answer).toString("utf8")) as RefreshAnswer;
         }
@@ -89,7 +89,7 @@ export class RefreshLedger {
 
 const purpose = "refresh-exchange";
 
-/** Returns a failure of the service, and rolls everything back: the token then stays as valid as it was. */
+/** Returns the answer of a failed exchange, and rolls everything back, so that the token stays as valid as it was. */
 async function undoneWhenFailed(
   work: (undo: (answer: RefreshAnswer) => never) => Promise<RefreshAnswer>,
 ): Promise<RefreshAnswer> {

@@ -17,7 +17,7 @@ export class ScopedStore {
     return this.#scope.getStore() ?? this.#database;
   }
 
-  /** Runs `work` in one transaction: the one that runs already, or a new one. */
+  /** Runs `work` in one transaction: in the current one, or else in a new one. */
   async transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
     const running = this.#scope.getStore();
     if (running !== undefined) return await work(running);

@@ -28,9 +28,9 @@ export interface SessionsParts {
 
 export interface NewSession {
   readonly userId: string;
-  /** The way in which the person signed in: a password, a link, an issuer, a device or an application. */
+  /** How the person signed in: with a password, by a link, at an issuer, on a device or in an application. */
   readonly signedInBy: string;
-  /** The OAuth client of an organization for which the session is; left out for the service itself. */
+  /** The organization's OAuth client that the session is for; left out for the service itself. */
   readonly client?: SessionClient;
   readonly grounds: SessionGrounds;
   readonly userAgent: string;
@@ -38,10 +38,10 @@ export interface NewSession {
 }
 
 /**
- * The grounds on which a session begins. They may be gone by then, so they are checked again. `password`: the password that was checked, known by the
- * time at which it was set. `session`: the session in a browser that lets in a device or an organization's client. `proof`: a proof that works once
- * and was used up. `issuer`: an external issuer, which answers for the second factor too, and may say when it last asked the person to prove who they
- * are.
+ * The grounds on which a session begins. They may have become invalid since they were checked, so they are checked again. `password`: the password
+ * that was checked, identified by the time at which it was set. `session`: the session in a browser that lets in a device or an organization's
+ * client. `proof`: a proof that works once and was used up. `issuer`: an external issuer, which answers for the second factor too, and may say when
+ * it last asked the person to prove who they are.
  */
 export type SessionGrounds =
   | { readonly type: "password"; readonly passwordChangedAt: Timestamp | null; readonly deviceId: string | null }
@@ -54,7 +54,7 @@ export interface SessionKey {
   readonly sessionId: string;
 }
 
-/** The end of a session, with the facts that the account's activity records. */
+/** A request to end a session, with the facts that the account's activity records. */
 export interface SessionEnd extends SessionKey {
   readonly action: AccountAction;
   readonly address: string;
@@ -73,8 +73,8 @@ export class Sessions {
   }
 
   /**
-   * Begins a session and returns its id, which is new for each sign-in, so that nobody can know it before. Returns undefined when the grounds do not
-   * hold any more: a change of the password ends all sessions, and none may begin on the old password afterwards.
+   * Begins a session and returns its id, which is new for each sign-in, so that nobody can know it before. Returns undefined when the grounds are no
+   * longer valid: a change of the password ends all sessions, and no session may begin with the old password afterwards.
    */
   async begin(session: NewSession): Promise<string | undefined> {
     const { userId, signedInBy, client, userAgent, address, grounds } = session;
@@ -122,14 +122,14 @@ export class Sessions {
     return Math.min(expiresAt, lastSeenAt + this.#parts.sessionIdleHours * hourMs);
   }
 
-  /** Sessions that were last seen before this time have ended. Lists use it. */
+  /** Sessions that were last seen before this time have ended. Lists of sessions use it. */
   seenAfter(): Timestamp {
     return this.#parts.now() - this.#parts.sessionIdleHours * hourMs;
   }
 
   /**
-   * Ends a session with all that was issued in it. Returns false when there is no such open session. A user who ends a session in a client of an
-   * organization also withdraws the consent: otherwise a browser that is signed in would let the client in again without asking.
+   * Ends a session with everything that was issued in it. Returns false when there is no such open session. A user who ends a session in a client of
+   * an organization also withdraws the consent: otherwise a browser that is signed in would let the client in again without asking.
    */
   async end(end: SessionEnd): Promise<boolean> {
     const { store, now } = this.#parts;
@@ -168,7 +168,7 @@ export class Sessions {
   }
 }
 
-/** Returns the part that the new session takes over from its grounds; undefined when the grounds do not hold any more. */
+/** Returns what the new session takes over from its grounds; undefined when the grounds are no longer valid. */
 async function originOf(
   transaction: Transaction,
   userId: string,
@@ -183,7 +183,7 @@ async function originOf(
       return isSame ? { authenticatedAt: null, deviceId, isVouchedFor: false } : undefined;
     }
     case "session": {
-      // The person who lets a device or a client in proves nothing anew.
+      // A person who lets a device or a client in does not prove again who they are.
       const session = await findOpenSession(transaction, userId, grounds.sessionId);
       return session && { ...session, authenticatedAt: null };
     }

@@ -30,11 +30,11 @@ export interface SigningKey extends JsonWebKey {
 const dayMs = 86_400_000;
 /** A key signs for this long; then the next one does. */
 const keyLifeMs = 30 * dayMs;
-/** The next key is published this long before it signs. By then every node has read it, and so have clients that keep our keys for a day. */
+/** The next key is published this long before it signs. By then, every node has read it, and so has every client that keeps the keys for a day. */
 const publishedAheadMs = dayMs;
 /** A node looks for new keys this often, which is far less than the time for which they are published ahead. */
 const rememberedMs = 60_000;
-/** An unknown key id makes a node look at once, but not more often than this. */
+/** An unknown key id makes a node look for new keys at once, but not more often than this. */
 const unknownLookMs = 1_000;
 
 /** The keys that sign id tokens. The service itself makes, seals and replaces them; the first one is made when it is needed. */
@@ -71,11 +71,14 @@ export class SigningKeys {
     return publicKey;
   }
 
-  /** Publishes the next key in time, and deletes the keys whose last token has expired. A duty calls it on every node; one of them does the work. */
+  /**
+   * Publishes the next key in time, and deletes the keys whose last token has expired. A duty calls it on every node, but only one of them does the
+   * work.
+   */
   async rotate(): Promise<void> {
     const { database, now } = this.#parts;
     const newest = (await listSigningKeys(database)).at(-1);
-    // A service where nobody has signed in yet has nothing to rotate.
+    // If nobody has signed in at the service yet, there is no key to rotate.
     if (newest === undefined) return;
     const at = now();
     if (at >= newest.activeAt + keyLifeMs - publishedAheadMs) {
@@ -89,7 +92,7 @@ export class SigningKeys {
     this.#remembered = undefined;
   }
 
-  /** Seals again the keys that are sealed under an earlier secret key. Returns how many. */
+  /** Seals again the keys that are sealed under an earlier secret key, and returns how many there were. */
   async reseal(): Promise<number> {
     const { database, secrets } = this.#parts;
     let count = 0;
@@ -123,7 +126,7 @@ export class SigningKeys {
     return keys;
   }
 
-  /** Makes the first key once for all who need it: an RSA key takes some tenths of a second of a processor. */
+  /** Makes the first key once for all callers that need it, because making an RSA key takes some tenths of a second of processor time. */
   #first(): Promise<StoredSigningKey> {
     this.#making ??= this.#makeFirst().finally(() => {
       this.#making = undefined;
@@ -178,5 +181,5 @@ export class SigningKeys {
 
 /** The purpose under which private keys are sealed; the context of each is its key id. */
 export const signingKeyPurpose = "signing-key";
-/** A retired key is kept for the life of an id token, and some time for nodes that are late. */
+/** A retired key is kept as long as an id token lives, and a little longer for nodes that are late. */
 const graceMs = idTokenSeconds * 1_000 + 10 * 60_000;

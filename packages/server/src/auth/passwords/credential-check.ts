@@ -23,12 +23,12 @@ export interface CredentialCheckParts {
   readonly secrets: SecretBox;
 }
 
-/** The credentials to check. `findUser` is called twice: before the check waits for its turn, and again when the turn has come. */
+/** The credentials to check. `findUser` is called twice: before the check waits for its turn, and again when its turn has come. */
 export interface CheckQuestion {
   readonly findUser: () => Promise<UserCredentials | undefined>;
   /** Returns the subjects under which the attempt is counted. */
   readonly subjectsOf: (user: UserCredentials | undefined) => readonly BackoffSubject[];
-  /** The password in the form that `normalizePassword` answers. */
+  /** The password in the form that `normalizePassword` returns. */
   readonly password: string;
   readonly code: string | undefined;
   readonly address: string;
@@ -56,7 +56,7 @@ export type ConfirmedUser = UserCredentials & { readonly passwordHash: string };
 
 /**
  * Checks a password and a second factor. The attempt is counted before the check, and the count is taken back if the check succeeds. Every attempt
- * costs one hash: unknown users, disabled ones and those without a password cause the same writes and get the same answer.
+ * costs one hash. Attempts for unknown users, disabled users and users without a password cause the same writes and get the same answer.
  */
 export class CredentialCheck {
   readonly hasher = new PasswordHasher();
@@ -68,7 +68,7 @@ export class CredentialCheck {
 
   /** Throws `ServiceError` UnavailableError when too many wait for their turn. */
   async check(question: CheckQuestion): Promise<CheckResult> {
-    // This first check locks and writes nothing, so that a flood of guesses stops here.
+    // This first check takes no lock and writes nothing, so that a flood of guesses is stopped cheaply.
     const block = await this.#blockOf(question.subjectsOf(await question.findUser()));
     return block ?? (await this.hasher.inTurn((hashing) => this.#checkInTurn(question, hashing)));
   }
@@ -102,7 +102,10 @@ export class CredentialCheck {
     };
   }
 
-  /** Checks a code alone, and counts it like a password. `look` answers undefined for a wrong code; when it throws, no guess is counted. */
+  /**
+   * Checks only a code, and counts the attempt like one with a password. `look` returns undefined for a wrong code. If it throws, the attempt is not
+   * counted.
+   */
   async checkCode<Right>(
     { userId, subject, address }: CodeQuestion,
     look: () => Promise<Right | undefined>,
@@ -137,7 +140,7 @@ export class CredentialCheck {
     return used !== undefined;
   }
 
-  /** Notes a failure in one transaction that always writes, so that it takes as long when there is no user. */
+  /** Notes a failure in one transaction that always writes, so that it takes the same time for a user who does not exist. */
   async #noteFailure(
     { address }: Pick<CheckQuestion, "address">,
     claims: readonly BackoffClaim[],

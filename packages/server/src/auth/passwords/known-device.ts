@@ -3,10 +3,10 @@ import type { SecretBox } from "../../sealing/secret-box.ts";
 import type { UserCredentials } from "../../store/people/user-credentials.ts";
 
 /**
- * Makes the value that a browser keeps after a sign-in: it says that somebody signed in to this account from here before. It gives no access. It only
- * makes guesses from here count apart from guesses from elsewhere, so that nobody can lock an owner out. It is for one user and one password:
- * somebody who knew an older one, and signed in with it from many browsers, gets no guesses of their own. The browser in which the password was
- * changed stays known (`keptDeviceId`).
+ * Makes the value that a browser keeps after a sign-in. It says that somebody has signed in to this account in this browser before. It gives no
+ * access. It only makes guesses in this browser count apart from guesses elsewhere, so that nobody can lock the owner of the account out. It is valid
+ * for one user and one password: somebody who knew an older password, and signed in with it from many browsers, gets no guesses of their own. The
+ * browser in which the password was changed stays known (`keptDeviceId`).
  */
 export function createDevice(
   secrets: SecretBox,
@@ -17,7 +17,7 @@ export function createDevice(
   return `${deviceId}.${setAt}.${signatureOf(secrets.keyFor(purpose), user, setAt, deviceId)}`;
 }
 
-/** Returns the id of a device that is this user's; undefined for every other value. */
+/** Returns the id of the device if the value was made for this user; undefined for every other value. */
 export function deviceIdIn(
   secrets: SecretBox,
   user: DeviceOwner | undefined,
@@ -44,7 +44,7 @@ const purpose = "device";
 
 type DeviceOwner = Pick<UserCredentials, "userId" | "passwordChangedAt" | "keptDeviceId">;
 
-/** `setAt` is the time at which the password that was right in this browser was set. */
+/** `setAt` says which password was right in this browser: it is the time at which that password was set. */
 function signatureOf(key: Buffer, { userId }: Pick<DeviceOwner, "userId">, setAt: string, deviceId: string): string {
   const signed = `${userId} ${setAt} ${deviceId}`;
   return createHmac("sha256", key).update(signed).digest("base64url");

@@ -4,7 +4,7 @@ import { hash, parseOptions, verify } from "@node-rs/argon2";
 import { ServiceError } from "../../core/service-error.ts";
 import { normalizePassword } from "./password-rules.ts";
 
-/** The operations on a password that are allowed while a turn lasts. */
+/** The operations on a password that are allowed during a turn. */
 export interface Hashing {
   /** Hashes a password in its normalized form. */
   hash(password: string): Promise<string>;
@@ -16,32 +16,32 @@ export interface Hashing {
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 } as const;
 const saltBytes = 16;
 
-/** Half of the processors are used, so that the rest of the service keeps the other half; more than two would only fill the memory. */
+/** At most half of the processors are used, so that the rest of the service keeps the other half. More than two would only fill the memory. */
 const maxAtOnce = Math.min(2, Math.max(1, Math.floor(availableParallelism() / 2)));
 
-/** The queue holds a few seconds of work: a client that had to wait longer has given up, and a flood of guesses must not fill the memory. */
+/** The queue holds the work of a few seconds. A client that has to wait longer has given up, and a flood of guesses must not fill the memory. */
 const maxWaiting = 250;
 
-/** Hashes passwords with argon2id, off the main thread, a few at a time. The rest wait in order; beyond a bound they are rejected. */
+/** Hashes passwords with argon2id, off the main thread, a few at a time. The others wait in order; when too many wait, further ones are rejected. */
 export class PasswordHasher {
   readonly #noHash = unmatchedHash();
   readonly #waiting: (() => void)[] = [];
   #runningCount = 0;
   #hashCount = 0;
 
-  /** The number of hashes that were computed so far. */
+  /** The number of hashes that have been computed so far. */
   get hashCount(): number {
     return this.#hashCount;
   }
 
-  /** Runs `work` when it is its turn. Throws `ServiceError` UnavailableError when too many wait already. */
+  /** Runs `work` when its turn comes. Throws `ServiceError` UnavailableError when too many wait already. */
   async inTurn<Result>(work: (hashing: Hashing) => Promise<Result>): Promise<Result> {
     await this.#turn();
     try {
       return await work(this.#hashing);
     } finally {
       const next = this.#waiting.shift();
-      // A turn is handed over directly, so that no new request comes in between.
+      // The turn is passed directly to the next one in the queue, so that no new request can take it.
       if (next === undefined) this.#runningCount -= 1;
       else next();
     }
@@ -73,12 +73,12 @@ export class PasswordHasher {
   }
 }
 
-/** Hashes a password at once, for commands that set one without a running service. */
+/** Hashes a password without waiting for a turn, for commands that set one without a running service. */
 export async function hashAlone(password: string): Promise<string> {
   return await new PasswordHasher().inTurn((hashing) => hashing.hash(password));
 }
 
-/** True when a hash was made with other parameters than today's, and should be made anew at the next sign-in. */
+/** True when a hash was made with other parameters than the present ones, and should be made again at the next sign-in. */
 export function isOutdated(storedHash: string): boolean {
   const { memoryCost, timeCost, parallelism, outputLen } = parseOptions(storedHash);
   return (
@@ -89,7 +89,7 @@ export function isOutdated(storedHash: string): boolean {
   );
 }
 
-/** A hash of today's parameters that belongs to no password: random bytes instead of a result. */
+/** Makes a hash with the present parameters that belongs to no password: it has random bytes instead of a result. */
 function unmatchedHash(): string {
   const [salt, result] = [saltBytes, cost.outputLen].map((length) =>
     randomBytes(length).toString("base64").replaceAll("=", ""),

@@ -4,7 +4,10 @@ import type { Timestamp } from "../../core/time.ts";
 import type { Queryable } from "../../store/home/database.ts";
 import { replacePasswordLink } from "../../store/people/password-links.ts";
 
-/** A first password may wait for the person's next working day; a reset is used by somebody who has just asked for it. */
+/**
+ * The link for a first password is valid until the person's next working day. The link for a reset is shorter, since the person has just asked for
+ * it.
+ */
 export const passwordLinkHours = { first: 72, reset: 1 } as const;
 
 export interface NewPasswordLink {
@@ -12,7 +15,7 @@ export interface NewPasswordLink {
   readonly kind: keyof typeof passwordLinkHours;
   readonly createdBy: Actor;
   readonly createdAt: Timestamp;
-  /** The latest end of the link; null or left out: the link ends after the hours of its kind. */
+  /** The latest end of the link. If it is null or left out, the link ends after the hours of its kind. */
   readonly notAfter?: Timestamp | null;
   /** A user token that was made together with the link, for the same person. All other user tokens end when the link is used. */
   readonly keptTokenId?: string;

@@ -5,8 +5,8 @@ const minLength = 12;
 const maxLength = 256;
 
 /**
- * Returns a password in the form in which it is hashed: in one Unicode form (NFKC), or the same characters from another keyboard would be another
- * password. Returns undefined for a text that cannot be anybody's password, so that it need not be hashed.
+ * Returns a password in the form in which it is hashed: in one Unicode form (NFKC), since the same characters from another keyboard would otherwise
+ * be another password. Returns undefined for a text that cannot be anybody's password, so that it need not be hashed.
  */
 export function normalizePassword(password: string): string | undefined {
   // This check comes before anything that takes longer for a longer text.
@@ -17,8 +17,8 @@ export function normalizePassword(password: string): string | undefined {
 }
 
 /**
- * Returns what is wrong with a new password, with `pointer`; an empty list when nothing is. A password must be long enough and not be one of the
- * common ones. Rules of composition only make passwords harder to remember (NIST SP 800-63B).
+ * Returns what is wrong with a new password, with `pointer`; an empty list when nothing is wrong. A password must be long enough and must not be a
+ * common one. There are no rules about kinds of characters, which only make passwords harder to remember (NIST SP 800-63B).
  */
 export function problemsOfNewPassword(password: string, email: string, pointer: string): Problem[] {
   const detail = problemOf(password, email);

@@ -13,16 +13,16 @@ export interface SignInAttempt {
   /** The code of the second factor: from the authenticator app, or a recovery code. */
   readonly code: string | undefined;
   readonly address: string;
-  /** The `device` that an earlier sign-in from the same browser answered. */
+  /** The `device` value that an earlier sign-in in the same browser returned. */
   readonly knownDevice: string | undefined;
 }
 
 export type SignInResult =
-  /** `device` is kept by the browser; it is no credential. */
+  /** The browser keeps `device`, which is not a credential. */
   | {
       readonly outcome: "accepted";
       readonly userId: string;
-      /** The time at which the password that was right was set. */
+      /** The time at which the right password was set. */
       readonly passwordChangedAt: Timestamp | null;
       readonly device: string;
       readonly deviceId: string;
@@ -36,7 +36,7 @@ export type SignInResult =
 /** The proof that a signed-in person gives before they change what they sign in with, or make a token that acts as them. */
 export interface Confirmation {
   readonly userId: string;
-  /** Undefined when the request has none: then nothing is counted. */
+  /** Undefined when the request has no password. Then nothing is counted. */
   readonly password: string | undefined;
   readonly code: string | undefined;
   readonly address: string;
@@ -44,7 +44,10 @@ export interface Confirmation {
   readonly passwordPointer: string;
 }
 
-/** Checks passwords, for the sign-in and for people who change what they sign in with. No other place does. Records what was rejected. */
+/**
+ * Checks passwords for the sign-in, and for people who change what they sign in with. No other part checks passwords. Records the attempts that were
+ * rejected.
+ */
 export class PasswordSignIn {
   readonly #parts: CredentialCheckParts;
   readonly #check: CredentialCheck;
@@ -54,7 +57,7 @@ export class PasswordSignIn {
     this.#check = new CredentialCheck(parts);
   }
 
-  /** This node's hasher, which all that hashes passwords shares. */
+  /** This node's hasher. Everything that hashes passwords on this node shares it. */
   get hasher(): PasswordHasher {
     return this.#check.hasher;
   }
@@ -92,7 +95,10 @@ export class PasswordSignIn {
     }
   }
 
-  /** Makes the value by which the browser where this user's password was just set stays known, so that guesses from elsewhere do not hold it back. */
+  /**
+   * Makes the value with which the browser in which the user has just set the password stays known. Wrong guesses elsewhere then do not delay
+   * sign-ins in this browser.
+   */
   newDevice(user: Pick<UserCredentials, "userId" | "passwordChangedAt">): string {
     const { secrets, newId } = this.#parts;
     return createDevice(secrets, user, newId());
@@ -131,7 +137,7 @@ export class PasswordSignIn {
 
   /**
    * Lets a signed-in person try a code of a second factor that is not in force yet. Wrong codes count together with the passwords and codes of
-   * `confirm`. Returns what `look` found; undefined for a wrong code. Throws RateLimitError after too many wrong attempts, and whatever `look`
+   * `confirm`. Returns what `look` found; undefined for a wrong code. Throws RateLimitError after too many wrong attempts, and everything that `look`
    * throws.
    */
   async confirmCode<Right>(
@@ -144,7 +150,7 @@ export class PasswordSignIn {
   }
 }
 
-/** No e-mail address is longer (RFC 5321). */
+/** An e-mail address is never longer (RFC 5321). */
 const maxEmailLength = 320;
 
 const notYours = "is not your password";

@@ -11,7 +11,10 @@ import {
   useTotpStep,
 } from "../../store/people/user-credentials.ts";
 
-/** Every authenticator app supports SHA-1, 6 digits and 30 seconds. One time step of tolerance on both sides allows for clocks and slow typing. */
+/**
+ * Every authenticator app supports SHA-1, 6 digits and 30 seconds. A tolerance of one time step in both directions allows for differences of clocks
+ * and slow typing.
+ */
 const kind = { algorithm: "SHA1", digits: 6, period: 30 } as const;
 const toleratedSteps = 1;
 const secretBytes = 20;
@@ -23,7 +26,7 @@ export interface SecondFactorParts {
 }
 
 export interface NewSecondFactor {
-  /** The secret in base32, for typing. */
+  /** The secret in base32, for people who type it. */
   readonly secret: string;
   /** The address for a QR code. */
   readonly uri: string;
@@ -37,7 +40,7 @@ export function createSecondFactor(secrets: SecretBox, user: { userId: string; e
   return { secret: secret.base32, uri, sealedSecret };
 }
 
-/** Seals a page of users' secrets again where they are sealed under an earlier secret key. */
+/** For one page of users, seals again the secrets that are sealed under an earlier secret key. */
 export async function resealSecondFactors(
   { database, secrets }: SecondFactorParts,
   afterUserId: string | null,
@@ -87,7 +90,7 @@ const recoveryCodeCount = 10;
 const recoveryAlphabet = "abcdefghijkmnpqrstuvwxyz23456789";
 const recoveryForm = /^[a-km-np-z2-9]{16}$/;
 
-/** Each code has 80 random bits, so that a plain hash is enough. It is shown once. */
+/** Each code has 80 random bits, so a plain hash is enough. The codes are shown once. */
 export function createRecoveryCodes(): { readonly codes: string[]; readonly codeHashes: Buffer[] } {
   const codes = Array.from({ length: recoveryCodeCount }, () => {
     const characters = Array.from(randomBytes(16), (byte) => recoveryAlphabet.charAt(byte % recoveryAlphabet.length));
@@ -100,7 +103,7 @@ function hashRecoveryCode(code: string): Buffer {
   return hash("sha256", plain(code), "buffer");
 }
 
-/** Returns a code in one spelling, however it was typed. */
+/** Returns a code in its normalized spelling, however it was typed. */
 function plain(code: string): string {
   return code.replaceAll(/[\s-]/g, "").toLowerCase();
 }

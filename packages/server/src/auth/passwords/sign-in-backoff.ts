@@ -15,7 +15,7 @@ import { networkOf } from "../credentials/network.ts";
 export interface BackoffSubject {
   readonly hash: Buffer;
   readonly rule: BackoffRule;
-  /** True where attempts of other people count as well, so that one success says nothing about the rest. */
+  /** True if attempts of other people count as well, so that one success says nothing about the other attempts. */
   readonly isShared: boolean;
 }
 
@@ -28,8 +28,9 @@ const minuteSeconds = 60;
 const daySeconds = 24 * 60 * minuteSeconds;
 
 /**
- * Five attempts are free; then the wait is 1, 2, 4, … seconds: 14 attempts in the first quarter of an hour, and one in each further one. Only a time
- * without attempts restarts the count: a count that restarted at fixed times would let twice as many through around such a time.
+ * Five attempts are free. After that, the wait is 1, 2, 4, … seconds. This allows 14 attempts in the first quarter of an hour, and one in each
+ * further quarter. The count restarts only after a time without attempts: a count that restarted at fixed times would allow twice as many attempts
+ * around such a time.
  */
 const ofOnePerson: BackoffRule = {
   freeCount: 5,
@@ -38,7 +39,7 @@ const ofOnePerson: BackoffRule = {
   forgetAfterSeconds: 36_500 * daySeconds,
 };
 
-/** An office shares one address and always has some attempts, so this count starts anew each hour. */
+/** An office shares one address and makes attempts all the time, so this count restarts each hour. */
 const ofOneAddress: BackoffRule = {
   freeCount: 100,
   maxWaitSeconds: 15 * minuteSeconds,
@@ -66,7 +67,7 @@ export function addressSubject(address: string): BackoffSubject {
   return subjectOf(`address:${networkOf(address)}`, ofOneAddress, true);
 }
 
-/** Returns in how many seconds the last of these subjects may try again; undefined when an attempt is allowed now. */
+/** Returns in how many seconds an attempt is allowed for all of these subjects; undefined when it is allowed now. */
 export async function blockedForSeconds(
   database: Database,
   subjects: readonly BackoffSubject[],
@@ -81,8 +82,8 @@ export async function blockedForSeconds(
 }
 
 /**
- * Counts one attempt under every subject, or under none: answers undefined when one of them is blocked. Pass shared subjects first: locks are taken
- * in this order.
+ * Counts one attempt under every subject. Counts nothing and returns undefined when one of the subjects is blocked. Pass shared subjects first,
+ * because locks are taken in this order.
  */
 export async function claimAttempt(
   database: Database,
@@ -105,14 +106,14 @@ export async function claimAttempt(
   }
 }
 
-/** Takes back an attempt that did not fail, but is no success yet. */
+/** Takes back the count of an attempt that has neither failed nor succeeded yet. */
 export async function refundAttempt(database: Database, claims: readonly BackoffClaim[]): Promise<void> {
   await database.transaction(async (transaction) => {
     for (const { subject, count } of claims) await refundSignInAttempt(transaction, subject.hash, count);
   });
 }
 
-/** Forgets an attempt that succeeded, and what the same person got wrong before. */
+/** Takes back the count of an attempt that succeeded, and of the same person's failed attempts before. */
 export async function forgiveAttempts(database: Database, claims: readonly BackoffClaim[]): Promise<void> {
   await database.transaction(async (transaction) => {
     for (const { subject, count } of claims) {
@@ -122,7 +123,7 @@ export async function forgiveAttempts(database: Database, claims: readonly Backo
   });
 }
 
-/** Deletes counts that would start anew anyway. Returns true when there may be more of them. */
+/** Deletes counts that would restart anyway. Returns true when there may be more of them. */
 export async function forgetOldAttempts(database: Database, at: Timestamp): Promise<boolean> {
   const failedBefore = at - ofOnePerson.forgetAfterSilentSeconds * 1_000;
   return (await deleteOldSignInAttempts(database, failedBefore, maxRowsAtOnce)) === maxRowsAtOnce;
@@ -130,7 +131,7 @@ export async function forgetOldAttempts(database: Database, at: Timestamp): Prom
 
 const maxRowsAtOnce = 5_000;
 
-/** Thrown to roll the attempt's other counts back. */
+/** Thrown to roll back the counts of the other subjects. */
 class Blocked extends Error {}
 
 /** The table stores only a hash of the name, so it reveals neither who has an account nor from where people sign in. */

@@ -21,7 +21,7 @@ export function signInLinkUrl(baseUrl: string, secret: string): string {
   return `${baseUrl}/sign-in/link/${secret}`;
 }
 
-/** Returns the sealed value that the browser carries from the link to the sign-in page; undefined when the link does not hold any more. */
+/** Returns the sealed value that the browser carries from the link to the sign-in page; undefined when the link is no longer valid. */
 export async function openSignInLink(
   db: Queryable,
   secrets: SecretBox,
@@ -32,7 +32,7 @@ export async function openSignInLink(
   return userId === undefined ? undefined : sealOpenedLink(secrets, userId, now);
 }
 
-/** Makes such a value for a person who has just proven in another way who they are, so that they need not do so twice. */
+/** Makes the value that an opened link gives, for a person who has just proven in another way who they are and need not do so twice. */
 export function sealOpenedLink(secrets: SecretBox, userId: string, now: Timestamp): string {
   return secrets.seal(purpose, "", JSON.stringify({ userId, openedAt: now })).toString("base64url");
 }
@@ -50,7 +50,7 @@ export function userOfOpenedLink(secrets: SecretBox, opened: string, now: Timest
 
 const purpose = "sign-in-link";
 
-/** The cookie that carries the value; only the sign-in page gets it. */
+/** The cookie that carries the value. Browsers send it only to the sign-in page. */
 export function openedLinkCookie(basePath: string, isSecure: boolean) {
   return {
     name: isSecure ? "__Secure-stepwell-link" : "stepwell-link",

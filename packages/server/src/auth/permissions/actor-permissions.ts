@@ -8,8 +8,8 @@ import { type PermissionSet, permissionsOfRoles, withImplied } from "./permissio
 import { boundsOf } from "./token-bounds.ts";
 
 /**
- * Returns the permissions that the actor has in the organization, and so can give to others, by the store's present state. Undefined when the actor
- * is not (or no longer) part of it.
+ * Returns the permissions that the actor has in the organization, and so can give to others, by the present state of the store. Returns undefined
+ * when the actor does not (or no longer) belong to the organization.
  */
 export async function permissionsOfActor(
   db: Queryable,
@@ -24,6 +24,6 @@ export async function permissionsOfActor(
   }
   const token = await findApiToken(db, organizationId, id);
   if (token === undefined || (token.expiresAt !== null && token.expiresAt <= now)) return undefined;
-  // A narrow token gives and takes no permissions, whatever it may do itself.
+  // A narrow token cannot give or take permissions, whatever it may do itself.
   return boundsOf(token) === undefined ? withImplied(token.permissions) : new Set();
 }

@@ -7,12 +7,12 @@ export interface BuiltInRole {
   readonly permissions: readonly GrantablePermission[];
 }
 
-/** The built-in role that has this name or this id. */
+/** Returns the built-in role that has this name or this id. */
 export function findBuiltInRole(nameOrId: string): BuiltInRole | undefined {
   return describedBuiltInRoles.find(({ name, roleId }) => name === nameOrId || roleId === nameOrId);
 }
 
-/** The number of a built-in role ends its id. The id is the same in every organization and never changes. */
+/** The id of a built-in role ends with its number, which is the same in every organization and never changes. */
 const builtInFacts: Readonly<Record<string, { readonly number: number; readonly description: string }>> = {
   owner: { number: 1, description: "May do everything." },
   developer: { number: 2, description: "Builds workflows, runs jobs, and makes tokens for programs." },

@@ -1,8 +1,8 @@
 import type { Permission, PermissionSet } from "./permissions.ts";
 
 /**
- * Returns what a member may do through a client of the organization: everything that they may do themselves, except managing credentials, members,
- * and what members may do. A page of somebody else must not keep access when the member's sign-in there is over.
+ * Returns what a member may do through an OAuth client of the organization: everything that the member may do, except managing credentials, members,
+ * and what members may do. A page that belongs to somebody else must not keep access after the member's sign-in there has ended.
  */
 export function withoutWithheld(held: PermissionSet | undefined): PermissionSet | undefined {
   if (held === undefined) return undefined;
@@ -13,19 +13,19 @@ export function withoutWithheld(held: PermissionSet | undefined): PermissionSet 
   return left;
 }
 
-/** A client may only list organizations outside of any organization; the list then has its own organization alone. */
+/** Outside of any organization, a client may only list organizations. The list then contains only the client's own organization. */
 export const outsideClientPermissions: PermissionSet = new Set<Permission>(["organization:read"]);
 
 /**
- * These are withheld because deleting the organization would end all credentials and memberships at once, and changing it decides what its members
- * sign in with.
+ * These permissions are withheld because deleting the organization would end all credentials and memberships at once, and changing it decides with
+ * what its members sign in.
  */
 const withheldPermissions: ReadonlySet<Permission> = new Set([
   "organization:create",
   "organization:update",
   "organization:delete",
 ]);
-/** Permissions are withheld by the thing that they are about, so that one that is added later is withheld too. */
+/** All permissions for these things are withheld, so that a permission that is added later is withheld too. */
 const withheldThings: ReadonlySet<string> = new Set([
   "account",
   "apitoken",

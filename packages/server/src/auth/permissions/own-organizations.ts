@@ -4,7 +4,7 @@ import type { Queryable } from "../../store/home/database.ts";
 
 const pageSize = 200;
 
-/** The ids of all organizations in which the user is a member, without those that were deleted. */
+/** Returns the ids of all organizations of which the user is a member, without those that were deleted. */
 export async function organizationIdsOf(db: Queryable, userId: string): Promise<string[]> {
   const found: string[] = [];
   let before: string | null = null;

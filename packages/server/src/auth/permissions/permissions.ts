@@ -1,4 +1,4 @@
-/** All permissions: first those outside of any organization, then those in one. */
+/** All permissions: first those outside of any organization, then those in an organization. */
 export const permissions = [
   "organization:create",
   "account:manage",
@@ -43,8 +43,8 @@ export const permissions = [
 export type Permission = (typeof permissions)[number];
 
 /**
- * The permission that an operation declares. `any`: every known caller, and in an organization every caller who is part of it. `none`: everybody,
- * without a credential.
+ * The permission that an operation declares. `any` stands for every known caller; in an organization, for every caller who belongs to it. `none`
+ * stands for everybody, even without a credential.
  */
 export type DeclaredPermission = Permission | "any" | "none";
 
@@ -70,7 +70,7 @@ const implied: Partial<Record<Permission, readonly Permission[]>> = {
   "job:list": ["job:read"],
 };
 
-/** Names that this release does not know are left out: a newer node may have granted them. */
+/** Leaves out names that this release does not know: a newer node may have granted them. */
 export function withImplied(granted: readonly string[]): PermissionSet {
   const known = permissions.filter((permission) => granted.includes(permission));
   return new Set([...known, ...known.flatMap((permission) => implied[permission] ?? [])]);
@@ -88,7 +88,7 @@ const looking = [
   "role:read",
 ] as const satisfies readonly GrantablePermission[];
 
-/** The permissions of the built-in roles. Roles that an organization makes itself have theirs in the store. */
+/** The permissions of the built-in roles. Those of an organization's own roles are in the store. */
 export const builtInRoles: ReadonlyMap<string, readonly GrantablePermission[]> = new Map<
   string,
   readonly GrantablePermission[]
@@ -117,7 +117,7 @@ export const builtInRoles: ReadonlyMap<string, readonly GrantablePermission[]> =
   ["ci", ["workflow:create", "workflow:version:create", "job:submit", "job:read", "job:list"]],
 ]);
 
-/** Returns the permissions of a member with these roles. `ownRolePermissions` are those of the roles that the organization made itself. */
+/** Returns the permissions of a member with these roles. `ownRolePermissions` are those of the organization's own roles. */
 export function permissionsOfRoles(
   roles: readonly string[],
   ownRolePermissions: readonly string[] = [],

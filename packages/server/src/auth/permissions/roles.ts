@@ -5,7 +5,7 @@ import { builtInRoles, type PermissionSet, permissionsOfRoles } from "./permissi
 export interface RolesFound {
   /** The permissions of all these roles together. */
   readonly permissions: PermissionSet;
-  /** The names that are no role of the organization. */
+  /** The names that belong to no role of the organization. */
   readonly unknownNames: readonly string[];
 }
 
@@ -27,8 +27,8 @@ export async function lookUpRoles(
 }
 
 /**
- * Returns the present names of these roles, sorted and without repetitions. A given name may be older than a renaming; a name that no role has or had
- * is left out.
+ * Returns the present names of these roles, sorted and without repetitions. A given name may be a former name of a role. A name that no role has or
+ * had is left out.
  */
 export async function presentRoleNames(
   db: Queryable,

@@ -3,21 +3,21 @@ import { ServiceError } from "../../core/service-error.ts";
 import type { Queryable } from "../../store/home/database.ts";
 import { isBeyondPassword } from "../../store/people/user-credentials.ts";
 
-/** The part of a caller that the demand for a second factor depends on. */
+/** The facts about a caller on which the demand for a second factor depends. */
 interface Person {
   readonly principal: Actor;
   readonly isVouchedFor?: boolean | undefined;
 }
 
 /**
- * Tells whether this user needed more than a password to sign in: a second factor of ours, or an external issuer, which answers for the second factor
- * too. An account that only an issuer opens has no password that could be enough.
+ * Tells whether this user needed more than a password to sign in: a second factor of this service, or an external issuer, which answers for the
+ * second factor too. An account that only an issuer opens has no password, so a password is never enough for it.
  */
 export async function hasSecondFactor(db: Queryable, { principal, isVouchedFor }: Person): Promise<boolean> {
   return isVouchedFor === true || (await isBeyondPassword(db, principal.id));
 }
 
-/** A 403 that says what to do. Everything outside of the organization stays open, so that the user can do it. */
+/** Makes a 403 that says what to do. Everything outside of the organization stays open, so that the user can do it. */
 export function secondFactorDemanded(): ServiceError {
   return new ServiceError(
     "AuthorizationError",
@@ -25,7 +25,7 @@ export function secondFactorDemanded(): ServiceError {
   );
 }
 
-/** Throws unless this caller may turn the demand on: a person who meets it. Another caller could lock everybody out, themselves included. */
+/** Throws unless this caller is a person who meets the demand, and so may turn it on. Any other caller could lock everybody out, even themselves. */
 export async function requireOwnSecondFactor(db: Queryable, caller: Person): Promise<void> {
   if (caller.principal.type !== "user") {
     throw new ServiceError(

@@ -1,15 +1,15 @@
 import type { BoundTo } from "../../store/access/tokens.ts";
 
 /**
- * The bounds of a narrow token. They narrow what the token's permissions allow, and never add to it. A token may be bound to workflows and to tags at
- * once: then both bounds hold.
+ * The bounds of a narrow token. They narrow what the token's permissions allow, and never add to it. A token may be bound to both workflows and tags:
+ * then both bounds apply.
  */
 export interface Bounds {
-  /** The only workflows that the token reaches, with their versions, tags and jobs; undefined: all. */
+  /** The only workflows that the token reaches, with their versions, tags and jobs. Undefined means all workflows. */
   readonly workflowIds: ReadonlySet<string> | undefined;
-  /** The only tags that the token may set, delete and run; undefined: all. */
+  /** The only tags that the token may set, delete and run. Undefined means all tags. */
   readonly tags: ReadonlySet<string> | undefined;
-  /** The only act that the token may carry out: to send this event to this job. */
+  /** The only thing that the token may do: send this event to this job. */
   readonly jobEvent: { readonly jobId: string; readonly eventId: string } | undefined;
 }
 
@@ -32,7 +32,7 @@ export function mayUseTag({ tags, jobEvent }: Bounds, tag: string | null): boole
   return jobEvent === undefined && (tags === undefined || (tag !== null && tags.has(tag)));
 }
 
-/** Returns false for every job except one, for a token that may only send it an event. */
+/** Tells whether the token reaches this job. A token that may only send one event reaches only the job of that event. */
 export function reachesJob({ jobEvent }: Bounds, jobId: string): boolean {
   return jobEvent === undefined || jobEvent.jobId === jobId;
 }

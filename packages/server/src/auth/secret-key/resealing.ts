@@ -10,12 +10,12 @@ export interface ResealingParts extends SecondFactorParts {
 
 const usersAtOnce = 500;
 const firstAfterMs = 10_000;
-/** Nodes that still seal under the old key may have written more since the last run. */
+/** Nodes that still seal under the former key may have written more values since the last run. */
 const againAfterMs = 15 * 60_000;
 
 /**
  * Seals second factors, signing keys and the check value again under the present secret key, so that the earlier key can be removed. Other sealed
- * values end with their session, except the seals of the audit trail: these stay as they are, and are checked with the key that made them.
+ * values end with their session. The seals of the audit trail are an exception: they stay as they are, and are checked with the key that made them.
  */
 export function resealingDuty(parts: ResealingParts) {
   return {
@@ -29,7 +29,7 @@ export function resealingDuty(parts: ResealingParts) {
         count += page.resealedCount;
         last = page.lastUserId;
       } while (last !== null);
-      // The check value comes last, so that a key that opens it opens the others too.
+      // The check value comes last, so that a key that opens it also opens the other values.
       count += await resealSecretKeyCheck(parts.database, parts.secrets);
       if (count > 0) parts.onResealed(count);
       return { againInMs: againAfterMs };

@@ -9,34 +9,38 @@ import { listSigningKeys } from "../../store/people/signing-keys.ts";
 import { signingKeyPurpose } from "../oidc/signing-keys.ts";
 
 /**
- * Throws `WrongSecretKeyError` when none of the configured secret keys is this store's: a node that started with them could sign nobody in, and its
- * seals of the audit trail would count as changed. Writes a check value into a store that has none yet.
+ * Throws `WrongSecretKeyError` when none of the configured secret keys belongs to this store. A node that started with a wrong key could sign nobody
+ * in, and the seals of the audit trail would look changed. Writes a check value into a store that has none yet.
  */
 export async function requireSecretKey(database: Database, secrets: SecretBox): Promise<void> {
   const verdict = await judgeSecretKey(database, secrets);
   if (verdict === "opens") return;
   if (verdict === "wrong") throw new WrongSecretKeyError();
-  // Several nodes may start at once on an empty store. One of them writes: its key becomes the store's, and the others must have it too.
+  // Several nodes may start at the same time on an empty store. One of them writes first: its key becomes the store's, and the others must have the
+  // same key.
   const kept = await insertSecretKeyCheck(database, secrets.seal(purpose, context, plain));
   if (!opens(secrets, purpose, context, kept)) throw new WrongSecretKeyError();
 }
 
-/** Tries the secret keys on the check value. Returns `unknown` when there is none yet and no signing key contradicts. Writes nothing. */
+/**
+ * Tries the secret keys on the check value. Returns `unknown` when there is no check value yet and no signing key that shows a wrong secret key.
+ * Writes nothing.
+ */
 export async function judgeSecretKey(database: Database, secrets: SecretBox): Promise<"opens" | "wrong" | "unknown"> {
   const sealed = await findSecretKeyCheck(database);
   if (sealed !== undefined) return opens(secrets, purpose, context, sealed) ? "opens" : "wrong";
-  // A store of an earlier release has no check value: its newest signing key shows which secret key it has.
+  // A store of an earlier release has no check value. In its place, the newest signing key shows which secret key the store has.
   const newest = (await listSigningKeys(database)).at(-1);
   if (newest === undefined) return "unknown";
   return opens(secrets, signingKeyPurpose, newest.keyId, newest.privateKey) ? "unknown" : "wrong";
 }
 
-/** Tells whether the store has a check value or a signing key, which only the secret key that sealed it opens. */
+/** Tells whether the store has a check value or a signing key. Only the secret key that sealed it opens it. */
 export async function hasSealedValues(database: Database): Promise<boolean> {
   return (await findSecretKeyCheck(database)) !== undefined || (await listSigningKeys(database)).length > 0;
 }
 
-/** Seals the check value again when an earlier secret key sealed it. Returns how many values it changed: 1 or 0. */
+/** Seals the check value again if it was sealed under an earlier secret key. Returns how many values it changed: 1 or 0. */
 export async function resealSecretKeyCheck(database: Database, secrets: SecretBox): Promise<number> {
   const sealed = await findSecretKeyCheck(database);
   const resealed = sealed === undefined ? undefined : secrets.reseal(purpose, context, sealed);

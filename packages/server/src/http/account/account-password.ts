@@ -5,8 +5,8 @@ import type { App, ServerParts } from "../door/app.ts";
 import { closed, noContent } from "../door/schemas.ts";
 
 /**
- * The schemas of passwords set no lengths: the rules for passwords report what is too long or too short, since they count characters and not UTF-16
- * code units.
+ * The schemas of passwords have no length limits, since they count UTF-16 code units. The rules for passwords count characters, and report what is
+ * too long or too short.
  */
 export const PasswordSchema = Type.String({ description: "Your password, as a confirmation." });
 

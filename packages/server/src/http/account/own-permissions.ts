@@ -29,7 +29,7 @@ const PermissionCheckSchema = Type.Object(
 
 const path = "/organizations/:organizationId/permissions";
 
-/** Narrow tokens may ask too; WhoAmI tells their bounds. */
+/** Narrow tokens may ask, too. WhoAmI tells their bounds. */
 const unaffected = { workflows: "unaffected", tags: "unaffected" } as const;
 
 /** Returns the caller's permissions in an organization, so that pages and programs show only what the caller may do. */

@@ -79,7 +79,7 @@ export function auditExportRoutes(app: App, parts: ServerParts): void {
       reply
         .type(`${format.mediaType}; charset=utf-8`)
         .header("content-disposition", `attachment; filename="audit-${organizationId}.${name}"`);
-      // Each page is fetched when the one before it has been sent; no more are fetched once the client is gone.
+      // Each page is fetched after the page before it has been sent. No more pages are fetched once the client is gone.
       return reply.send(Readable.from(linesOf(parts, request, search, format), { highWaterMark: 1 }));
     },
   );
@@ -96,7 +96,7 @@ async function* linesOf(
   let entries: readonly ListedAuditEntry[] = [];
   do {
     const last = entries.at(-1)?.entryId ?? null;
-    // An answer that has begun can only be cut off.
+    // An answer that has begun cannot become an error any more, so it is cut off.
     if (closing.aborted) throw new Error("The service stops.");
     if (!(await isStillAllowed(request, "audit:read", parts))) throw new Error("The token holds no longer.");
     entries = await listAuditEntriesInOrder(database.reader(search.organizationId), search, last, entriesAtOnce);

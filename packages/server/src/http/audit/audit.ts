@@ -124,7 +124,10 @@ function verifyAuditRoute(app: App, parts: ServerParts): void {
   );
 }
 
-/** Returns a function that verifies one organization's trail once at a time: a caller that asks meanwhile gets the result of the run under way. */
+/**
+ * Returns a function that verifies the trail of an organization only once at a time: a caller that asks in the meantime gets the result of the run
+ * under way.
+ */
 function sharedVerification({
   database,
   secrets,

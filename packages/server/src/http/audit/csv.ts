@@ -1,4 +1,4 @@
-/** One line of CSV as in RFC 4180. A cell that a spreadsheet would take for a formula gets an apostrophe before it. */
+/** Writes one line of CSV as in RFC 4180. A cell that a spreadsheet would take for a formula gets an apostrophe before it. */
 export function csvLine(cells: readonly (string | number | null | undefined)[]): string {
   return `${cells.map(cell).join(",")}\r\n`;
 }

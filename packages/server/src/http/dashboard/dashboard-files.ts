@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { type Asset, etagOfContent } from "../door/answers/static-asset.ts";
 
 interface Place {
-  /** Prefix of every path, without a slash at the end. */
+  /** The prefix of every path, without a slash at the end. */
   readonly basePath: string;
   /** The address at which clients reach the service. It is known once the service listens. */
   readonly publicUrl: () => string;
@@ -23,7 +23,7 @@ export class DashboardFiles {
     this.#place = place;
   }
 
-  /** Undefined where the dashboard was not built. */
+  /** Returns undefined if the dashboard was not built. */
   page(): Asset | undefined {
     this.#page ??= readPage(this.#place);
     return this.#page;
@@ -35,7 +35,7 @@ export class DashboardFiles {
   }
 }
 
-/** The page is built without its own address, which is written into it here. */
+/** The page is built without its own address, which is inserted here. */
 function readPage({ basePath, publicUrl }: Place): Asset | undefined {
   const path = join(folder, "index.html");
   if (!existsSync(path)) return undefined;
@@ -59,7 +59,7 @@ const packed = [
   ["gzip", ".gz"],
 ] as const;
 
-/** The content is read when it is first asked for, and kept: all of it is a few megabytes. */
+/** The content is read when it is first asked for, and then kept in memory: all files together are a few megabytes. */
 function assetOf(assets: string, name: string, known: ReadonlySet<string>): Asset {
   const contents = new Map<string, Buffer>();
   const encodings = packed.filter(([, ending]) => known.has(name + ending)).map(([encoding]) => encoding);

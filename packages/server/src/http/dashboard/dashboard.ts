@@ -12,7 +12,7 @@ const pagePaths = ["/", "/signed-in", "/app", "/app/*"];
 const assetPath = "/assets/*";
 const schema = { hide: true, "x-permission": "none", tags: ["service"] } as const;
 
-/** Serves the dashboard as it was built into `dist/dashboard`. Its routes are no operations, so the document leaves them out. */
+/** Serves the dashboard as it was built into `dist/dashboard`. Its routes are not operations of the API, so the API document leaves them out. */
 export function dashboardRoutes(app: App, { basePath, publicUrl }: ServerParts): void {
   const files = new DashboardFiles({ basePath, publicUrl });
 
@@ -37,8 +37,8 @@ export function dashboardRoutes(app: App, { basePath, publicUrl }: ServerParts):
 }
 
 /**
- * The framework's router takes no path with a malformed percent-escape, such as `/app/%E0%A4%A`. Below `/app` and `/docs` such a path becomes that of
- * a missing page, and the dashboard or the documentation says so.
+ * The framework's router accepts no path with a malformed percent-escape, such as `/app/%E0%A4%A`. Below `/app` and `/docs`, such a path is replaced
+ * by the path of a page that does not exist, and the dashboard or the documentation says so.
  */
 export function withoutMalformedPage(url: string, basePath: string): string {
   const pages = [`${basePath}/app/`, `${basePath}/docs/`].find((beginning) => url.startsWith(beginning));

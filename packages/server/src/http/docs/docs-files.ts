@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { type Asset, assetOfText, etagOfContent } from "../door/answers/static-asset.ts";
 
 interface Place {
-  /** Prefix of every path, without a slash at the end. */
+  /** The prefix of every path, without a slash at the end. */
   readonly basePath: string;
   /** The address at which clients reach the service. It is known once the service listens. */
   readonly publicUrl: () => string;
@@ -23,7 +23,7 @@ export class DocsFiles {
     this.#place = place;
   }
 
-  /** A page, a page as Markdown, an image or an asset, by its path below `/docs`. */
+  /** Returns a page, a page as Markdown, an image or an asset, by its path below `/docs`. */
   file(path: string): Asset | undefined {
     const name = path === "" ? "index.html" : extname(path) === "" ? `${path}.html` : path;
     return name.endsWith(".html") && extname(path) !== "" ? undefined : this.#asset(name);

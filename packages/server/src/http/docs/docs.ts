@@ -8,7 +8,7 @@ import { DocsFiles } from "./docs-files.ts";
 
 const schema = { hide: true, "x-permission": "none", tags: ["service"] } as const;
 
-/** Serves the documentation as it was built into `dist/docs`. Its routes are no operations, so the document leaves them out. */
+/** Serves the documentation as it was built into `dist/docs`. Its routes are not operations of the API, so the API document leaves them out. */
 export function docsRoutes(app: App, { basePath, publicUrl }: ServerParts): void {
   const files = new DocsFiles({ basePath, publicUrl });
 

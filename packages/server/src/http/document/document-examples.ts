@@ -13,7 +13,7 @@ export interface DocumentWithBodies {
   readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
 }
 
-/** Puts the example of each operation into the document. An alias gets that of its operation. */
+/** Puts the example of each operation into the document. An alias gets the example of its operation. */
 export function addExamples({ paths }: DocumentWithBodies): void {
   for (const { operationId, requestBody, responses } of Object.values(paths).flatMap(
     Object.values<DocumentedOperation>,
@@ -24,7 +24,7 @@ export function addExamples({ paths }: DocumentWithBodies): void {
   }
 }
 
-/** Returns the success with the highest status, where there are several: a first request gets that one. */
+/** Returns the success with the highest status if there are several, since a first request gets that one. */
 function answerOfSuccess(responses: DocumentedOperation["responses"]): Content | undefined {
   const found = Object.entries(responses).filter(([status, { content }]) => status < "300" && content !== undefined);
   return found.at(-1)?.[1].content;

@@ -3,7 +3,7 @@ import { errorKinds } from "../door/errors.ts";
 /** The part of an operation of the document that decides its headers. */
 interface DocumentedOperation {
   readonly "x-permission": string;
-  /** Set by `operation.ts` where a repetition can get the first answer again; it does not appear in the document. */
+  /** Set by `operation.ts` if a repetition can get the first answer again. It does not appear in the document. */
   "x-replayable"?: boolean;
   readonly parameters?: readonly { readonly name: string }[];
   readonly responses: Record<string, DocumentedAnswer>;
@@ -37,8 +37,8 @@ export interface DocumentWithOperations {
 type HeaderName = keyof typeof headers;
 
 /**
- * Adds to each answer its headers. They all follow from the declaration of the operation, by the rules in this file; the tests check every answer
- * that they get against them. Answers with a problem are the same for all operations, so each stands in the document once.
+ * Adds the headers to each answer. They all follow from the declaration of the operation, by the rules in this file. The tests check every answer
+ * that they get against these headers. Answers with a problem are the same for all operations, so each is in the document once.
  */
 export function describeHeaders(document: DocumentWithOperations): void {
   const { paths, components } = document;
@@ -54,7 +54,7 @@ export function describeHeaders(document: DocumentWithOperations): void {
   components.responses = problemAnswers(document);
 }
 
-/** Returns the paths of things that a client can change under `If-Match`: each answer that shows such a thing has its ETag. */
+/** Returns the paths of things that a client can change under `If-Match`. Each answer that shows such a thing has its ETag. */
 function pathsOfVersionedThings(paths: DocumentWithOperations["paths"]): ReadonlySet<string> {
   const found = Object.entries(paths).filter(([, operations]) =>
     Object.values(operations).some(({ parameters }) => parameters?.some(({ name }) => name === "If-Match")),
@@ -104,7 +104,7 @@ function hasId({ content }: DocumentedAnswer, schemas: Readonly<Record<string, A
   return namesId(content?.["application/json"]?.schema);
 }
 
-/** An answer that is neither JSON nor a stream of events is a file to save. */
+/** Tells whether the answer is a file to save: it is neither JSON nor a stream of events. */
 function isFile({ content = {} }: DocumentedAnswer): boolean {
   const types = Object.keys(content);
   return types.length > 0 && !types.some((type) => type === "application/json" || type === "text/event-stream");
@@ -128,7 +128,7 @@ function problemAnswer(code: string, meaning: string): DocumentedAnswer {
   if (code === "RateLimitError" || code === "UnavailableError") names.push("Retry-After");
   const schema = { $ref: "#/components/schemas/Problem" };
   const description = `${meaning} The problem's \`code\` is \`${code}\`.`;
-  // A submit whose answer is too large was still carried out, and the answer tells where the job is.
+  // A submit whose answer is too large was still carried out, and the answer says where the job is.
   const made = code === "UnavailableError" && { Location: { $ref: "#/components/headers/MadeLocation" } };
   return {
     description,
@@ -141,7 +141,7 @@ function referencesTo(names: readonly HeaderName[]): Readonly<Record<string, Ref
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-/** `required` means that the header is in each answer that lists it. */
+/** `required` means that every answer that lists the header has it. */
 const headers = {
   "X-Request-Id": {
     description: "The id of this attempt of the request. It is also in the service's log and in the audit trail.",

@@ -90,8 +90,8 @@ const tags = [
 type Json = null | string | number | boolean | Json[] | { [key: string]: Json };
 
 /**
- * Completes the document that the generator made: every schema with a title becomes one component that others refer to, so that generated clients get
- * one type of that name; and an optional body is marked as optional.
+ * Completes the document that the generator made. Every schema with a title becomes one component to which others refer, so that generated clients
+ * get one type of that name. An optional body is marked as optional.
  */
 function tidy<Document extends object>(document: Document): Document {
   const components: Record<string, Json> = {};
@@ -116,7 +116,7 @@ function hoist(value: Json, components: Record<string, Json>): Json {
   return { $ref: `#/components/schemas/${title}` };
 }
 
-/** The document's `info` has a title too, and is no schema. */
+/** The document's `info` has a title too, but is not a schema. */
 function isSchema(value: { [key: string]: Json }): boolean {
   return "type" in value || "anyOf" in value;
 }

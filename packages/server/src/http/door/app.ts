@@ -31,7 +31,7 @@ export type App = FastifyInstance<
   TypeBoxTypeProvider
 >;
 
-/** The parts that resources work with. */
+/** What the resources work with. */
 export interface ServerParts {
   readonly engine: Engine;
   readonly database: Database;
@@ -47,11 +47,11 @@ export interface ServerParts {
   readonly secrets: SecretBox;
   readonly userNames: UserNames;
   readonly failedAccess: FailedAccessLimit;
-  /** Prefix of every path, without a slash at the end. */
+  /** The prefix of every path, without a slash at the end. */
   readonly basePath: string;
   /** The address at which clients reach the service, without a slash at the end. It is known once the service listens. */
   readonly publicUrl: () => string;
-  /** Aborts when the server begins to close: streams end then. */
+  /** Aborts when the server begins to close. Streams then end. */
   readonly closing: AbortSignal;
 }
 
@@ -67,13 +67,13 @@ declare module "fastify" {
     granted: PermissionSet;
     /** The length of the raw body. */
     bodyBytes: number;
-    /** The SHA-256 of the raw body, when the request carries a header that identifies a repetition. */
+    /** The SHA-256 of the raw body, if the request has a header that identifies a repetition. */
     bodyHash: string | null;
-    /** The maximums under which the request made something; null: none. */
+    /** The maximums that count what the request made; null when there are none. */
     usedMaximums: readonly UsedMaximum[] | null;
     /** True when the answer is the one that this request got before. */
     isReplayed: boolean;
-    /** The trace that the caller sent; null: none. */
+    /** The trace that the caller sent; null when there is none. */
     trace: TraceContext | null;
   }
   interface FastifySchema {
@@ -85,13 +85,13 @@ declare module "fastify" {
     "x-replayable"?: boolean;
   }
   interface FastifyContextConfig {
-    /** The rule by which the operation holds narrow tokens to their bounds. Without it, the operation refuses them all (`bounds-check.ts`). */
+    /** The rule by which the operation enforces the bounds of narrow tokens. Without it, the operation refuses them all (`bounds-check.ts`). */
     readonly bounds?: BoundsRule;
     /** The effect of a repeated request (`idempotency.ts`). A POST must declare it, or take an Idempotency-Key. */
     readonly repetition?: Repetition;
-    /** The cost of a request, counted per minute, where it is neither a cheap read nor a usual change (`operation.ts`). */
+    /** The cost of a request, counted per minute, if it is neither a cheap read nor a usual change (`operation.ts`). */
     readonly cost?: number;
-    /** Errors of this operation beside those that follow from the rest of its declaration (`operation.ts`). */
+    /** Errors of this operation besides those that follow from the rest of its declaration (`operation.ts`). */
     readonly errors?: readonly ServiceErrorCode[];
     /** The operation of which this one is an alias under another path; the audit trail uses that operation's name. */
     readonly aliasOf?: string;
@@ -103,7 +103,8 @@ declare module "fastify" {
 /**
  * The effect of a request that is repeated under the same id of its call. An operation with `IdempotencyHeaders` gives the first answer again
  * (`transactOnce`, `commitOnce`); every other POST must declare one of these, or the service does not start.
- * - `replayed`: it gives the first answer again, but takes no Idempotency-Key: a hash of its body beside a known key would let passwords be guessed.
+ * - `replayed`: it gives the first answer again, but takes no Idempotency-Key. If a hash of its body were stored under a known key, the hash could be
+ *   used to guess passwords.
  * - `renewed`: its answer shows a secret, which is not stored. A repetition revokes what the first attempt made and answers a new secret
  *   (`transactAnew`).
  * - `without-effect`: it changes nothing.

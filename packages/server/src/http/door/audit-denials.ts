@@ -11,13 +11,13 @@ const secondMs = 1_000;
 const minuteMs = 60_000;
 /** One denied caller can make this node write some 30 KB a minute at most. Further denials are only counted. */
 const maxRowsPerMinute = 60;
-/** The number of callers whose denials are counted at one time. Beyond it, the count that began first is dropped. */
+/** The number of callers whose denials are counted at one time. When there are more, the count that began first is dropped. */
 const maxCallers = 10_000;
 
 /**
- * Records denials: each 403 to an operation whose accepted changes are recorded too, in an organization of which the caller is part. A row is written
- * before the answer goes out. Equal denials of one caller (same operation, body and target) are written once a second, and at most sixty rows a
- * minute; the caller's next row tells as `unrecorded` how many were left out.
+ * Records denials: each 403 to an operation whose accepted changes are recorded too, in an organization to which the caller belongs. A row is written
+ * before the answer is sent. Equal denials of one caller (same operation, body and target) are written once a second, and at most sixty rows a
+ * minute. The caller's next row tells as `unrecorded` how many were left out.
  */
 export class AuditDenials {
   readonly #database: Database;
@@ -29,7 +29,7 @@ export class AuditDenials {
     this.#logger = logger;
   }
 
-  /** Returns undefined when there is nothing to record. Never rejects: a denied caller gets the answer even when the denial cannot be written. */
+  /** Returns undefined when there is nothing to record. Never rejects: a denied caller gets the answer even if the denial cannot be written. */
   record(error: unknown, request: FastifyRequest): Promise<void> | undefined {
     if (!(error instanceof ServiceError) || error.code !== "AuthorizationError") return undefined;
     const organizationId = organizationOf(request);
@@ -94,7 +94,7 @@ class RecentDenials {
     this.#unrecorded += 1;
   }
 
-  /** Notes a denial. Returns how many were left out since the last row; undefined when this one is left out too. */
+  /** Notes a denial. Returns how many were left out since the last row; undefined when this denial is left out, too. */
   note(what: string, now: number): number | undefined {
     const last = this.#lastOf.get(what) ?? Number.NEGATIVE_INFINITY;
     if (this.isFull(now) || now - last < secondMs) return this.leaveOut();
@@ -113,9 +113,9 @@ function isAudited({ method, routeOptions }: FastifyRequest): boolean {
 }
 
 /**
- * Returns the organization whose audit trail records the denial. A caller who is no part of the organization of the path got a 404 before anything
- * could be denied. Outside of any organization, an API token and an OAuth client still belong to one; a denial of a user there concerns no
- * organization.
+ * Returns the organization whose audit trail records the denial. A caller who does not belong to the organization in the path got a 404 before
+ * anything could be denied. Even when the path names no organization, an API token and an OAuth client belong to one; a denial of a user then
+ * concerns no organization.
  */
 function organizationOf({ params, caller }: FastifyRequest): string | undefined {
   // Public pages have no caller.
@@ -126,8 +126,8 @@ function organizationOf({ params, caller }: FastifyRequest): string | undefined 
 }
 
 /**
- * Returns a hash that tells one attempt from another. It is kept in memory for a minute and never written: a body may hold a password. A denial
- * before the handler comes before the body is read, so it is read here, up to the length that would be accepted.
+ * Returns a hash that distinguishes one attempt from another. It is kept in memory for a minute and never written, since a body may hold a password.
+ * A request that is denied before the handler runs has an unread body, so it is read here, up to the length that would be accepted.
  */
 function hashOfBody({ body, raw, routeOptions }: FastifyRequest): string | Promise<string> {
   // A request whose client hung up gives no more data, and not even an event.
@@ -155,7 +155,7 @@ interface Target {
   readonly targetId: string | null;
 }
 
-/** Returns the thing that the path names last. Its id has not been checked yet, so a text that can name nothing is left out. */
+/** Returns the thing that the path names last. Its id has not been checked yet, so a text that cannot be an id or a name is left out. */
 function targetOf(request: FastifyRequest): Target {
   const params = request.params as Readonly<Record<string, string>>;
   for (const name of Object.keys(params).reverse()) {

@@ -14,8 +14,8 @@ import { checkBounds } from "./bounds-check.ts";
 import { addressOf, sourceOf } from "./client-address.ts";
 
 /**
- * Authorizes a request. Checks in this order: the credential (401), whether the caller is part of the organization (404), the permission (403), and
- * whether the ids of the path can name anything (404). Returns without a promise when everything was looked up a moment ago.
+ * Authorizes a request. The checks are made in this order: the credential (401), whether the caller belongs to the organization (404), the permission
+ * (403), and whether the ids in the path can name anything (404). Returns without a promise when everything was looked up a moment ago.
  */
 export function authorization(
   permission: Permission | "any",
@@ -24,7 +24,7 @@ export function authorization(
 ): onRequestHookHandler {
   return (request, _reply, done) => {
     const bearer = bearerOf(request);
-    // Many callers may share one address, so one whose token is in use is not stopped.
+    // Many callers may share one address, so a caller whose token was valid a moment ago is not stopped.
     if (failedAccess.isOver(networkOf(addressOf(request))) && !authenticator.isFamiliar(bearer))
       throw failedAccess.error();
     const caller = authenticator.authenticate(bearer, () => sourceOf(request));
@@ -38,7 +38,7 @@ export function authorization(
   };
 }
 
-/** Authorizes again a request that has waited for its answer: the caller may have lost access meanwhile. Throws as `authorization` does. */
+/** Authorizes again a request that has waited for its answer, because the caller may have lost access meanwhile. Throws as `authorization` does. */
 export async function requireStillAllowed(
   request: FastifyRequest,
   permission: Permission | "any",
@@ -50,8 +50,8 @@ export async function requireStillAllowed(
 }
 
 /**
- * Authorizes a caller for a job that the request names outside of its path. Throws as `authorization` does. An organization of which the caller is no
- * part counts as failed access, although the request itself is answered.
+ * Authorizes a caller for a job that the request names outside of its path. Throws as `authorization` does. A job of an organization to which the
+ * caller does not belong counts as failed access, although the request itself is answered.
  */
 export async function requireJob(
   caller: Caller,
@@ -86,7 +86,7 @@ export async function isStillAllowed(
 
 function bearerOf({ headers, raw }: FastifyRequest): string {
   const match = /^Bearer ([!-~]+)$/i.exec(headers.authorization ?? "");
-  // Node silently keeps the first of two Authorization headers; a proxy before us may have checked the other one.
+  // Node.js silently keeps the first of two Authorization headers. A proxy before the service may have checked the other one.
   if (match?.[1] === undefined || countHeaders(raw.rawHeaders, "authorization") > 1) {
     throw new ServiceError("AuthenticationError", "Send one header `Authorization: Bearer <token>`.");
   }
@@ -133,7 +133,7 @@ function requireGranted(
   checkIds(request.params as Record<string, string>);
 }
 
-/** An id that is no UUID gets the same answer as an unknown one, and so does a name that no role can have. */
+/** An id that is not a UUID gets the same answer as an unknown id, and so does a name that no role can have. */
 function checkIds(params: Record<string, string>): void {
   if (params.role !== undefined) {
     if (uuid.test(params.role)) params.role = params.role.toLowerCase();

@@ -15,12 +15,12 @@ import type { JobKey } from "../../store/jobs/jobs.ts";
 import type { VersionChoice } from "../../store/workflows/versions.ts";
 
 /**
- * The rule by which an operation holds narrow tokens to their bounds, for each kind of bound:
+ * The rule by which an operation enforces the bounds of narrow tokens, for each kind of bound:
  * - `path`: the workflow or the tag in its path is checked;
  * - `job`: the job in its path is checked: its workflow, the tag by which it was submitted, or the job itself;
  * - `handler`: the query or the body names the thing, and the handler calls the functions below;
  * - `unaffected`: the bound does not concern the operation.
- * An operation without a rule for a kind of bound refuses tokens with such a bound, since nobody has decided about it.
+ * An operation without a rule for a kind of bound refuses tokens with such a bound, since nobody has decided what the bound means for it.
  */
 export interface BoundsRule {
   readonly workflows?: "path" | "job" | "handler" | "unaffected";
@@ -64,14 +64,14 @@ export function checkBounds(
   return isHeldByJob && jobEvent === undefined ? checkJob(bounds, rule, key, database) : undefined;
 }
 
-/** A job's workflow, and the tag by which it was submitted, never change, so nothing can change between this look-up and the handler's. */
+/** A job never changes its workflow or the tag by which it was submitted, so nothing can change between this look-up and the handler's. */
 async function checkJob(bounds: Bounds, rule: BoundsRule, key: JobKey, database: Database): Promise<undefined> {
   const job = await findVersionOfJob(database, key);
   if (job === undefined || !reachesWorkflow(bounds, job.workflowId)) throw notFound("job");
   if (rule.tags === "job") requireTag(bounds, job.tag);
 }
 
-/** Returns the only workflows that the caller reaches; null: all of the organization. */
+/** Returns the only workflows that the caller reaches. Null means all workflows of the organization. */
 export function reachableWorkflows({ bounds }: Caller): readonly string[] | null {
   return bounds?.workflowIds === undefined ? null : [...bounds.workflowIds];
 }
@@ -83,7 +83,7 @@ export function requireSubmit({ bounds }: Caller, workflowId: string, choice: Ve
   requireTag(bounds, choice.by === "tag" ? choice.tag : null);
 }
 
-/** Throws when the caller may not send this event to a job that it reaches. */
+/** Throws when the caller may not send this event to a job that the caller reaches. */
 export function requireEvent({ bounds }: Caller, eventId: string): void {
   if (bounds === undefined || maySendEvent(bounds, eventId)) return;
   throw outOfBounds(bounds, "it cannot send another event");

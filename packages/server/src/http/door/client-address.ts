@@ -1,7 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import type { RequestSource } from "../../auth/request-source.ts";
 
-/** Returns the network address of the client; "" for a client that is gone, whose address is not known any more. */
+/** Returns the network address of the client; "" for a client that has disconnected, whose address is no longer known. */
 export function addressOf({ ip }: Pick<FastifyRequest, "ip">): string {
   return (ip as string | undefined) ?? "";
 }

@@ -14,11 +14,11 @@ import {
 interface ErrorKind {
   readonly status: number;
   readonly title: string;
-  /** The meaning, as a sentence for the document. */
+  /** The meaning, as a sentence for the API document. */
   readonly meaning: string;
 }
 
-/** The taxonomy of errors: each code has one status and one title. `UnhandledError` is a defect of ours. */
+/** The taxonomy of errors: each code has one status and one title. `UnhandledError` is a defect of the service. */
 export const errorKinds: Readonly<Record<AnswerCode, ErrorKind>> = {
   ValidationError: { status: 400, title: "The request is not valid", meaning: "The request is not valid." },
   AuthenticationError: { status: 401, title: "Not authenticated", meaning: "The request has no valid credential." },
@@ -71,7 +71,7 @@ export interface ProblemDetails {
   readonly fields?: Readonly<Record<string, string>>;
 }
 
-/** Turns an error into an answer; no other place does. Returns the code, so that the caller can log a defect. */
+/** Turns an error into an answer; nothing else does. Returns the code, so that the caller can log a defect. */
 export function sendError(reply: FastifyReply, error: unknown): AnswerCode {
   const known = asServiceError(error);
   const code = known?.code ?? "UnhandledError";
@@ -86,7 +86,7 @@ export function sendError(reply: FastifyReply, error: unknown): AnswerCode {
   return code;
 }
 
-/** Answers for an unknown path, or for a known one with other methods. */
+/** Answers a request for an unknown path, or for a known path that has only other methods. */
 export function sendNoSuchOperation(reply: FastifyReply, allowedMethods: readonly string[]): void {
   const allowed = allowedMethods.join(", ");
   if (allowed !== "") reply.header("allow", allowed);
@@ -97,7 +97,7 @@ export function sendNoSuchOperation(reply: FastifyReply, allowedMethods: readonl
   sendError(reply, error);
 }
 
-/** Answers bytes that never became a request: they are no HTTP, or the headers are too large or too slow. */
+/** Answers bytes that never became a request: they are not HTTP, or the headers are too large or too slow. */
 export function answerBrokenRequest(
   error: Error & { readonly code?: string },
   socket: Socket,
@@ -113,7 +113,7 @@ export function answerBrokenRequest(
   socket.end([start, ...lines, "", answer.body].join("\r\n"));
 }
 
-/** Answers a request with an `Expect` other than `100-continue`, which Node hands to no route. */
+/** Answers a request with an `Expect` other than `100-continue`, which Node.js passes to no route. */
 export function answerExpectation(response: ServerResponse, headers: Readonly<Record<string, string>>): void {
   const { status, headers: all, body } = brokenAnswer(unknownExpectation, headers);
   response.writeHead(status, all).end(body);
@@ -176,7 +176,7 @@ export function problemDetails(error: ServiceError | undefined, requestId: strin
   };
 }
 
-/** Maps each pointer to its detail; several problems of one value are joined. */
+/** Maps each pointer to its detail. Several problems of one value are joined. */
 function fieldsOf(problems: readonly Problem[]): Readonly<Record<string, string>> {
   const fields = new Map<string, string>();
   for (const { pointer, detail } of problems) {

@@ -18,7 +18,7 @@ export const IdempotencyHeaders = Type.Object({
   ),
 });
 
-/** Gives a command to the engine, once for each key of a request: a repetition gets the first answer. */
+/** Gives a command to the engine, once for each key of a request. A repetition gets the first answer. */
 export async function commitOnce(engine: Engine, request: FastifyRequest, command: Command): Promise<Done> {
   const idempotency = requestKeyOf(request);
   if (idempotency === undefined) return await engine.commit(command);
@@ -28,8 +28,8 @@ export async function commitOnce(engine: Engine, request: FastifyRequest, comman
 }
 
 /**
- * Marks a replayed answer with a header. An error is not marked, since it is not the first answer: the thing that was made may be gone, or cannot be
- * read now.
+ * Marks a replayed answer with a header. An error is not marked, since it is not the first answer: the thing that was made may have been deleted, or
+ * cannot be read now.
  */
 export const markReplayed: onSendHookHandler = (request, reply, payload, done) => {
   if (request.isReplayed && reply.statusCode < 400) reply.header("idempotency-replayed", "true");

@@ -7,7 +7,7 @@ import { ServiceError } from "../../core/service-error.ts";
 import type { App } from "./app.ts";
 import { mayHaveKey } from "./request-key.ts";
 
-/** Accepts only JSON objects as bodies: everything that a later part could fail on or misread is rejected here. */
+/** Accepts only JSON objects as bodies. Everything that a later part could fail on or misread is rejected here. */
 export function parseJsonBodies(app: App, maxDepth: number): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", { parseAs: "buffer" }, (request, body: Buffer, done) => {

@@ -1,4 +1,4 @@
-/** The methods of each known path: a known path with another method is a 405 and not a 404, and OPTIONS answers the list. */
+/** Knows the methods of each path. A known path with another method gets a 405 and not a 404, and OPTIONS answers the list of methods. */
 export class KnownPaths {
   readonly #paths = new Map<string, Set<string>>();
 

@@ -6,7 +6,7 @@ export interface ListenedAddress {
   readonly portVariable: string;
 }
 
-/** Adds the setting to change to the error of a failed listen; returns any other error as it is. */
+/** Adds to the error of a failed listen which setting to change. Returns any other error as it is. */
 export function explainListening(cause: unknown, { host, port, hostVariable, portVariable }: ListenedAddress): unknown {
   switch (cause instanceof Error && "code" in cause ? cause.code : undefined) {
     case "EADDRINUSE":

@@ -15,7 +15,7 @@ import { rejectKey } from "./request-key.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 import { closed, ProblemSchema } from "./schemas.ts";
 
-/** The checks before every operation that needs a credential. */
+/** The checks that run before every operation that needs a credential. */
 export interface Door {
   readonly authenticator: Authenticator;
   readonly database: Database;
@@ -25,7 +25,7 @@ export interface Door {
 }
 
 /**
- * Makes each route's declaration the one source: authorization, the errors in the document and the name in the metrics come from it. The service does
+ * Makes the declaration of each route the only source of its authorization, its errors in the document and its name in the metrics. The service does
  * not start with a route that does not declare its permission, or a POST that does not declare its repetition.
  */
 export function completeOperations(app: App, door: Door): void {
@@ -52,7 +52,7 @@ export function completeOperations(app: App, door: Door): void {
 /** An operation without parameters rejects those that are sent, so that a typo is never ignored. */
 const noQuery = closed({});
 
-/** Hidden routes take the forms of pages: browsers send these, and repeat nothing by themselves. */
+/** Hidden routes need no declaration: they take the forms of pages, and browsers repeat nothing by themselves. */
 function requireRepetition({ method, url, schema, config }: RouteOptions): void {
   if (method !== "POST" || schema?.hide === true) return;
   if (takesIdempotencyKey(schema?.headers) === (config?.repetition !== undefined)) {
@@ -60,7 +60,7 @@ function requireRepetition({ method, url, schema, config }: RouteOptions): void 
   }
 }
 
-/** Measures a request, also when the client goes before it has its answer: such a request has the status 499, as in nginx. */
+/** Measures a request, even if the client disconnects before it has its answer. Such a request has the status 499, as in nginx. */
 export function measure(operationId: string, metrics: RequestMetrics): onRequestHookHandler {
   return (_request, reply, done) => {
     const startedAt = performance.now();
@@ -74,8 +74,8 @@ export function measure(operationId: string, metrics: RequestMetrics): onRequest
 }
 
 /**
- * Returns the cost of a request, in cheap reads per minute. An expensive route declares its own. Otherwise a read costs one, and a change five: it is
- * a transaction with an audit entry.
+ * Returns the cost of a request, in cheap reads per minute. An expensive route declares its own cost. Otherwise a read costs one. A change costs
+ * five, since it is a transaction with an audit entry.
  */
 function costOf({ method, config }: RouteOptions): number {
   return config?.cost ?? (method === "GET" || method === "HEAD" || method === "QUERY" ? 1 : 5);

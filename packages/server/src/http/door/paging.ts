@@ -23,8 +23,8 @@ export const pagingParameters = {
 };
 
 /**
- * The parameters of lists of things that people make. Use them with `pageOfShortList`. A client without paging nearly always gets all that the
- * organization has, and not only the first few without a sign that there are more.
+ * The parameters of lists of things that people make. Use them with `pageOfShortList`. The default page is large, so that a client without paging
+ * nearly always gets everything that the organization has. With a small page it would get the first few, without a sign that there are more.
  */
 export const shortListParameters = {
   pageSize: Type.Optional(
@@ -47,16 +47,16 @@ interface PagedQuery {
   readonly pageToken?: string;
 }
 
-/** One page of a list, and the way to name the next one. */
+/** One page of a list, and the way to the next page. */
 export interface Page {
-  /** The last key of the page before; null on the first page. */
+  /** The last key of the previous page; null on the first page. */
   readonly after: string | null;
   readonly size: number;
   /** The number of rows to read: one more than `size`, which tells whether there is a next page. */
   readonly limit: number;
   /**
-   * Cuts the rows that were found for `limit` to a page. A page of rows with values of the callers holds as many as fit into an answer. `moreAfter`
-   * says that fewer rows than `limit` were not all, and that the next page begins after this key.
+   * Cuts the rows that were found for `limit` to one page. If the rows have values of the callers, a page has as many rows as fit into an answer.
+   * `moreAfter` says that there are more rows although fewer than `limit` were found, and that the next page begins after this key.
    */
   cut<Row>(
     rows: readonly Row[],
@@ -69,8 +69,8 @@ export interface Page {
 type IsKey = (key: string) => boolean;
 
 /**
- * Reads the page that a request asks for. A token is bound to the operation, the path (and so the organization, or else the caller) and the filters:
- * a forged one, or one of another list, is rejected.
+ * Reads the page that a request asks for. A token is bound to the operation, the path (and so to the organization, or else the caller) and the
+ * filters. A forged token, or a token of another list, is rejected.
  */
 export function pageOf(request: FastifyRequest, isKey: IsKey = isUuid): Page {
   return readPage(request, isKey, 25);
@@ -102,7 +102,7 @@ function readPage(request: FastifyRequest, isKey: IsKey, defaultSize: number): P
   };
 }
 
-/** Returns how many of the first values fit into one answer: at least one, however large. */
+/** Returns how many of the first values fit into one answer. It is at least one, however large that value is. */
 function countFitting(values: readonly (ShownValue | readonly ShownValue[])[]): number {
   let room = maxValuesSize;
   const tooMany = values.findIndex((value) => {
@@ -129,7 +129,7 @@ function bindingOf(request: FastifyRequest, filters: object): string {
     request.routeOptions.schema?.operationId,
     request.params,
     entries,
-    // A path without an organization means a list of the caller's own.
+    // A path without an organization is a list of the caller's own things.
     ...(organizationId === undefined ? [request.caller.principal.id] : []),
   ];
   return hash("sha256", JSON.stringify(bound), "base64url").slice(0, bindingLength);
@@ -142,7 +142,7 @@ function sealToken(key: string, binding: string): string {
 function openToken(token: string, binding: string, isKey: IsKey): string {
   const text = Buffer.from(token, "base64url").toString("utf8");
   const key = text.slice(bindingLength);
-  // PostgreSQL takes no NUL in a text.
+  // PostgreSQL accepts no NUL in a text.
   if (sealToken(key, binding) !== token || key.includes("\0") || !isKey(key)) {
     const detail = "was not returned by this list for these filters; start again without it";
     const problems = [{ pointer: "/pageToken", detail }];

@@ -11,7 +11,7 @@ const ifMatch = Type.Optional(
   }),
 );
 
-/** Declared by every operation that changes something which has an ETag; any other change rejects the header (`rejectPrecondition`). */
+/** Declared by every operation that changes a thing with an ETag. Any other change rejects the header (`rejectPrecondition`). */
 export const PreconditionHeaders = Type.Object({ "If-Match": ifMatch });
 
 /** Declared by an operation that can create the thing. */
@@ -27,7 +27,7 @@ export const CreatingPreconditionHeaders = Type.Object({
   ),
 });
 
-/** Returns undefined when the request carries no precondition. Throws 400 for a malformed header. */
+/** Returns undefined when the request has no precondition. Throws 400 for a malformed header. */
 export function preconditionOf({ headers }: FastifyRequest): Precondition | undefined {
   const { "if-match": match, "if-none-match": noneMatch } = headers;
   if (match === undefined && noneMatch === undefined) return undefined;
@@ -37,7 +37,7 @@ export function preconditionOf({ headers }: FastifyRequest): Precondition | unde
   return { ifMatch: match === undefined ? undefined : readTags(match.trim()), ifNone: noneMatch !== undefined };
 }
 
-/** Rejects a precondition that the operation does not honour: a client that sends one takes the change for safe. */
+/** Rejects a precondition that the operation does not check: a client that sends one believes that the change is safe. */
 export function rejectPrecondition(declared: object | undefined): onRequestHookHandler | undefined {
   const refused = ["If-Match", "If-None-Match"].filter((name) => !(name in (declared ?? {})));
   if (refused.length === 0) return undefined;
@@ -49,7 +49,9 @@ export function rejectPrecondition(declared: object | undefined): onRequestHookH
   };
 }
 
-/** A proxy that compresses an answer marks its ETag as weak. Our ETag stands for a state and not for bytes, so the mark makes no difference. */
+/**
+ * A proxy that compresses an answer marks its ETag as weak. The service's ETags stand for a state and not for bytes, so the mark makes no difference.
+ */
 function readTags(text: string): readonly string[] | "any" {
   if (text === "*") return "any";
   if (!listForm.test(text)) {

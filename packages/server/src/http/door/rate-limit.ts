@@ -43,7 +43,7 @@ function announce(reply: FastifyReply, { policy, limit, remaining }: Quota, seco
   reply.header("ratelimit", `"${policy}";r=${remaining};t=${seconds}`);
 }
 
-/** Adds to the answer of a request that now waits how many more requests of its organization may wait on this node. */
+/** Adds a header to the answer of a request that now waits: how many more requests of its organization may wait on this node. */
 export function noteWaiting(
   request: FastifyRequest,
   { engine, rateLimits }: Pick<ServerParts, "engine" | "rateLimits">,
@@ -54,8 +54,8 @@ export function noteWaiting(
 }
 
 /**
- * Adds the maximums under which a request made something. They are quotas without a time: deleting something frees its place. A request that was
- * rejected in the end made nothing, even if there was room under the first of several maximums.
+ * Adds the maximums that count what a request made. They are quotas without a time: deleting something frees its place. A request that was rejected
+ * in the end made nothing, even if there was room under the first of several maximums.
  */
 export const announceMaximums: onSendHookHandler = ({ usedMaximums }, reply, payload, done) => {
   const isMade = reply.statusCode < 400;

@@ -13,7 +13,7 @@ export interface RequestKey {
   readonly requestHash: Buffer;
 }
 
-/** Returns the key that identifies a repetition, and the hash of the whole request; undefined when the request carries no such header. */
+/** Returns the key that identifies a repetition, and the hash of the whole request; undefined when the request has no such header. */
 export function requestKeyOf(request: FastifyRequest): RequestKey | undefined {
   const key = request.headers[idempotencyHeader];
   if (key === undefined) return derivedKey(request);
@@ -36,7 +36,7 @@ export function attemptOf({ headers }: FastifyRequest): number {
   return Number(/^attempt=(\d{1,9})(?:;|$)/.exec(String(headers[attemptHeader]))?.[1] ?? 0);
 }
 
-/** Rejects a key that the operation does not honour, so that none is accepted and ignored. */
+/** Rejects a key that the operation does not honour, so that no key is accepted and then ignored. */
 export const rejectKey: onRequestHookHandler = (request, _reply, done) => {
   const isRead = request.method === "GET" || request.method === "HEAD";
   if (isRead || request.headers[idempotencyHeader] === undefined) return done();
@@ -44,9 +44,9 @@ export const rejectKey: onRequestHookHandler = (request, _reply, done) => {
 };
 
 /**
- * Derives the key from a hash of the id and the whole request, so that another request under the same id is another request, and somebody else's id
- * is of no use. The key begins with a space, which no client can send. The id itself is not stored, so that nobody can guess a password in the body
- * by the hash.
+ * Derives the key from a hash of the id and the whole request. So another request with the same id has another key, and somebody else's id is of no
+ * use. The key begins with a space, which no client can send. The id itself is not stored: otherwise somebody who knows the hash could guess a
+ * password in the body.
  */
 function derivedKey(request: FastifyRequest): RequestKey | undefined {
   const invocationId = request.headers[invocationHeader];
@@ -59,7 +59,7 @@ const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 function hashOf(request: FastifyRequest, invocationId?: string): Buffer {
   const { principal } = request.caller;
-  // `waitSeconds` changes the time of the answer, and not what is done.
+  // `waitSeconds` changes when the answer is sent, but not what is done.
   const { waitSeconds: _, ...query } = request.query as Readonly<Record<string, unknown>>;
   const asked = [
     request.routeOptions.schema?.operationId,

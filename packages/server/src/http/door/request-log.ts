@@ -14,7 +14,7 @@ export function logRequests(app: App, logger: Logger): void {
     }
     if (isEach) {
       const startedAt = performance.now();
-      // The request is described now, since the sign-in later takes its prefix from the path.
+      // The request is described before it is handled, since the sign-in later removes its prefix from the path.
       const described = describeRequest(request);
       reply.raw.once("close", () => {
         const { statusCode, writableFinished } = reply.raw;

@@ -1,4 +1,4 @@
-/** Receives every request that an operation answered. */
+/** Is told of every request that an operation answered. */
 export interface RequestMetrics {
   requestStarted(): void;
   requestFinished(operationId: string, status: number, durationMs: number): void;

@@ -3,9 +3,7 @@ import { grantablePermissions, permissions } from "../../auth/permissions/permis
 import { newRoleNamePattern, roleNameOrIdPattern, roleNamePattern } from "../../auth/permissions/roles.ts";
 import { errorKinds } from "./errors.ts";
 
-/*
- * The parts that several operations share. A schema with a `title` becomes a component of the document under that name.
- */
+/* The schemas that several operations share. A schema with a `title` becomes a component of the document under that name. */
 
 export const Id = Type.String({ format: "uuid", example: "01980c3e-8f7a-7b52-9d2f-5e1c6a3b7d90" });
 export const Time = Type.String({ format: "date-time", example: "2026-01-31T12:00:00.000Z" });
@@ -31,7 +29,7 @@ export function oneOf<const Values extends string[]>(values: readonly [...Values
   return Type.Enum(values, { type: "string", ...options });
 }
 
-/** The characters below U+10000 that are invisible or change lines and direction. Variation selectors are left out, since emoji need them. */
+/** The characters below U+10000 that are invisible or change lines and direction. Variation selectors are not among them, since emoji need them. */
 const hiddenCharacters = [
   "\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f",
   "\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u2800\\u3164\\ufeff\\uffa0\\ufff0-\\ufffb",
@@ -70,7 +68,7 @@ export function isName(text: string, maxLength: number): boolean {
   return text.length <= maxLength && new RegExp(namePattern, "u").test(text);
 }
 
-/** A text like a name, which may be empty. */
+/** A text like a name, but it may be empty. */
 export function remarkSchema(maxLength: number, description: string) {
   return Type.String({
     maxLength,

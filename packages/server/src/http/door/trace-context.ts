@@ -1,18 +1,18 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 
-/** The trace of a request, as W3C Trace Context names it, and the span that is this service's work on the request. */
+/** The trace of a request, as W3C Trace Context names it, and the span of this service's work on the request. */
 export interface TraceContext {
   readonly traceId: string;
   readonly parentSpanId: string;
   readonly spanId: string;
 }
 
-/** Returns undefined without a `traceparent`, and for one that is malformed or comes twice: the specification says to ignore those. */
+/** Returns undefined when there is no `traceparent`, or it is malformed or sent twice: the specification says to ignore such a header. */
 export function readTraceContext({ traceparent }: IncomingHttpHeaders): TraceContext | undefined {
   const [, version, traceId, parentSpanId, rest] = traceparentForm.exec(String(traceparent ?? "")) ?? [];
   if (traceId === undefined || parentSpanId === undefined || version === "ff") return undefined;
-  // Later versions may add parts after those of the first one.
+  // Later versions may add parts after those of the first version.
   if (version === "00" && rest !== undefined) return undefined;
   if (isZero.test(traceId) || isZero.test(parentSpanId)) return undefined;
   return { traceId, parentSpanId, spanId: randomBytes(8).toString("hex") };

@@ -3,11 +3,11 @@ import type { Actor } from "../../core/actor.ts";
 import type { Database } from "../../store/home/database.ts";
 import { findUsers } from "../../store/people/users.ts";
 
-/** Names are only shown, so a changed one may appear late; a job that is polled then costs no look-up for each answer. */
+/** Names are only shown, so a changed name may appear late. In return, a job that is polled costs no look-up for each answer. */
 const maxAgeMs = 10_000;
 const maxRemembered = 20_000;
 
-/** The display names of people who did something. */
+/** Finds the display names of people who did something. */
 export class UserNames {
   readonly #database: Database;
   readonly #names = new BriefCache<string | undefined>(maxAgeMs, maxRemembered);
@@ -16,7 +16,7 @@ export class UserNames {
     this.#database = database;
   }
 
-  /** Returns the name by user id, for those of these actors who are known people. */
+  /** Returns the names of those actors who are known people, by their user ids. */
   async of(actors: readonly Actor[]): Promise<ReadonlyMap<string, string>> {
     const userIds = [...new Set(actors.flatMap(({ type, id }) => (type === "user" ? [id] : [])))];
     const names = await Promise.all(userIds.map((userId) => this.#names.get(userId, () => this.#look(userId))));

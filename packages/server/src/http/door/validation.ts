@@ -9,15 +9,15 @@ import { describeFormat, formatNames, hasFormat, isFormat } from "../../core/sch
 import { invalidPart, ServiceError } from "../../core/service-error.ts";
 
 /**
- * Checks requests against the same schemas that the document shows. Nothing is coerced or dropped in silence, except that the numbers and booleans of
- * a query, which is all text, are read as such. The first request of an operation compiles its schemas: compiling those of all operations would take
- * 180 ms of each start. A test compiles them all.
+ * Checks requests against the same schemas that the document shows. Nothing is converted or dropped silently, with one exception: a query is all
+ * text, so its numbers and booleans are read as such. The first request of an operation compiles its schemas, because compiling those of all
+ * operations would take 180 ms of each start. A test compiles them all.
  */
 export function createValidatorCompiler(): FastifySchemaCompiler<object> {
   const forFirst = once(() => createAjv({ allErrors: false }));
   const forAll = once(() => createAjv({ allErrors: true }));
   return ({ schema, httpPart }) => {
-    // The parts that read a header check it: `idempotency.ts`, `job-stream.ts`.
+    // Headers are checked by the parts that read them: `idempotency.ts`, `job-stream.ts`.
     if (httpPart === "headers") return () => true;
     const findErrors = errorFinder(
       once(() => forFirst().compile(schema)),
@@ -42,7 +42,7 @@ function createAjv(options: { readonly allErrors: boolean }): Ajv2020 {
 type FindErrors = (value: unknown) => readonly ErrorObject[];
 
 /**
- * Searches for all errors only in values of the size that people write by hand: for a megabyte that is wrong everywhere, Ajv would take a second to
+ * Searches for all errors only in values of a size that people write by hand. For a megabyte that is wrong everywhere, Ajv would take a second to
  * make half a million errors, and it has no way to stop early.
  */
 function errorFinder(first: () => ValidateFunction, all: () => ValidateFunction): FindErrors {
@@ -97,7 +97,7 @@ function problemOf(error: ErrorObject): Problem {
       const { format } = error.params;
       return { pointer, detail: `must be ${isFormat(format) ? describeFormat(format) : format}` };
     }
-    // The schema's own rule names the allowed characters, and not the length.
+    // The schema's own sentence names the allowed characters but not the length.
     case "minLength":
     case "maxLength":
       return { pointer, detail: plainWords(error) };
@@ -142,7 +142,7 @@ function checkQuery(findErrors: FindErrors, schema: QuerySchema, received: unkno
   const query = readQuery(schema, received);
   const errors = findErrors(query);
   if (errors.length > 0) return { error: invalid("query", query, errors) };
-  // Bodies were checked for NUL when they were parsed, and a path holds only ids and tags.
+  // Only the query is checked for NUL here: bodies were checked when they were parsed, and a path has only ids and tags.
   const unstorable = Object.entries(query).find(([, text]) => typeof text === "string" && text.includes("\0"));
   if (unstorable === undefined) return { value: query };
   const problem = { pointer: pointerTo("", unstorable[0]), detail: "holds the character NUL, which cannot be stored" };
@@ -150,7 +150,10 @@ function checkQuery(findErrors: FindErrors, schema: QuerySchema, received: unkno
   return { error: new ServiceError("ValidationError", message, { problems: [problem] }) };
 }
 
-/** Reads the numbers and booleans of a query. A text that is none stays text, and so does a parameter given twice; the schema then reports it. */
+/**
+ * Reads the numbers and booleans of a query. A text that is neither stays a text, and so does a parameter that is given twice. The schema then
+ * reports it.
+ */
 function readQuery(schema: QuerySchema, received: unknown): Record<string, unknown> {
   const query: Record<string, unknown> = { ...(received as Record<string, unknown>) };
   for (const [name, { type }] of Object.entries(schema.properties ?? {})) {

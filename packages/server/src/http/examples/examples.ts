@@ -10,7 +10,7 @@ import { serviceExamples } from "./service.ts";
 import { tasksExamples } from "./tasks.ts";
 import { workflowsExamples } from "./workflows.ts";
 
-/** An example for each operation that has a body to show, by its name. */
+/** The examples by the names of the operations. Each operation that has a body to show has one. */
 export const examples: Readonly<Record<string, Example>> = {
   ...serviceExamples,
   ...organizationsExamples,

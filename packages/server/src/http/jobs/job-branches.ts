@@ -120,7 +120,7 @@ export function jobBranchRoutes(app: App, parts: ServerParts): void {
   );
 }
 
-/** The ranks of one status are this far apart, which is more than a step may have branches. */
+/** The distance between the ranks of two statuses. It is larger than the number of branches that a step may have. */
 const ranksOfStatus = 1_000_000;
 
 /** Returns the place of a branch in the list. */

@@ -107,7 +107,7 @@ function sendJobEventRoute(app: App, parts: ServerParts): void {
     async (request) => {
       requireEvent(request.caller, request.body.eventId);
       const done = await commitOnce(engine, request, commandOf(request));
-      // A first answer that an earlier release kept under its Idempotency-Key has no warnings.
+      // A first answer that an earlier release stored under its Idempotency-Key has no warnings.
       return { warnings: [], ...done.answer } as unknown as Static<typeof SentEventSchema>;
     },
   );
@@ -150,7 +150,7 @@ function listJobEventsRoute(app: App, parts: ServerParts): void {
         (event) => event.payload,
       );
       const loaded = await plans.load(database, [{ organizationId, ...version }]);
-      // The plan is only needed for a hint at misspelled ids.
+      // The plan is needed only to warn of misspelled ids.
       const listed = loaded.plans.get(version.versionId)?.listedEventIds ?? new Set<string>();
       return { events: rows.map((event) => renderEvent(event, version.versionNumber, listed)), ...next };
     },
@@ -186,7 +186,7 @@ function commandOf(request: FastifyRequest<{ Params: JobKey; Body: SentEvent }>)
       warnings: verdict.type === "event" ? verdict.warnings.map((warning) => ({ ...warning })) : [],
     }),
     bytes: bodyBytes,
-    // Programs send events by the thousands, and each event names its sender, so only an event that a person sends leaves an audit entry.
+    // Programs send thousands of events, and each event names its sender. So only an event that a person sends leaves an audit entry.
     ...(caller.principal.type === "user" && {
       audit: auditOf(actOf(request), { targetType: "job", targetId: jobId, details: { eventId, ...wait } }),
     }),

@@ -165,7 +165,7 @@ export function jobExplanationRoutes(app: App, parts: ServerParts): void {
   );
 }
 
-/** Returns undefined while this node can go on with the job, and for a job that has ended. */
+/** Returns undefined if this node can continue the job, and for a job that has ended. */
 async function parkedCircumstances(
   { plans, database, config, engine }: ServerParts,
   job: Job,
@@ -185,7 +185,7 @@ async function circumstancesOf(parts: ServerParts, whole: WholeJob, caller: Call
   const { organizationId, jobId } = job;
   const plan = await planOfJob(parts, job);
   const call = await callToExplain(parts, job);
-  // The calls of other jobs cannot delay a job that waits for events or has ended.
+  // Calls of other jobs cannot delay a job that waits for events or has ended.
   const mayNeedRoom = job.finishedAt === null && awaitedEventIds(job.state) === null;
   const held = mayNeedRoom ? await countHeldCalls(database, organizationId) : [];
   return {
@@ -208,21 +208,21 @@ async function circumstancesOf(parts: ServerParts, whole: WholeJob, caller: Call
 }
 
 /**
- * Returns the oldest call for which a worker is missing, otherwise the oldest task, then the oldest child. The call of a node comes last, since it
- * goes on by itself.
+ * Returns the oldest call for which a worker is missing, or else the oldest task, or else the oldest child. A call of a node comes last, since it
+ * needs nobody to act.
  */
 async function callToExplain({ database }: ServerParts, { organizationId, jobId, state }: Job) {
   const owed = callsOf(state);
   if (owed.length === 0) return undefined;
   const rows = new Map((await findCalls(database, { organizationId, jobId })).map((row) => [row.epoch, row]));
-  // A call that ended since the job was read has no row.
+  // A call that has ended since the job was read has no row.
   const calls = owed.flatMap(({ epoch }) => rows.get(epoch) ?? []);
   const tasks = calls.filter(({ queue, nodeId }) => queue !== null && nodeId === null);
   const child = calls.find(({ childJobId }) => childJobId !== null);
   return tasks.find(({ worker }) => worker === null) ?? tasks[0] ?? child ?? calls[0];
 }
 
-/** Returns the node that holds the call; null where none does, for example when the call ended since the job was read. */
+/** Returns the node that holds the call. Returns null if no node holds it, for example because the call has ended since the job was read. */
 async function nodeOf({ database, config }: ServerParts, call: CallRow | undefined): Promise<NodeFacts | null> {
   const nodeId = call?.nodeId ?? null;
   if (nodeId === null) return null;
@@ -271,9 +271,9 @@ function isTimeName(name: string): boolean {
   return name === "since" || name === "leaseUntil" || name.endsWith("At");
 }
 
-/** Core has times as numbers, and the API as texts. The names of times end in `At`, except those in `isTimeName`. */
+/** Core has times as numbers, and the API has them as texts. The names of times end in `At`, except those in `isTimeName`. */
 function rendered(value: unknown, name = ""): unknown {
-  // The progress is a worker's own value, so its numbers stay numbers.
+  // The progress is the worker's own value, so its numbers stay numbers.
   if (name === "progress") return value;
   if (typeof value === "number") return isTimeName(name) ? toTime(value) : value;
   if (Array.isArray(value)) return value.map((item) => rendered(item));

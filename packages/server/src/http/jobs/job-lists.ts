@@ -14,7 +14,7 @@ import { JobStatusSchema, ListedJobSchema, renderListed } from "./render-job.ts"
 const time = (description: string) => Type.Optional(Type.String({ format: "date-time", description }));
 const id = (description: string) => Type.Optional(Type.String({ format: "uuid", description }));
 
-/** Counting stops here: nobody needs a larger number exactly, and counting so far takes some milliseconds. */
+/** Counting stops here. Nobody needs an exact number above it, and counting up to it takes only some milliseconds. */
 const maxTotalCount = 10_000;
 
 export function jobListRoutes(app: App, { database, config, userNames }: ServerParts): void {
@@ -142,7 +142,7 @@ interface Filters {
 
 function searchOf(organizationId: string, filters: Filters, workflowIds: readonly string[] | null): JobSearch {
   const { versionId, workflowVersionNumber, awaitingEventId, isWaiting } = filters;
-  // The index gives the jobs of one workflow in order; those of several would have to be sorted first.
+  // The index has the jobs of one workflow in order. Those of several workflows would have to be sorted first.
   const workflowId = filters.workflowId ?? (workflowIds?.length === 1 ? workflowIds[0] : undefined);
   // Only running jobs wait, and there is an index of running jobs.
   const status = filters.status ?? (isWaiting === true ? "RUNNING" : undefined);
@@ -169,7 +169,7 @@ function searchOf(organizationId: string, filters: Filters, workflowIds: readonl
   };
 }
 
-/** Null stands for all workflows. */
+/** Returns the workflows that are in both lists. Null stands for all workflows. */
 function intersection(one: readonly string[] | null, other: readonly string[] | null): readonly string[] | null {
   if (one === null || other === null) return one ?? other;
   return one.filter((id) => other.includes(id));

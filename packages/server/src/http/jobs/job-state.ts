@@ -47,7 +47,7 @@ function getJobStateRoute(app: App, parts: ServerParts): void {
         description:
           "The answer has the data of the job's steps and its newest 1,000 step runs, with 16 MB of values at most.",
         params: JobParams,
-        // The answer is bytes, so that the text that was measured is the text that is sent.
+        // The answer is made of bytes, so that the text that was measured is the text that is sent.
         response: { 200: answer("The state.", Type.Unsafe<Readable>(JobStateAnswerSchema)) },
       },
     },

@@ -11,7 +11,7 @@ import { JobParams, noContent } from "../door/schemas.ts";
 import { renderEntry } from "./job-history.ts";
 import { Bell, entriesAtOnce, lookMs, sendStream, serverSentEvent, streamResponse } from "./server-sent.ts";
 
-/** A quiet stream sends a heartbeat once in this many looks. */
+/** The number of looks after which a quiet stream sends a heartbeat. */
 const looksPerHeartbeat = 15;
 
 export function jobStreamRoutes(app: App, parts: ServerParts): void {
@@ -74,7 +74,7 @@ async function* follow(
         yield serverSentEvent(String(entry.sequence), entry.type, renderEntry(entry));
         sent = entry.sequence;
       }
-      // A slow reader may take minutes for a long history, and lose access meanwhile.
+      // A slow reader may take minutes for a long history, and may lose access meanwhile.
       if (sent < standing.sequence && !(await isStillAllowed(request, "job:read", parts))) return;
     }
     if (standing !== undefined && isFinishedAt(standing, sent)) return;

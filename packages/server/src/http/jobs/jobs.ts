@@ -142,7 +142,7 @@ export async function submitJob(
   const submitted = done.answer as Static<typeof SubmittedJobSchema>;
   const { jobId, versionId, versionNumber } = submitted;
   reply.code(201).header("location", `${basePath}/organizations/${organizationId}/jobs/${jobId}`);
-  // Every job starts in PENDING. The answer always says so, so that a replay can answer the same.
+  // Every job starts in PENDING. The answer always says so, so that a repetition can get the same answer.
   if (waitSeconds === undefined) return { ...submitted, status: "PENDING" as const };
   const job = await settledJob(parts, { organizationId, jobId }, done, { request, reply, waitSeconds });
   if (job === undefined) return submitted;
@@ -250,7 +250,7 @@ async function steer(
   return { ...summary, ...renderSubmitter(summary.submittedBy, await userNames.of([summary.submittedBy])) };
 }
 
-/** The version is looked up in the transaction that writes the job, so that the tag counts as it is at that instant. */
+/** The version is looked up in the transaction that writes the job, so that the tag's version at that moment is used. */
 function chosenVersion(choice: Static<typeof VersionChoiceSchema> | undefined): VersionChoice {
   if (choice?.versionId !== undefined) return { by: "versionId", versionId: choice.versionId.toLowerCase() };
   if (choice?.versionNumber !== undefined) return { by: "versionNumber", versionNumber: choice.versionNumber };
@@ -273,8 +273,8 @@ interface Waiting {
 }
 
 /**
- * Returns the submitted job once it cannot go on by itself; most jobs of short steps are that far when they are committed. Returns undefined when the
- * job cannot be shown now: it is accepted, and an error would say that it is not.
+ * Returns the submitted job once it has ended or waits for events. Most jobs with short steps have already reached that point when they are
+ * committed. Returns undefined when the job cannot be shown now: it is accepted, but an error would say that it is not.
  */
 async function settledJob(
   parts: ServerParts,
@@ -298,7 +298,7 @@ async function settledJob(
   }
 }
 
-/** Tells by the size of the request that a job which ended at once has a short answer: measuring each answer would cost as much as writing it. */
+/** Tells by the size of the request whether a job that ended at once has a short answer. Measuring each answer would cost as much as writing it. */
 function isShort(request: FastifyRequest, done: Done): boolean {
   return done.type === "done" && isFinished(done.job.state) && request.bodyBytes * done.entries.length < shortBytes;
 }

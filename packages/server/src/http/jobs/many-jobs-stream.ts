@@ -10,9 +10,9 @@ import { renderEntry } from "./job-history.ts";
 import { isFinishedAt } from "./job-stream.ts";
 import { Bell, entriesAtOnce, lookMs, sendStream, serverSentEvent, streamResponse } from "./server-sent.ts";
 
-/** A person has fewer jobs open at once. Each job counts as one of the requests that wait for a job. */
+/** A person has fewer jobs open at the same time. Each job counts as one of the requests that wait for a job. */
 const maxJobs = 50;
-/** A client that receives nothing for twice this time knows that something on the way holds the stream back. */
+/** A client that receives nothing for twice this time knows that something between it and the service holds the stream back. */
 const heartbeatMs = 5_000;
 /** A job is read this often even if no change was reported. */
 const rereadMs = 15_000;
@@ -37,14 +37,14 @@ const LastSequences = Type.String({
     "The `id` of the last event that was received. It has the sequence of the last entry of each job (0 for none), in the order of the request, with dots in between.",
 });
 
-/** A browser gives one host six connections over HTTP/1.1, so all of its pages share one stream. */
+/** Over HTTP/1.1, a browser opens at most six connections to one host, so all of its pages share one stream. */
 export function manyJobsStreamRoutes(app: App, parts: ServerParts): void {
   const { closing } = parts;
 
   app.get(
     "/stream",
     {
-      // Each job is checked against the bounds of a narrow token by itself.
+      // The handler checks each job against the bounds of a narrow token.
       config: { cost: 10, bounds: { workflows: "handler", tags: "unaffected" } },
       schema: {
         operationId: "WatchJobs",
@@ -81,7 +81,7 @@ interface WatchedJob {
   isFinished: boolean;
   /** The reason why the job cannot be read. */
   problem: ServiceError | undefined;
-  /** True once the client knows of the problem. */
+  /** True once the client has been told of the problem. */
   isTold: boolean;
   /** Frees the waiting place that the job takes. */
   unwatch: () => void;
@@ -103,12 +103,12 @@ async function* follow(
       rereadAt = performance.now() + rereadMs;
     }
     for (const job of await lookAtNew(parts, jobs)) {
-      // A slow reader may have taken minutes for the entries before, and lost access meanwhile.
+      // A slow reader may have taken minutes for the previous entries, and may have lost access meanwhile.
       if (!(await isStillAllowed(request, "any", parts))) return;
       await check(parts, request, job);
       if (job.problem !== undefined) continue;
       const before = job.sent;
-      // A long history is read in slices, so that the other jobs are not delayed by it.
+      // A long history is read in slices, so that it does not delay the other jobs.
       const found = await engine.readHistory(job.key, job.sent, entriesAtOnce);
       if (found === undefined) job.problem = notFound("job");
       for (const entry of found?.rows ?? []) {
@@ -134,14 +134,14 @@ function* untoldProblems(jobs: readonly WatchedJob[], requestId: string): Genera
   for (const job of jobs) {
     if (job.problem === undefined || job.isTold) continue;
     job.isTold = true;
-    // A caller who has lost access to an organization takes none of its waiting places.
+    // When the caller has lost access to an organization, the waiting place of this job is freed.
     job.unwatch();
     const problem = problemDetails(job.problem, requestId);
     yield serverSentEvent(idOf(jobs), "job.unreadable", { ...job.key, problem });
   }
 }
 
-/** Reads the standing of the jobs that may have something new. Returns those that have. */
+/** Reads the present state of the jobs that may have something new. Returns those that have something new. */
 async function lookAtNew({ engine }: ServerParts, jobs: readonly WatchedJob[]): Promise<WatchedJob[]> {
   const due = jobs.filter(({ isNew, problem }) => isNew && problem === undefined);
   for (const job of jobs) job.isNew = false;
@@ -158,7 +158,7 @@ async function checkAll(parts: ServerParts, request: FastifyRequest, jobs: reado
   await Promise.all(jobs.map((job) => check(parts, request, job)));
 }
 
-/** Notes whether the caller may not read the job (any more). Throws errors that concern no single job, such as a store that is out of reach. */
+/** Notes whether the caller may not (or no longer) read the job. Throws errors that are not about one job, such as a store that cannot be reached. */
 async function check(parts: ServerParts, request: FastifyRequest, job: WatchedJob): Promise<void> {
   if (job.problem !== undefined) return;
   try {
@@ -169,7 +169,7 @@ async function check(parts: ServerParts, request: FastifyRequest, job: WatchedJo
   }
 }
 
-/** Returns false also where a job cannot be read, since the client may not know of that yet. */
+/** Also returns false if a job cannot be read, since the client may not have been told of that yet. */
 async function areAllFinished(parts: ServerParts, jobs: readonly WatchedJob[]): Promise<boolean> {
   await lookAtNew(parts, jobs);
   for (const job of jobs) job.isNew = true;
@@ -177,8 +177,8 @@ async function areAllFinished(parts: ServerParts, jobs: readonly WatchedJob[]): 
 }
 
 /**
- * Watches the jobs that can be read. An organization without a free waiting place does not keep the jobs of others from the stream. Throws when this
- * node has no place left for any organization.
+ * Watches the jobs that can be read. If one organization has no free waiting place, the jobs of the others are still watched. Throws when this node
+ * has no place left for any organization.
  */
 function watchAll({ engine }: ServerParts, jobs: readonly WatchedJob[], bell: Bell): () => void {
   const unwatch = () => {

@@ -3,7 +3,7 @@ import type { Plan } from "../../core/plan/plan.ts";
 import { versionUnreadable } from "../../engine/plans/parking.ts";
 import type { ServerParts } from "../door/app.ts";
 
-/** The compiled definition that a job runs. Throws a `ServiceError` where this node cannot compile it. */
+/** Returns the compiled definition that a job runs. Throws a `ServiceError` if this node cannot compile it. */
 export async function planOfJob(
   { plans, database }: ServerParts,
   { organizationId, versionId }: Pick<Job, "organizationId" | "versionId">,

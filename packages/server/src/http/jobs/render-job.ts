@@ -60,7 +60,7 @@ const ChildJobSchema = Type.Object(
   { title: "ChildJob" },
 );
 
-/** A page shows fewer; ListJobs pages through all of them. */
+/** Pages show fewer children than this, and ListJobs returns all of them. */
 export const maxShownChildren = 100;
 
 const ChildJobsSchema = Type.Object(
@@ -235,7 +235,7 @@ type RenderedSummary = Static<typeof JobSummarySchema>;
 /** Names of people, by their user id. */
 export type Names = ReadonlyMap<string, string>;
 
-/** Leaves the submitter's name to `renderSubmitter`, since that needs a look-up. */
+/** Renders the summary without the submitter's name. `renderSubmitter` adds it, since it needs a look-up. */
 export function renderSummary(job: Summarized): RenderedSummary {
   const { versionId, versionNumber, tag, submittedBy } = job;
   const summary: RenderedSummary = {
@@ -322,7 +322,7 @@ function renderSteps(runs: readonly StepRun[], plan: Plan): RenderedStep[] {
   });
 }
 
-/** Returns the index from which on the values of all runs fit into `room` bytes: the earliest runs lose their values first. */
+/** Returns the first index from which the values of all runs fit into `room` bytes. The values of the earliest runs are left out first. */
 export function firstFittingRun(
   runs: readonly StepRun[],
   room: number,
@@ -360,7 +360,7 @@ export function renderStep(step: StepRun, plan: Plan): RenderedStep {
   return rendered;
 }
 
-/** Returns the first branch that waits for events: such a branch needs somebody to act, and all others go on by themselves. */
+/** Returns the first branch that waits for events. Such a branch needs somebody to act; all others continue by themselves. */
 function waitingCursor({ state }: WholeJob["job"]) {
   return state.status === "RUNNING" ? state.cursors.find(({ stand }) => stand.phase === "waiting") : undefined;
 }
@@ -372,7 +372,7 @@ function currentOf({ job }: WholeJob, steps: readonly RenderedStep[]): RenderedS
   return steps.findLast(isWait) ?? steps.at(-1);
 }
 
-/** Returns the events that the job waits for, while it waits for events. */
+/** Returns the events that the job waits for, if it waits for events. */
 function awaiting({ job, entries }: WholeJob): { awaiting?: Static<typeof AwaitingSchema> } {
   const cursor = waitingCursor(job);
   if (cursor?.stand.phase !== "waiting") return {};

@@ -3,13 +3,13 @@ import { finished, Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import { Type } from "typebox";
 
-/** A quiet stream checks this often whether its token is still valid. */
+/** While a stream is quiet, it checks this often whether its token is still valid. */
 export const lookMs = 1_000;
 export const entriesAtOnce = 200;
 
 /**
- * The headers tell proxies not to buffer entries, and end the connection with the stream: a connection that stayed open would delay the end of a
- * closing server.
+ * The headers tell proxies not to buffer entries. They also end the connection with the stream, because a connection that stayed open would delay the
+ * stop of the server.
  */
 const streamHeaders = { "x-accel-buffering": "no", connection: "close" };
 
@@ -18,14 +18,17 @@ export const streamResponse = {
   content: { "text/event-stream": { schema: Type.Unsafe<Readable>({ type: "string" }) } },
 };
 
-/** The bell rings when there may be something new, and when the server begins to close. A ring while nothing waits is kept for the next wait. */
+/**
+ * Wakes a stream. The bell rings when there may be something new, and when the server begins to close. A ring while nobody waits is kept for the next
+ * wait.
+ */
 export class Bell {
   #rung = Promise.withResolvers<boolean>();
   #isOver = false;
 
   readonly ring = (): void => this.#rung.resolve(true);
 
-  /** True when the client is gone, or has the whole stream. */
+  /** True when the client has disconnected or has received the whole stream. */
   get isOver(): boolean {
     return this.#isOver;
   }
@@ -53,7 +56,7 @@ interface Streamed {
   readonly unwatch: () => void;
 }
 
-/** Answers with the pieces as they are produced. */
+/** Sends the pieces of the answer as they are produced. */
 export function sendStream(
   reply: FastifyReply,
   pieces: AsyncGenerator<string>,
@@ -63,15 +66,15 @@ export function sendStream(
   setMaxListeners(0, closing);
   closing.addEventListener("abort", bell.ring);
   const stream = Readable.from(pieces);
-  // This is not done in the generator: one that never began runs no `finally`.
+  // The generator cannot do this: a generator that never began runs no `finally`.
   const end = () => {
     unwatch();
     bell.end();
     closing.removeEventListener("abort", bell.ring);
   };
   stream.once("close", end);
-  // The stream itself closes only once the generator has given its next piece: a quiet one would keep the places of a client that has gone for many
-  // seconds.
+  // The stream itself closes only after the generator has given its next piece. While the stream is quiet, a client that has disconnected would keep
+  // its waiting places for many seconds.
   finished(reply.raw, end);
   return reply.type("text/event-stream").headers(streamHeaders).send(stream);
 }

@@ -6,10 +6,10 @@ import { guarded } from "./guarded-endpoints.ts";
 import type { Look } from "./look.ts";
 import { showProblem } from "./problem-page.ts";
 
-/** An office behind one address begins fewer sign-ins than this, and the rows of so many stay small. */
+/** An office behind one address begins fewer sign-ins than this in a minute, and the rows of this many sign-ins take little space. */
 const maxPerMinute = 600;
 
-/** The endpoints where an unknown caller makes the provider store a row for an hour. */
+/** The endpoints at which an unknown caller makes the provider store a row for an hour. */
 const beginnings: ReadonlySet<string> = new Set([
   guarded.authorization,
   guarded.deviceCodePage,
@@ -17,7 +17,7 @@ const beginnings: ReadonlySet<string> = new Set([
   guarded.endSession,
 ]);
 
-/** Bounds the rows that unknown callers make in the store, by network and on this node. */
+/** Bounds, by network and on this node, how many rows unknown callers make in the store. */
 export function boundBegunSignIns(now: () => Timestamp, look: Look): Middleware {
   const counts = new MinuteCounts(maxPerMinute, now);
   return async (ctx, next) => {

@@ -12,7 +12,7 @@ import { type Look, showPage } from "./look.ts";
 import { readForm } from "./posted-form.ts";
 import { showTooLate } from "./problem-page.ts";
 
-/** Serves the page on which a member agrees, once, that a client of an organization acts for them. */
+/** Serves the page on which a member agrees that an OAuth client of an organization acts for them. They are asked once. */
 export function consentPage(provider: Provider, parts: ServerParts, look: Look): Middleware {
   return async (ctx, next) => {
     const uid = /^\/sign-in\/([\w-]{1,64})$/.exec(ctx.path)?.[1];

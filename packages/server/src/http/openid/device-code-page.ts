@@ -11,13 +11,13 @@ import { guarded } from "./guarded-endpoints.ts";
 import type { Look } from "./look.ts";
 import { showProblem, showTooLate } from "./problem-page.ts";
 
-/** Guards the page where people type a device's code: a link may carry the code, and the number of wrong codes is limited. */
+/** Guards the page on which people type a device's code. A link may contain the code, and the number of wrong codes is limited. */
 export function deviceCodePage(provider: Provider, { engine, database }: ServerParts, look: Look): Middleware {
   return async (ctx, next) => {
     if (goesOnInSession(ctx) && !ctx.cookies.get(provider.cookieName("session"))) return showTooLate(ctx, look);
     if (ctx.path !== guarded.deviceCodePage) return await next();
     if (ctx.method !== "POST") {
-      // The provider would submit a code from a link by a script. Here a person submits it.
+      // If a link contains the code, the provider would submit it by a script. Here the person has to submit it.
       const code = ctx.query.user_code;
       if (typeof code === "string") typedCodes.set(ctx, code.slice(0, maxCodeLength));
       ctx.querystring = "";
@@ -37,8 +37,8 @@ export function deviceCodePage(provider: Provider, { engine, database }: ServerP
 }
 
 /**
- * True for requests that need the session which the page began: a code that is sent, and the return from the sign-in. The provider answers these with
- * a form that it notes in the session, and fails where the browser sends none.
+ * True for requests that need the session that the page began: one that sends a code, and the return from the sign-in. The provider answers them with
+ * a form that it notes in the session, and fails if the browser sends no session.
  */
 function goesOnInSession({ method, path }: KoaContextWithOIDC): boolean {
   if (method === "POST") return path === guarded.deviceCodePage;
@@ -49,7 +49,7 @@ const maxCodeLength = 20;
 const typedCodes = new WeakMap<object, string>();
 const wrongCodes = new WeakSet<object>();
 
-/** Returns the code that came with the link. */
+/** Returns the code that the link contained. */
 export function typedCodeOf(ctx: KoaContextWithOIDC): string | undefined {
   return typedCodes.get(ctx);
 }

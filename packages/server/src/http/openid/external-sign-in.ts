@@ -73,7 +73,7 @@ class Journeys {
   async finish(ctx: KoaContextWithOIDC, { uid }: Interaction, joined: JoinedProvider): Promise<void> {
     const { singleSignOn, openId, secrets, engine } = this.#parts;
     const sealed = ctx.cookies.get(this.#cookieName());
-    // The cookie is used once, whatever the outcome.
+    // The cookie works once, so it is removed whatever the outcome.
     this.#setCookie(ctx, uid, null);
     const journey = openJourney(secrets, uid, joined.provider.id, sealed, engine.now());
     if (journey === undefined) return showTooLate(ctx, this.#look);
@@ -94,7 +94,7 @@ class Journeys {
     goTo(ctx, await completeSignIn(this.#provider, openId.sessions, ctx, proven));
   }
 
-  /** The cookie is for the sign-in's own path alone. It is Lax, since the way back begins at another site. */
+  /** The cookie is only for the path of the sign-in. It is Lax, because the way back begins at another site. */
   #setCookie(ctx: KoaContextWithOIDC, uid: string, value: string | null): void {
     ctx.cookies.set(this.#cookieName(), value, {
       httpOnly: true,
@@ -129,10 +129,13 @@ class Journeys {
   }
 }
 
-/** No e-mail address is longer (RFC 5321). */
+/** An e-mail address is never longer (RFC 5321). */
 const maxHintLength = 254;
 
-/** Shows a page that leads on to the issuer. A redirect would follow a form, and the page's policy lets forms lead to this service alone. */
+/**
+ * Shows a page that leads to the issuer. It is no redirect, because a redirect would follow a form, and the page's policy lets forms lead only to
+ * this service.
+ */
 export function showWayOut(
   ctx: KoaContextWithOIDC,
   look: Look,

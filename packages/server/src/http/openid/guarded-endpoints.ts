@@ -1,6 +1,6 @@
 import type { Middleware } from "../../auth/oidc/provider-parts.ts";
 
-/** The endpoints of the provider that have a guard of ours before them. */
+/** The endpoints of the provider that have a guard of this service before them. */
 export const guarded = {
   authorization: "/auth",
   deviceAuthorization: "/device/auth",
@@ -11,9 +11,9 @@ export const guarded = {
 
 const paths: ReadonlySet<string> = new Set(Object.values(guarded));
 
-/** Allows one spelling of each endpoint. The provider's router takes `/Token/` for `/token`, and the guard before that would not recognize it. */
+/** Allows only one spelling of each endpoint. The provider's router treats `/Token/` as `/token`, but the guard before it would not recognize it. */
 export const oneSpelling: Middleware = async (ctx, next) => {
   const meant = ctx.path.toLowerCase().replace(/\/$/, "");
-  // Another spelling of a guarded endpoint gets no answer here, and so the 404 of an unknown path.
+  // For another spelling of a guarded endpoint no handler runs, so it gets the 404 of an unknown path.
   if (ctx.path === meant || !paths.has(meant)) await next();
 };

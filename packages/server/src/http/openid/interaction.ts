@@ -3,7 +3,7 @@ import type { KoaContextWithOIDC, Provider } from "oidc-provider";
 /** A sign-in that a browser has begun, with the client and its request. */
 export type Interaction = Awaited<ReturnType<Provider["interactionDetails"]>>;
 
-/** Returns the interaction that this browser's cookie names; undefined when there is none (any more), or it is another one. */
+/** Returns the interaction that this browser's cookie names. Returns undefined when there is none (any more), or the cookie names another one. */
 export async function interactionOf(
   provider: Provider,
   ctx: KoaContextWithOIDC,
@@ -21,7 +21,7 @@ export function formTargetsOf({ params }: Interaction): { readonly formTargets?:
   return typeof params.redirect_uri === "string" ? { formTargets: [new URL(params.redirect_uri).origin] } : {};
 }
 
-/** Returns the path of the sign-in's page. Every path that gets its cookies is below this one. */
+/** Returns the path of the sign-in's page. Every path that gets the cookies of the sign-in is below it. */
 export function signInPath(publicUrl: string, uid: string): string {
   return `${new URL(publicUrl).pathname.replace(/\/+$/, "")}/oidc/sign-in/${uid}`;
 }
@@ -29,7 +29,7 @@ export function signInPath(publicUrl: string, uid: string): string {
 export function goTo(ctx: KoaContextWithOIDC, url: string): void {
   ctx.status = 303;
   ctx.redirect(url);
-  // Koa would also write the address into the body.
+  // Koa's redirect has written the address into the body, too, so the body is emptied.
   ctx.status = 303;
   ctx.body = "";
 }

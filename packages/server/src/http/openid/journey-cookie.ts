@@ -5,7 +5,7 @@ import type { SecretBox } from "../../sealing/secret-box.ts";
 const purpose = "sign-in-journey";
 const lifeMs = 15 * 60_000;
 
-/** Seals the journey for the browser's cookie, for one sign-in and one provider. */
+/** Seals the journey for the browser's cookie. The value works for one sign-in and one provider only. */
 export function sealJourney(
   secrets: SecretBox,
   interactionId: string,
@@ -15,7 +15,7 @@ export function sealJourney(
   return secrets.seal(purpose, `${interactionId} ${providerId}`, JSON.stringify(journey)).toString("base64url");
 }
 
-/** Returns undefined for a missing value, for one of another sign-in or provider, and for one that is too old. */
+/** Returns undefined for a missing value, for a value of another sign-in or provider, and for a value that is too old. */
 export function openJourney(
   secrets: SecretBox,
   interactionId: string,

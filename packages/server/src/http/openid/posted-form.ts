@@ -6,13 +6,13 @@ import { readBody } from "./request-body.ts";
 
 const maxFormBytes = 16 * 1024;
 
-/** Reads a form of the sign-in's pages. Returns undefined when the form was rejected and the answer is written. */
+/** Reads a form of the sign-in's pages. Returns undefined when the form was rejected and the answer has been written. */
 export async function readForm(
   ctx: KoaContextWithOIDC,
   { publicUrl }: Pick<ServerParts, "publicUrl">,
   look: Look,
 ): Promise<URLSearchParams | undefined> {
-  // Browsers do not send the cookie with another site's form. This is a second guard.
+  // This is a second guard: browsers do not even send the cookie with a form of another site.
   if (ctx.get("origin") !== "" && ctx.get("origin") !== new URL(publicUrl()).origin) {
     const detail = "This form was sent from another site.";
     showProblem(ctx, look, { status: 403, error: "access_denied", detail });

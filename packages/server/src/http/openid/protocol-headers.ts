@@ -6,7 +6,7 @@ import { pageHeaders } from "../pages/page.ts";
 import type { Look } from "./look.ts";
 import { type ProtocolProblem, showProblem } from "./problem-page.ts";
 
-/** The outermost handler: it sets the headers of every answer, and answers where no inner handler does. */
+/** The outermost handler. It sets the headers of every answer, and writes an answer if no inner handler did. */
 export function protocolHeaders(look: Look): Middleware {
   return async (ctx, next) => {
     const { "content-type": _, ...headers } = pageHeaders({ formTargets: look.formTargets() });
@@ -38,7 +38,7 @@ const ourFault: AnsweredProblem = {
   detail: "Something went wrong here; it is not your fault.",
 };
 
-/** The client has gone, so nobody reads this answer; it only keeps an error of the client out of the log of defects. */
+/** The client has disconnected, so nobody reads this answer. It only keeps an error of the client out of the log of defects. */
 const cutOff: AnsweredProblem = {
   status: 400,
   error: "invalid_request",
@@ -58,7 +58,7 @@ function problemOf(error: unknown): AnsweredProblem | undefined {
     const { code, message: detail, retryAfterSeconds } = error;
     return { status: errorKinds[code].status, error: "temporarily_unavailable", detail, retryAfterSeconds };
   }
-  // The provider wraps the errors that it gets.
+  // The provider wraps the errors that it receives.
   const isStoreAway = isUnavailable(error) || (error instanceof Error && isUnavailable(error.cause));
   return isStoreAway ? storeAway : undefined;
 }

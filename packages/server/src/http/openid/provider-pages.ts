@@ -115,7 +115,7 @@ function showError(
   look: Look,
   { error, error_description: description }: Parameters<ProviderPages["error"]>[1],
 ): void {
-  // The cookie is gone, or the link was opened too late; the provider calls both a bad request.
+  // The cookie is missing, or the link was opened too late. The provider calls both a bad request.
   const isLate = /session (?:id cookie )?not found|has expired|mismatch/.test(description ?? "");
   const detail = isLate ? tooLate : (explanations[error] ?? sentenceOf(description ?? error));
   showProblem(ctx, look, { status: ctx.status, error, detail });

@@ -29,8 +29,8 @@ interface Observers {
 }
 
 /**
- * Serves `/oidc`: the endpoints of OpenID Connect, and the pages to sign in. They belong to a protocol and are no operations of the API: they are no
- * routes of the framework, so that neither its bodies nor its declarations apply. `docs/api.md` describes them.
+ * Serves `/oidc`: the endpoints of OpenID Connect, and the pages to sign in. They belong to a protocol and are not operations of the API. They are
+ * not routes of the framework either, so its parsing of bodies and its declarations do not apply. `docs/api.md` describes them.
  */
 export function serveOpenId(app: App, parts: ServerParts, { logger, metrics }: Observers): void {
   const { engine, config, secrets, openId, authenticator, basePath, publicUrl, closing } = parts;

@@ -6,7 +6,7 @@ import { openedLinkCookie, userOfOpenedLink } from "../../auth/passwords/sign-in
 import type { ServerParts } from "../door/app.ts";
 import type { Look } from "./look.ts";
 
-/** Runs before the sign-in page: a browser that just opened a link of `stepwell dev` is not asked for a password. */
+/** Runs before the sign-in page. A browser that has just opened a link of `stepwell dev` is not asked for a password. */
 export function signInByLink(
   provider: Provider,
   { openId, secrets, engine, basePath }: ServerParts,
@@ -30,7 +30,7 @@ export function signInByLink(
   };
 }
 
-/** A link only opens the dashboard, and never signs in a device. */
+/** A link only opens the dashboard. It never signs in a device. */
 async function isForDashboard(provider: Provider, ctx: KoaContextWithOIDC): Promise<boolean> {
   try {
     const { params, uid } = await provider.interactionDetails(ctx.req, ctx.res);

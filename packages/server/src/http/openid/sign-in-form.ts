@@ -8,12 +8,12 @@ type OfferedProvider = Pick<ExternalProvider, "id" | "name">;
 export interface SignInForm {
   readonly action: string;
   readonly email?: string | undefined;
-  /** The sealed first step, given in the second one, which asks for the code. */
+  /** The sealed first step. It is given in the second step, which asks for the code. */
   readonly firstStep?: string | undefined;
   readonly problem?: string | undefined;
   /** True when a device waits for the sign-in, and not the browser itself. */
   readonly forDevice: boolean;
-  /** False where people may not have a password here: the page then asks who they are first. */
+  /** False if people may not have a password here: the page then asks for their e-mail address first. */
   readonly asksPassword: boolean;
   readonly externalProviders: readonly OfferedProvider[];
 }
@@ -69,7 +69,7 @@ ${field({
 })}`;
 }
 
-/** The way to an issuer is a link and no form: the page's policy lets forms lead to this service alone. */
+/** A link leads to the issuer, not a form: the page's policy lets forms lead only to this service. */
 export function wayOut(action: string, { id, name }: OfferedProvider, email?: string): Markup {
   const hint = email === undefined ? "" : `?${new URLSearchParams({ login_hint: email })}`;
   return linkButton(`Continue with ${name}`, `${action}/with/${id}${hint}`);

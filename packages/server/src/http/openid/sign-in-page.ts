@@ -48,7 +48,7 @@ async function answer(
   if (form.has("cancel")) return goTo(ctx, await cancelSignIn(provider, ctx));
   const firstStep = openFirstStep(secrets, interaction.uid, form.get("firstStep"), engine.now());
   const { email, password } = firstStep ?? { email: form.get("email") ?? "", password: form.get("password") ?? "" };
-  // People of a domain with a provider sign in only there, so that removing somebody at the provider is enough.
+  // People whose domain has a provider sign in only there. So it is enough to remove somebody at the provider.
   const theirs = singleSignOn.forEmail(email.trim());
   if (theirs !== undefined)
     return showWayOut(ctx, look, signInPath(publicUrl(), interaction.uid), theirs, email.trim());
@@ -93,7 +93,7 @@ function show(
   const email = view.email ?? (typeof params.login_hint === "string" ? params.login_hint : undefined);
   const action = signInPath(parts.publicUrl(), uid);
   const { providers } = parts.singleSignOn;
-  // People who sign in elsewhere are not asked for a password here.
+  // People who sign in at a provider are not asked for a password here.
   const asksPassword = view.asksPassword ?? (view.email !== undefined || providers.length === 0);
   const content = signInForm({ ...view, email, action, forDevice, asksPassword, externalProviders: providers });
   const title = view.firstStep === undefined ? "Sign in" : "Second factor";
@@ -109,7 +109,7 @@ interface SignInView {
   readonly asksPassword?: boolean;
 }
 
-/** Returns what the page shows next. A person who was asked for the code is asked for it again. */
+/** Returns what the page shows next. A person who was asked for the code and gave a wrong one is asked for it again. */
 function viewOf(
   result: Exclude<SignInResult, { readonly outcome: "accepted" }>,
   isSecondStep: boolean,

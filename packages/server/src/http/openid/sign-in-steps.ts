@@ -10,12 +10,12 @@ export interface FirstStep {
 const purpose = "sign-in-step";
 const lifeMs = 10 * 60_000;
 
-/** Seals the first step, so that the page carries it to the second one and neither the page nor the store ever holds a readable password. */
+/** Seals the first step. The page carries it to the second step, so neither the page nor the store ever holds a readable password. */
 export function sealFirstStep(secrets: SecretBox, interactionId: string, step: FirstStep & { at: Timestamp }): string {
   return secrets.seal(purpose, interactionId, JSON.stringify(step)).toString("base64url");
 }
 
-/** Returns undefined for a missing value, for one of another sign-in, and for one that is too old. */
+/** Returns undefined for a missing value, for a value of another sign-in, and for a value that is too old. */
 export function openFirstStep(
   secrets: SecretBox,
   interactionId: string,

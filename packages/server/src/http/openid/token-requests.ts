@@ -6,7 +6,7 @@ import { DevicePace, pollSeconds } from "./device-pace.ts";
 import { guarded } from "./guarded-endpoints.ts";
 import { readBody, withBody } from "./request-body.ts";
 
-/** A request holds a token, a code and some names, which need far less. */
+/** A request has a token, a code and some names, which need far less. */
 const maxBodyBytes = 16 * 1024;
 
 /** Guards the token endpoint: refresh tokens go through the ledger, and devices that ask too often are told to wait. */

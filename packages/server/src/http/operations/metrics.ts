@@ -158,7 +158,7 @@ function sumOf({ classes }: MetricRow): number {
   return classes.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** Jobs are counted from the newest to the oldest, and their ids are in the order of time. */
+/** Jobs are counted from the newest to the oldest. Their ids are in the order of time. */
 async function incompleteBefore(
   db: Queryable,
   { organizationId }: MetricRange,

@@ -9,7 +9,7 @@ import { explainListening } from "../door/listening.ts";
 import type { RequestMetrics } from "../door/request-metrics.ts";
 import type { QueueGauge } from "./queue-gauges.ts";
 
-/** The values of the gauges, read when somebody asks for the metrics. */
+/** The values of the gauges. They are read when somebody asks for the metrics. */
 export interface Gauges {
   readonly queuedFacts: number;
   readonly runningCalls: number;
@@ -19,7 +19,7 @@ export interface Gauges {
   readonly parkedJobs: number;
 }
 
-/** This node's own metrics, in a registry of their own, so that two nodes in one process (as in tests) do not mix. */
+/** The metrics of this node. They have their own registry, so that two nodes in one process (as in tests) do not mix. */
 export class Metrics implements RequestMetrics {
   readonly registry = new Registry();
   #gauges: (() => Gauges) | undefined;
@@ -73,7 +73,7 @@ export class Metrics implements RequestMetrics {
     help: "Leases of workers that ran out, so that this node gave their tasks to others.",
     registers: [this.registry],
   });
-  /** The children by their labels, kept because looking one up costs more than the observation. */
+  /** The children of the histogram by their labels. They are kept because looking one up costs more than the observation. */
   readonly #requestChildren = new Map<string, Histogram.Internal<"operation" | "status">>();
 
   constructor() {
@@ -114,7 +114,7 @@ export class Metrics implements RequestMetrics {
         registers: [this.registry],
         async collect() {
           const queues = await read();
-          // A queue that is not measured any more keeps no value.
+          // A queue that is no longer measured must not keep its last value.
           this.reset();
           for (const found of queues) {
             const { organization, queue } = found;
@@ -125,7 +125,7 @@ export class Metrics implements RequestMetrics {
     }
   }
 
-  /** Called after each hand-out of this node, with how long each task was due. */
+  /** Called after this node has handed out tasks, with the time for which each task had been due. */
   tasksHandedOut(dueForMs: readonly number[]): void {
     for (const ms of dueForMs) this.#handOuts.observe(ms / 1000);
   }
@@ -157,7 +157,7 @@ export class Metrics implements RequestMetrics {
   committed(changed: readonly ChangedJob[], { commandCount, durationMs }: CommitStats): void {
     this.#commits.observe(durationMs / 1000);
     this.#batches.observe(commandCount);
-    // The jobs are counted here first: a labelled counter costs a look-up, and a batch holds hundreds of jobs.
+    // The jobs are counted here first, because a labelled counter costs a look-up, and a batch may have hundreds of jobs.
     const jobs = new Map<string, number>();
     const steps = new Map<string, number>();
     for (const { job, entries } of changed) {
@@ -204,7 +204,7 @@ function countOne(counts: Map<string, number>, name: string): void {
 
 export interface MetricsServerOptions {
   readonly host: string;
-  /** The port; undefined for the one after `apiPort`, or any free one when that is taken. */
+  /** The port. If undefined, the port after `apiPort`, or any free port when that one is taken. */
   readonly port: number | undefined;
   readonly apiPort: number;
 }
@@ -214,7 +214,7 @@ export interface MetricsServer {
   close(): Promise<void>;
 }
 
-/** Serves `/metrics` on an address of its own, which need not be public. */
+/** Serves `/metrics` on its own address, which need not be public. */
 export async function serveMetrics(metrics: Metrics, options: MetricsServerOptions): Promise<MetricsServer> {
   const { host, port, apiPort } = options;
   if (port !== undefined) return await listen(metrics, host, port);

@@ -29,7 +29,7 @@ export interface QueueGaugesOptions {
 
 /**
  * Measures the queues of tasks of all organizations when somebody asks for metrics. The names of queues come from definitions and inputs, so their
- * number has no bound: the first ones that are seen get labels of their own, and all others share one set.
+ * number has no bound. The queues that are seen first get labels of their own, and all others share one set of labels.
  */
 export class QueueGauges {
   readonly #options: QueueGaugesOptions;
@@ -43,7 +43,9 @@ export class QueueGauges {
     this.#options = options;
   }
 
-  /** Measures at most every few seconds. Returns an empty list when the store takes too long: the node's other metrics must not wait for it. */
+  /**
+   * Measures at most every few seconds. Returns an empty list when the store takes too long, because the node's other metrics must not wait for it.
+   */
   async read(): Promise<readonly QueueGauge[]> {
     const at = this.#options.now();
     if (!this.#isMeasuring && at - this.#measuredAt >= maxAgeMs) {
@@ -69,7 +71,7 @@ export class QueueGauges {
     const { database, now } = this.#options;
     const at = now();
     for (const [labels, seenAt] of this.#labelled) if (at - seenAt > maxIdleMs) this.#labelled.delete(labels);
-    // These reads take turns with those of organizations.
+    // These reads take turns with the reads of organizations.
     const reader = database.reader("Prometheus");
     const gauges: QueueGauge[] = [];
     for (const [organizationId, queues] of await this.#findQueues(reader)) {

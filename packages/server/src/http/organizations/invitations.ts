@@ -241,7 +241,7 @@ function acceptInvitationRoute(app: App, parts: ServerParts): void {
   );
 }
 
-/** No e-mail address is longer (RFC 5321). */
+/** An e-mail address is never longer (RFC 5321). */
 const maxEmailLength = 254;
 const maxCodeLength = 200;
 

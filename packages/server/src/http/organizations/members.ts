@@ -193,7 +193,7 @@ async function renderMember(db: Queryable, member: Member | undefined): Promise<
   return rendered;
 }
 
-/** Names are looked up apart, since users belong to no organization. */
+/** Names are looked up separately, since users belong to no organization. */
 async function renderMembers(db: Queryable, members: readonly Member[]): Promise<Static<typeof MemberSchema>[]> {
   const users = await findUsers(
     db,

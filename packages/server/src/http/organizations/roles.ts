@@ -64,7 +64,7 @@ function createRoleRoute(app: App, parts: ServerParts): void {
       const { name, description = "", permissions = [] } = request.body;
       const fields = { name, description, permissions };
       const answered = await createRole(parts, callerActOf(request), organizationId, fields, renderRole);
-      // A first answer that an earlier release kept under its Idempotency-Key has no id.
+      // A first answer that an earlier release stored under its Idempotency-Key has no id.
       const roleId = answered.roleId ?? (await findRole(database, organizationId, name))?.roleId;
       if (roleId === undefined) throw notFound("role");
       return reply

@@ -1,9 +1,9 @@
 import type { App } from "../door/app.ts";
 
-/** All of our forms are far smaller. */
+/** All forms of the service are far smaller. */
 const maxFormBytes = 16 * 1024;
 
-/** Parses the forms that browsers send. Only pages take them: the rest of the service takes JSON alone. */
+/** Parses the forms that browsers send. Only pages accept forms; the rest of the service accepts only JSON. */
 export function parseForms(scope: App): void {
   scope.addContentTypeParser(
     "application/x-www-form-urlencoded",

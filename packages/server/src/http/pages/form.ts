@@ -31,7 +31,7 @@ export function hiddenField(name: string, value: string): Markup {
   return html`<input type="hidden" name="${name}" value="${value}">`;
 }
 
-/** An error message, which a screen reader reads out at once. */
+/** An error message. Screen readers read it out at once. */
 export function alert(message: string | undefined): Markup | undefined {
   return message === undefined ? undefined : html`<p class="alert" role="alert">${message}</p>`;
 }

@@ -9,7 +9,7 @@ export class Markup {
 
 export type Content = Markup | string | number | undefined | false | readonly Content[];
 
-/** Writes HTML. Every value is escaped unless it is markup itself. Attribute values must stand in double quotes. */
+/** Writes HTML. Every value is escaped unless it is markup itself. Attribute values must be in double quotes. */
 export function html(parts: TemplateStringsArray, ...values: readonly Content[]): Markup {
   return new Markup(parts.reduce((text, part, index) => text + render(values[index - 1]) + part));
 }

@@ -2,7 +2,7 @@ import type { ShownInvitation } from "../../management/membership/invitation-acc
 import { alert, button, field, hiddenField } from "./form.ts";
 import { html, type Markup } from "./html.ts";
 
-/** The fields that were filled in before, and the problem with them. */
+/** The values with which the forms were filled in before, and what is wrong with them. */
 export interface InvitationForms {
   readonly email?: string;
   readonly displayName?: string;
@@ -11,7 +11,10 @@ export interface InvitationForms {
   readonly status?: number;
 }
 
-/** Two ways to accept: with a new account, or with an existing one. Their fields have different names, which are also their ids. */
+/**
+ * Makes the forms for the two ways to accept: with a new account, or with an existing one. Their fields have different names, which are also their
+ * ids.
+ */
 export function invitationForms(action: string, { invitation, organization }: ShownInvitation, typed: InvitationForms) {
   const fixedEmail = invitation.email;
   const email = fixedEmail ?? typed.email;
@@ -56,7 +59,7 @@ ${button("Sign in and join", "quiet")}
 </form>`;
 }
 
-/** An address that the invitation names cannot be changed; the field shows it for password managers. */
+/** If the invitation names an address, it cannot be changed. The field still shows it, for password managers. */
 function emailField(name: string, fixedEmail: string | null, email: string | undefined): Markup {
   if (fixedEmail !== null) {
     return html`<p>For <strong>${fixedEmail}</strong></p>

@@ -25,7 +25,7 @@ import { openedLinkHeader } from "./sign-in-link.ts";
 const path = "/invitations/:code";
 const operation = "AcceptInvitation";
 const schema = { hide: true, "x-permission": "none", tags: ["invitations"] } as const;
-/** No e-mail address is longer (RFC 5321). */
+/** An e-mail address is never longer (RFC 5321). */
 const maxEmailLength = 254;
 
 interface Visit {
@@ -35,9 +35,9 @@ interface Visit {
 
 /**
  * The page to which an invitation's link leads. It makes an account, or asks for the password of an existing one, and accepts the invitation in the
- * same step. Everything that counts is in the form, so that another site can send nothing in somebody's name. People who joined on this page need not
- * type their password again: the sign-in accepts a cookie for it, once and within a minute. A form that another site sends gets no cookie; otherwise
- * it could sign a browser in as somebody else.
+ * same step. Everything that matters is in the form, so that another site cannot send it in somebody's name. People who joined on this page need not
+ * type their password again: instead, the sign-in accepts a cookie, once and within a minute. A form that another site sends gets no cookie;
+ * otherwise that site could sign the browser in as somebody else.
  */
 export function invitationPage(app: App, parts: ServerParts): void {
   void app.register(async (scope: App) => {
@@ -161,7 +161,7 @@ ${linkButton(`Open ${displayName}`, `${basePath}/app/organizations/${organizatio
   return sendPage(reply, { title: "Welcome", content });
 }
 
-/** Other errors than the visitor's go on to the handler that logs them. */
+/** Errors that the visitor did not cause are passed to the handler that logs them. */
 function sendError(reply: FastifyReply, error: unknown): FastifyReply {
   if (!(error instanceof ServiceError)) throw error;
   const { status } = errorKinds[error.code];

@@ -2,14 +2,14 @@ import type { FastifyReply } from "fastify";
 import { html, type Markup } from "./html.ts";
 import { style, styleHash } from "./style.ts";
 
-/** A page of the service itself: plain HTML that works without JavaScript and loads nothing from anywhere. */
+/** A page of the service itself: plain HTML that works without JavaScript and loads nothing. */
 export interface Page {
   readonly status?: number;
   readonly title: string;
   readonly content: Markup;
-  /** The address to which the browser goes on by itself. */
+  /** The address to which the browser continues by itself. */
   readonly goesTo?: string;
-  /** The origins, beside the page's own, to which its forms may lead: browsers also check the redirects after a form against this list. */
+  /** The origins, besides the page's own, to which its forms may lead. Browsers also check redirects that follow a form against this list. */
   readonly formTargets?: readonly string[];
 }
 
@@ -53,7 +53,7 @@ export function pageHeaders({ formTargets = [] }: Pick<Page, "formTargets">): Re
       "frame-ancestors 'none'",
       "base-uri 'none'",
     ].join("; "),
-    // The value is not `no-referrer`: with that, browsers hide the origin of a form from the service that checks it.
+    // The value is not `no-referrer`, because browsers would then hide the origin of a form from the service, which checks it.
     "referrer-policy": "same-origin",
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",

@@ -14,9 +14,9 @@ const path = "/set-password";
 const schema = { hide: true, "x-permission": "none", tags: ["account"] } as const;
 
 /**
- * The page to which a password link leads. The form holds the secret of the link, and the page needs no cookie: another site could send the form for
- * somebody only if it knew their link. The page works without JavaScript, so the secret stands in the query; the page loads nothing, tells no other
- * site its address (Referrer-Policy) and is never cached (Cache-Control).
+ * The page to which a password link leads. The form holds the secret of the link, and the page needs no cookie, so another site could send the form
+ * for somebody only if it knew their link. The page works without JavaScript, so the secret is in the query. To protect it, the page loads nothing,
+ * tells no other site its address (Referrer-Policy) and is never cached (Cache-Control).
  */
 export function setPasswordRoutes(app: App, parts: ServerParts): void {
   void app.register(async (scope: App) => {
@@ -85,7 +85,7 @@ ${button("Set the password")}
   return sendPage(reply, { status: problem === undefined ? 200 : 400, title: "Choose a password", content });
 }
 
-/** Marks the browser as known, so that somebody who guesses at the account now cannot hold back its owner, who signs in from here next. */
+/** Marks the browser as known. The owner of the account signs in here next, and wrong guesses of somebody else must not delay that. */
 function keepDevice({ publicUrl }: ServerParts, reply: FastifyReply, device: string): void {
   const isSecure = publicUrl().startsWith("https:");
   const { name, maxAgeSeconds } = knownDeviceCookie(isSecure);
@@ -106,7 +106,7 @@ function sendDeadLink(reply: FastifyReply): FastifyReply {
   return sendPage(reply, { status: 404, title: "This link does not work", content });
 }
 
-/** Throws any error that is not the visitor's, so that it is logged with all others. */
+/** Throws any error that the visitor did not cause, so that it is logged with all others. */
 function sendError(reply: FastifyReply, error: unknown): FastifyReply {
   if (!(error instanceof ServiceError)) throw error;
   const { status } = errorKinds[error.code];

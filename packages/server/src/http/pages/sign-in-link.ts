@@ -6,12 +6,12 @@ import { sendPage } from "./page.ts";
 const schema = { hide: true, "x-permission": "none", tags: ["account"] } as const;
 
 /**
- * The address of a link of `stepwell dev`. It uses the link up, and goes on to the dashboard with a cookie that signs the browser in. The sign-in
- * itself is the usual one, whose page accepts the cookie instead of a password, once and within a minute.
+ * The address to which a link of `stepwell dev` leads. It uses up the link, and continues to the dashboard with a cookie that signs the browser in.
+ * The sign-in itself is the usual one: its page accepts the cookie instead of a password, once and within a minute.
  */
 export function signInLinkRoutes(app: App, { engine, database, secrets, basePath, publicUrl }: ServerParts): void {
   const options = {
-    // A link works once, so a program that only sends a HEAD request must not use it up.
+    // A link works once, so a HEAD request of a program must not use it up.
     exposeHeadRoute: false,
     schema: { ...schema, operationId: "OpenSignInLink" },
   };

@@ -49,7 +49,7 @@ const QueuedTaskSchema = Type.Object(
   { title: "QueuedTask" },
 );
 
-/** ListTasks: the tasks of one queue, without what they receive. */
+/** ListTasks: lists the tasks of one queue, without their inputs. */
 export function queuedTaskRoutes(app: App, { database }: ServerParts): void {
   app.get(
     "/organizations/:organizationId/task-queues/:queue/tasks",

@@ -9,7 +9,7 @@ import { waitSecondsSchema } from "../door/waiting.ts";
 import { SubmittedSchema, submitJob } from "../jobs/jobs.ts";
 import { QueueParams } from "./task-polls.ts";
 
-/** SubmitTask: gives work to a worker without a workflow of one's own. */
+/** SubmitTask: gives work to a worker without the need for a workflow. */
 export function submitTaskRoute(app: App, parts: ServerParts): void {
   app.post(
     "/organizations/:organizationId/task-queues/:queue/tasks",

@@ -70,7 +70,7 @@ export function taskPollRoutes(app: App, parts: ServerParts): void {
       const tasks = await engine.pollTasks({ organizationId, queue, worker, maxTasks: wanted, deadline, signal });
       const mayHave = waitSeconds === 0 || (await isStillAllowed(request, "task:work", parts));
       if (mayHave && !signal.aborted) return await largeAnswer(reply, { tasks: tasks.map(renderTask) });
-      // The tasks never reached a worker, so they go back at once and not when their leases end.
+      // The tasks never reached a worker, so they are put back at once. Otherwise they would wait until their leases end.
       await engine.putTasksBack(tasks);
       if (!mayHave) await requireStillAllowed(request, "task:work", parts);
       return { tasks: [] };

@@ -5,8 +5,8 @@ const aliasPath = "/api-auth-tokens";
 
 /**
  * Registers each operation on API tokens a second time, below the path that other clients of this interface use, with the same declaration and
- * handler. The document has it as an operation of its own, since generated clients need one method for each path; the audit trail has one action for
- * both.
+ * handler. In the document the alias is an operation of its own, since generated clients need one method for each path. The audit trail has one
+ * action for both.
  */
 export function aliasApiTokens(app: App): void {
   app.addHook("onRoute", ({ method, routePath, handler, schema, config }) => {

@@ -33,7 +33,7 @@ const ExecutorSchema = Type.Object(
   { title: "Executor" },
 );
 
-/** The executors of this node, by which definitions are checked. */
+/** Lists the executors of this node, against which definitions are checked. */
 export function executorRoutes(app: App, { executors }: ServerParts): void {
   // The list never changes while the node runs.
   const rendered = { executors: [...executors.values()].map(renderExecutor) };

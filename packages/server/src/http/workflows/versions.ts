@@ -114,7 +114,8 @@ function registerWorkflowVersionRoute(app: App, parts: ServerParts): void {
       const { organizationId, workflowId } = request.params;
       const { definition } = request.body;
       const { ifChanged = false } = request.query;
-      // Registering reports an unknown workflow itself: a repetition gets its first answer even after the workflow was deleted.
+      // An unknown workflow is not reported here but when the version is registered: a repetition gets its first answer even after the workflow was
+      // deleted.
       const nameOfWorkflow = (await findWorkflow(database, request.params))?.name;
       const checked = await definitionChecks.check(organizationId, { text: definition, nameOfWorkflow });
       const { warnings } = checked;
@@ -123,7 +124,7 @@ function registerWorkflowVersionRoute(app: App, parts: ServerParts): void {
       const answered = await registerWorkflowVersion(parts, act, request.params, version, (version, created) =>
         renderNewVersion(version, { created, warnings }),
       );
-      // A first answer that an earlier release kept under its Idempotency-Key has no `created`.
+      // A first answer that an earlier release stored under its Idempotency-Key has no `created`.
       const registered = { ...answered, created: answered.created ?? true };
       if (!registered.created) return reply.code(200).send(registered);
       const location = `${basePath}/organizations/${organizationId}/workflows/${workflowId}/versions/${registered.versionId}`;

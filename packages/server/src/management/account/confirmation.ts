@@ -10,17 +10,17 @@ export interface ConfirmationParts extends ManagementParts {
   readonly signIn: Pick<PasswordSignIn, "confirm">;
 }
 
-/** The password and the code of the second factor, where they were sent. */
+/** The password and the code of the second factor, as far as they were sent. */
 export interface Proof {
   readonly password: string | undefined;
   readonly code: string | undefined;
 }
 
 /**
- * Makes sure that an act is the person's own, and not that of somebody who took over their session. It asks for the password and, where the account
- * has one, the second factor; an account without a password needs a recent sign-in at an external issuer. Wrong passwords and codes count like those
- * of a sign-in. Returns when the confirmed password was set. Throws `ServiceError` ValidationError that points at what is missing or wrong,
- * RateLimitError after too many wrong attempts, ConflictError when the sign-in is too old.
+ * Makes sure that the person requested an act, and not somebody who took over their session. It asks for the password and, if the account has one,
+ * the second factor. An account without a password needs a recent sign-in at an external issuer. Wrong passwords and codes count like those of a
+ * sign-in. Returns when the confirmed password was set. Throws `ServiceError` ValidationError that points at what is missing or wrong, RateLimitError
+ * after too many wrong attempts, ConflictError when the sign-in is too old.
  */
 export async function confirmPerson(
   { database, engine, signIn }: ConfirmationParts,

@@ -16,7 +16,7 @@ import type { ManagementParts } from "../act/act.ts";
 import { endFormerAccess, type PasswordParts } from "./password.ts";
 
 export type PasswordByLinkOutcome =
-  /** `device` is kept by the browser, from which the person signs in next. */
+  /** The browser in which the person signs in next keeps `device`. */
   | { readonly outcome: "set"; readonly device: string }
   | { readonly outcome: "rejected"; readonly problems: readonly Problem[] }
   /** The link was never made, has ended, or was used or replaced. */
@@ -28,7 +28,7 @@ export interface PasswordByLink {
   readonly address: string;
 }
 
-/** Sets the password of the user whom a link is for, and ends all earlier access, since another person may have created the account. */
+/** Sets the password of the user whom a link is for, and ends all earlier access, since somebody else may have created the account. */
 export async function setPasswordByLink(
   parts: PasswordParts,
   { secret, newPassword, address }: PasswordByLink,
@@ -48,7 +48,7 @@ export async function setPasswordByLink(
     const used = await usePasswordLink(transaction, userId, linkHash, at);
     if (used === undefined) return undefined;
     await setPassword(transaction, userId, passwordHash, at);
-    // A person who needed the link has probably failed to sign in before, and has now shown who they are.
+    // A person who needed the link has probably failed to sign in before, and has now proven who they are.
     await clearSignInAttempts(transaction, accountSubject(email).hash);
     const details = await endFormerAccess(transaction, userId, at, { tokenId: used.keptTokenId });
     await recordAccountActivity(transaction, engine, { userId, action: "password-set-by-link", address, details });
@@ -59,7 +59,7 @@ export async function setPasswordByLink(
   return { outcome: "set", device: signIn.newDevice({ userId, passwordChangedAt: at }) };
 }
 
-/** Returns the user whose password the link sets; undefined when the link does not hold (any more). */
+/** Returns the user whose password the link sets; undefined when the link is not (or no longer) valid. */
 export async function findLinkedUser(
   { database, engine }: Pick<ManagementParts, "database" | "engine">,
   secret: string,
@@ -73,9 +73,9 @@ async function linkedUser(db: Queryable, linkHash: Buffer, at: Timestamp): Promi
 }
 
 /**
- * Checks a link that a member made. It opens only an account that belongs to that member's organization alone, of a user who may do no more there
- * than the member. This holds when the link is made and again when it is used: meanwhile its maker may have been removed, and its user may have left,
- * joined another organization or been given more.
+ * Checks a link that a member made. It works only for a user who belongs to no other organization than that member's, and who may do no more there
+ * than the member. This is checked when the link is made and again when it is used: in the meantime its maker may have been removed, and the user may
+ * have left, joined another organization or got more permissions.
  */
 async function mayStillOpen(db: Queryable, { userId, createdBy }: PasswordLinkUser, at: Timestamp): Promise<boolean> {
   if (createdBy.type !== "user") return true;

@@ -22,7 +22,7 @@ export interface SecondFactorProof {
   readonly code: string;
 }
 
-/** Makes a secret for an authenticator app. It is in force only once a code of that app has shown that the app has it. */
+/** Makes a secret for an authenticator app. The second factor takes effect only after a code has shown that the app has the secret. */
 export async function startSecondFactor(
   parts: SecondFactorParts,
   act: CallerAct,
@@ -39,7 +39,7 @@ export async function startSecondFactor(
   });
 }
 
-/** Puts a second factor in force. Returns the recovery codes. Throws 429 when too many codes or passwords of the caller were wrong. */
+/** Makes a second factor take effect. Returns the recovery codes. Throws 429 when too many codes or passwords of the caller were wrong. */
 export async function confirmSecondFactor(
   parts: SecondFactorParts,
   act: CallerAct,
@@ -47,7 +47,7 @@ export async function confirmSecondFactor(
 ): Promise<readonly string[]> {
   const { id: userId } = act.actor;
   const work = async (transaction: Transaction, _: object | undefined, confirmed: ConfirmedCode | undefined) => {
-    // The first attempt put the factor in force, and its recovery codes were lost.
+    // In a repetition, the first attempt has made the factor take effect, but its recovery codes were lost.
     const answer =
       confirmed === undefined
         ? await newRecoveryCodes(parts, transaction, act)
@@ -89,22 +89,22 @@ export async function renewRecoveryCodes(
   return await transactAnew(parts, act, { userId }, work, () => confirmWithCode(parts, act, proof));
 }
 
-/** Removes an account's second factor and its recovery codes. False when it has none. */
+/** Removes an account's second factor and its recovery codes. Returns false when the account has none. */
 export async function removeSecondFactor(transaction: Transaction, userId: string): Promise<boolean> {
   if (!(await disableTotp(transaction, userId))) return false;
   await replaceRecoveryCodes(transaction, userId, []);
   return true;
 }
 
-/** A code that was right for a secret which is not in force yet. */
+/** A code that was right for a secret that is not in force yet. */
 interface ConfirmedCode {
   readonly totpSecret: Buffer;
   readonly step: number;
 }
 
 /**
- * Checks a code, and counts wrong ones: a caller in the user's name who does not know the secret could otherwise try all codes, put the factor in
- * force and lock the user out.
+ * Checks a code, and counts wrong ones. Otherwise somebody who calls in the user's name and does not know the secret could try all codes, put the
+ * factor in force and lock the user out.
  */
 async function confirmStartedCode(
   { database, secrets, engine, signIn }: SecondFactorParts,

@@ -7,8 +7,8 @@ export interface SessionParts extends Pick<RevokingParts, "authenticator"> {
 }
 
 /**
- * Ends one of the user's own sessions, with every token that was issued in it. Ending the session of the request means signing out. Throws 404 when
- * there is none.
+ * Ends one of the user's own sessions, with every token that was issued in it. To end the session of the request means to sign out. Throws 404 when
+ * there is no such session.
  */
 export async function endSession(
   { openId, authenticator }: SessionParts,

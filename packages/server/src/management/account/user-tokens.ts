@@ -25,7 +25,7 @@ export interface NewUserToken {
 
 export interface AddedUserToken {
   readonly created: UserToken;
-  /** The token itself, which is kept nowhere. */
+  /** The token itself, which is stored nowhere. */
   readonly token: string;
 }
 
@@ -45,14 +45,14 @@ export async function createUserToken(
   const tokenId = engine.newId();
   const expiresAt = expiryOfNew(askedFor, createdAt, await endOfCaller(parts.database, act.caller));
   const work = async (transaction: Transaction, earlier?: Earlier, confirmedPassword?: Timestamp | null) => {
-    // The account is locked: a change that ends all of its credentials either comes before this or finds the token.
+    // The account is locked, so that a change that ends all of its credentials either comes before this or finds the new token.
     const credentials = await holdCredentials(transaction, userId);
     await requireLasting(transaction, act.caller);
-    // A repetition has used up its code, so it rests on the confirmation of the first attempt.
+    // The first attempt has used up the code, so a repetition relies on its confirmation.
     const passwordChangedAt = earlier === undefined ? confirmedPassword : earlier.passwordChangedAt;
     if (credentials === undefined || credentials.passwordChangedAt !== passwordChangedAt) throw changedMeanwhile();
     if (credentials.passwordHash === null) requireFreshSignIn(act.caller, createdAt);
-    // The token of an attempt whose answer was lost is revoked: nobody has its secret.
+    // Nobody has the secret of a token if the answer was lost, so the token of the earlier attempt is revoked.
     const ended = earlier && (await revoke(parts, transaction, act, earlier.tokenId));
     await requireUserTokenRoom(transaction, parts, act);
     const added = await addUserToken(transaction, { name, expiresAt, userId, tokenId, createdAt });
@@ -88,7 +88,7 @@ export async function revokeUserToken(parts: RevokingParts, act: Act, tokenId: s
   authenticator.forgetToken(tokenHash);
 }
 
-/** Adds a token to an account, in a transaction that records why. */
+/** Adds a token to an account, in a transaction that records the reason. */
 export async function addUserToken(
   transaction: Transaction,
   wanted: Omit<UserToken, "tokenPrefix">,
@@ -114,7 +114,7 @@ async function revoke(
   return revoked.tokenHash;
 }
 
-/** The token of an earlier attempt whose answer was lost, and the time at which the password confirmed for it was set. */
+/** The token of an earlier attempt whose answer was lost, and the time at which the password was set that was confirmed then. */
 type Earlier = { readonly tokenId: string; readonly passwordChangedAt: Timestamp | null };
 
 async function requireUserTokenRoom(

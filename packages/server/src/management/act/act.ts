@@ -15,7 +15,7 @@ export interface Act extends RequestSource {
   readonly operation: string;
   /** The OAuth client of the organization through which the actor acts, if any. */
   readonly clientId?: string | undefined;
-  /** Called with a maximum under which the act made something. */
+  /** Called when the act made something that counts towards a maximum. */
   readonly onCounted?: (used: UsedMaximum) => void;
 }
 
@@ -23,12 +23,12 @@ export interface Act extends RequestSource {
 export interface UsedMaximum<Name extends string = MaximumName | "organizations" | "userTokens"> {
   readonly name: Name;
   readonly maximum: number;
-  /** True where the operator set the maximum for this organization or this account alone. */
+  /** True if the operator set the maximum for this organization or this account alone. */
   readonly isOwn: boolean;
   readonly usedCount: number;
 }
 
-/** An act that a caller requested with a credential, which may since have ended or lost a permission. */
+/** An act that a caller requested with a credential. The credential may have ended or lost a permission since. */
 export interface CallerAct extends Act {
   readonly actor: Caller["principal"];
   readonly caller: Caller;
@@ -42,25 +42,27 @@ export interface CallerAct extends Act {
 
 export interface RepetitionKey {
   readonly key: string;
-  /** The hash of the whole request: the same key with another request is a conflict. */
+  /** The hash of the whole request. The same key with a different request is a conflict. */
   readonly requestHash: Buffer;
   /** The number of this attempt, from 1; 0 when the client does not count. */
   readonly attempt: number;
-  /** Called when the answer is the one that the first attempt got. */
+  /** Called when the answer is that of the first attempt. */
   readonly onReplayed: () => void;
 }
 
 /** Tells the database's time. */
 export type Clock = Pick<Engine, "now">;
 
-/** The parts that every change of the control plane works with. */
+/** What every change of the control plane needs. */
 export interface ManagementParts {
   readonly database: Database;
   readonly engine: Pick<Engine, "now" | "newId">;
   readonly config: Config;
 }
 
-/** The parts of a change that ends a credential or takes permissions away: this node remembers both for a moment, and forgets them with the change. */
+/**
+ * What a change needs that ends a credential or takes permissions away: this node remembers both for a moment, and must forget them with the change.
+ */
 export interface RevokingParts extends ManagementParts {
   readonly authenticator: Pick<Authenticator, "forgetToken" | "forgetUser" | "forgetMembership" | "forgetOrganization">;
 }

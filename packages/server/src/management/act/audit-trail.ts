@@ -25,19 +25,19 @@ export type AuditTargetType = (typeof auditTargetTypes)[number];
 /** The part of an entry that its act does not contain. */
 export interface AuditNote {
   readonly targetType: AuditTargetType;
-  /** The target's name in the interface: an id, or a name where things are known by their name (a tag, a role). */
+  /** The target's name in the API: an id, or a name if things of its type are identified by their names (a tag, a role). */
   readonly targetId: string;
   /**
-   * The change, where it is small: the fields of something new, or `changesOf(before, after)`. It never holds a secret (a token, a link, a password,
-   * a hash of one), or the text of a definition or a payload.
+   * The change, if it is small: the fields of something new, or `changesOf(before, after)`. It never holds a secret (a token, a link, a password, a
+   * hash of one), or the text of a definition or a payload.
    */
   readonly details?: JsonObject;
 }
 
 /**
  * Writes the one row that an accepted change leaves. Call it once in each change, as the last statement of its transaction, so that neither exists
- * without the other. A repetition within `transactOnce` writes no second row. `recordDenial` records denials: a change only throws `ServiceError`
- * AuthorizationError.
+ * without the other. A repetition within `transactOnce` writes no second row. Denials are recorded by `recordDenial`: a change only throws
+ * `ServiceError` AuthorizationError.
  */
 export async function recordAudit(
   transaction: Transaction,
@@ -62,7 +62,7 @@ export async function recordAudits(
   await insertAuditEntries(transaction, entries);
 }
 
-/** Records that an act was denied, and why. `targetId` is null where the target has no name. */
+/** Records that an act was denied, and why. `targetId` is null if the target has no name. */
 export async function recordDenial(
   database: Database,
   clock: Clock,
@@ -76,7 +76,10 @@ export async function recordDenial(
 
 type DeniedNote = Omit<AuditNote, "targetId"> & { readonly targetId: string | null };
 
-/** Makes the entry of a change that goes through the group commit. The entry goes with the command, and is written together with its changes. */
+/**
+ * Makes the entry for a change that goes through the group commit. The entry is part of the command, and is written in the same transaction as the
+ * change.
+ */
 export function auditOf(
   { actor, operation: action, clientId, requestId, address }: Act,
   { targetType, targetId, details: noted = {} }: DeniedNote,

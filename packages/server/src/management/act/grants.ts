@@ -12,8 +12,8 @@ import type { Transaction } from "../../store/home/database.ts";
 import type { CallerAct, Clock } from "./act.ts";
 
 /**
- * Locks an organization's grants, so that one transaction at a time changes its members and permissions. Two owners who leave at the same time then
- * do not both find that the other one stays, and nobody is given a role that is being deleted.
+ * Locks an organization's grants, so that only one transaction at a time changes its members and permissions. Otherwise, if two owners left at the
+ * same time, each would see that the other one stays, and somebody could be given a role that is being deleted.
  */
 export async function lockGrants(transaction: Transaction, organizationId: string): Promise<Organization> {
   const organization = await lockOrganization(transaction, organizationId);
@@ -22,9 +22,9 @@ export async function lockGrants(transaction: Transaction, organizationId: strin
 }
 
 /**
- * Locks the grants like `lockGrants`, for an act that grants, changes or takes away permissions. Returns what its caller may do now. Authorization
- * may remember earlier permissions for a second, and authentication an earlier credential; grants made in that second would stay. Throws 403 for a
- * secret that was rotated away: during its overlap it works, but grants and takes nothing.
+ * Locks the grants like `lockGrants`, for an act that grants, changes or takes away permissions. Returns what the caller may do now. This is read
+ * from the store because authorization and authentication may remember earlier permissions and credentials for a second, but a grant made in that
+ * second would stay. Throws 403 for a secret that was rotated away: it still works for a while, but cannot grant or take anything.
  */
 export async function lockGrantsFor(
   transaction: Transaction,
@@ -46,7 +46,7 @@ export async function lockGrantsFor(
 }
 
 export interface GrantOptions {
-  /** True for the repetition of an act that may have rotated the caller's own secret away: the act itself checks whether it did. */
+  /** True for the repetition of an act that may have rotated the caller's own secret away. The act itself checks whether it did. */
   readonly isRepetition?: boolean;
 }
 
@@ -61,7 +61,7 @@ export async function requireRolesHeld(
   requireAll(granted, permissions);
 }
 
-/** Throws 400, with pointers, for names in a body that are no role, and 403 when the caller lacks a permission of one of the roles. */
+/** Throws 400, with pointers, for names in a body that belong to no role, and 403 when the caller lacks a permission of one of the roles. */
 export async function requireGrantableRoles(
   transaction: Transaction,
   organizationId: string,

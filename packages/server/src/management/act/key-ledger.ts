@@ -7,7 +7,7 @@ import { claimKeys, storeAnswers } from "../../store/jobs/idempotency.ts";
 import { claimUserKey, storeUserAnswer } from "../../store/people/user-idempotency.ts";
 import type { RepetitionKey } from "./act.ts";
 
-/** The owner of a key: the same key of another organization or user is a different key. */
+/** The owner of a key. The same key of another organization or user is a different key. */
 export type KeyScope = { readonly organizationId: string } | { readonly userId: string };
 
 /** The record of one key in one transaction. */

@@ -2,17 +2,17 @@ import { hash } from "node:crypto";
 import type { JsonObject } from "../../core/json/json.ts";
 import { ServiceError } from "../../core/service-error.ts";
 
-/** The state of a thing that the caller expects: the change is made in that state and in no other. */
+/** The state of a thing that the caller expects. The change is made only in that state. */
 export interface Precondition {
-  /** The entity tags of If-Match, as `etagOf` makes them; `any` when the thing must exist, in whatever state. */
+  /** The entity tags of If-Match, as `etagOf` makes them; `any` when the thing must exist, in any state. */
   readonly ifMatch: readonly string[] | "any" | undefined;
   /** True when the thing must not exist yet. */
   readonly ifNone: boolean;
 }
 
 /**
- * Throws 412 unless the thing meets the caller's precondition; `etag` is undefined where there is no such thing. Call it with what was read under the
- * lock of the change: of two callers who read the same state, one then succeeds and the other gets 412.
+ * Throws 412 unless the thing meets the caller's precondition. `etag` is undefined if there is no such thing. Call it with what was read under the
+ * lock of the change. If two callers have read the same state, one then succeeds and the other gets 412.
  */
 export function requireUnchanged(
   { precondition }: { readonly precondition: Precondition | undefined },
@@ -35,7 +35,7 @@ export function requireUnchanged(
   );
 }
 
-/** Makes the entity tag of a state, in its quotes. Equal states have the same tag. */
+/** Makes the entity tag of a state, with its quotes. Equal states have the same tag. */
 export function etagOf(state: JsonObject): string {
   return `"${hash("sha256", JSON.stringify(state), "base64url").slice(0, 22)}"`;
 }

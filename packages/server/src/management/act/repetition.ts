@@ -7,8 +7,8 @@ import { type KeyScope, keyLedger } from "./key-ledger.ts";
 
 /**
  * Runs `work` in one transaction, once for each key: a repetition gets the first answer and runs nothing. An error in `work` also rolls back the
- * claim of the key, so a request that failed may be sent again under the same key. `confirm` runs before the transaction and checks a proof that
- * works only once, such as a code; it does not run for a repetition, whose proof is used up.
+ * claim of the key, so a request that failed may be sent again with the same key. `confirm` runs before the transaction and checks a proof that works
+ * only once, such as a code. For a repetition it does not run, because its proof is used up.
  */
 export async function transactOnce<Answer extends object, Proof = undefined>(
   parts: ManagementParts,
@@ -33,15 +33,16 @@ export async function transactOnce<Answer extends object, Proof = undefined>(
   });
 }
 
-/** An answer that shows a secret, and what was made for it. `made` is stored, so it must hold no secret. */
+/** An answer that shows a secret, and what was made for it. `made` is stored, so it must not hold a secret. */
 export interface Renewable<Made extends JsonObject, Answer> {
   readonly made: Made;
   readonly answer: Answer;
 }
 
 /**
- * Runs `work` in one transaction, also for a repetition: `work` then gets what the earlier attempt made, and revokes it; otherwise it gets what
- * `confirm` answered. Throws 409 for an attempt that a later one overtook, since the client already has the secret of the later one.
+ * Runs `work` in one transaction, even for a repetition. In a repetition, `work` gets what the earlier attempt made, and revokes it; otherwise it
+ * gets the result of `confirm`. Throws 409 for an attempt that is older than the latest one, since the client already has the secret of the later
+ * attempt.
  */
 export async function transactAnew<Made extends JsonObject, Answer, Proof = undefined>(
   parts: ManagementParts,
@@ -77,7 +78,7 @@ interface Attempt<Made> {
 
 type Given<Proof> = { readonly proof: Proof } | undefined;
 
-/** Returns undefined for a repetition. */
+/** Returns the result of `confirm`, or undefined for a repetition. */
 async function proofOf<Proof>(
   parts: ManagementParts,
   scope: KeyScope,
@@ -90,7 +91,7 @@ async function proofOf<Proof>(
   try {
     return { proof: await confirm() };
   } catch (error) {
-    // Another attempt may have used up the proof meanwhile.
+    // Meanwhile, another attempt may have used up the proof.
     if (error instanceof ServiceError && (await isRepetition())) return undefined;
     throw error;
   }
@@ -104,7 +105,7 @@ function proven<Proof>(given: Given<Proof | undefined>): Proof {
   return given.proof as Proof;
 }
 
-/** Tells whether an earlier attempt claimed the key; waits for an attempt that is under way. Claims nothing itself. */
+/** Tells whether an earlier attempt claimed the key. Waits for an attempt that is under way. It does not claim the key itself. */
 async function isHeld(parts: ManagementParts, scope: KeyScope, key: RepetitionKey): Promise<boolean> {
   const unclaimed = new Error("The key is new.");
   try {

@@ -14,9 +14,9 @@ import { countWorkflows } from "../../store/workflows/workflows.ts";
 import type { Act, ManagementParts, UsedMaximum } from "../act/act.ts";
 
 /**
- * Throws 409 when the organization has as many of these things as it may. The caller makes one in the same transaction, and holds the lock under
- * which such things are made (`lockGrants`, `lockWorkflow`): of two requests for the last place, exactly one gets it, and no separate counter can be
- * wrong. `count` replaces the usual count where the new thing exists already.
+ * Throws 409 when the organization already has its maximum of these things. The caller makes one in the same transaction, and holds the lock under
+ * which such things are made (`lockGrants`, `lockWorkflow`). So if two requests ask for the last place, exactly one gets it, and there is no separate
+ * counter that could be wrong. `count` replaces the usual count if the new thing exists already.
  */
 export async function requireRoom(
   transaction: Transaction,
@@ -31,7 +31,7 @@ export async function requireRoom(
   act.onCounted?.({ ...used, usedCount: used.usedCount + 1 });
 }
 
-/** Tells whether the organization may have one more. The caller holds the lock, as for `requireRoom`. */
+/** Tells whether the organization may have one more of these things. The caller holds the lock, as for `requireRoom`. */
 export async function hasRoom(
   db: Queryable,
   parts: Pick<ManagementParts, "config" | "engine">,
@@ -53,7 +53,10 @@ async function readUsedMaximum(
   return { ...maximumOf(config, maximums, name), usedCount: await count(db, place, engine.now()) };
 }
 
-/** Reads all maximums of things that are counted in the store; where each workflow has its own, that of the fullest workflow. */
+/**
+ * Reads all maximums of things that are counted in the store. If each workflow has its own maximum, reads the use of the workflow with the most
+ * things.
+ */
 export async function readUsedMaximums(
   db: Queryable,
   { config, engine }: Pick<ManagementParts, "config" | "engine">,
@@ -68,14 +71,14 @@ export async function readUsedMaximums(
   return usedMaximums;
 }
 
-/** The organization in which things are counted, and the workflow for things of which each workflow has its own maximum. */
+/** The organization in which things are counted. Also the workflow, if each workflow has its own maximum. */
 export interface Place {
   readonly organizationId: string;
   readonly workflowId?: string;
 }
 
 interface Counted {
-  /** The owner as a message names it. Left out: "An organization". */
+  /** The owner as a message names it. The default is "An organization". */
   readonly owner?: string;
   /** The things as a message names them. */
   readonly things: string;

@@ -10,7 +10,7 @@ import type { Database, Queryable } from "../../store/home/database.ts";
 import type { Act } from "../act/act.ts";
 import { changesOf, recordAudit } from "../act/audit-trail.ts";
 
-/** The changes of limits. A limit that is left out stays as it is, and null restores that of the configuration. A rate of 0 is no limit. */
+/** The changes of limits. A limit that is left out stays as it is. Null restores the configuration's limit. A rate of 0 means no limit. */
 export interface LimitChanges {
   readonly requestsPerMinute?: number | null;
   readonly submitsPerMinute?: number | null;
@@ -20,8 +20,8 @@ export interface LimitChanges {
 export type MaximumChanges = Readonly<Partial<Record<MaximumName, number | null>>>;
 
 /**
- * Changes the limits of an organization and returns the new ones. Only the operator sets them; the organization's audit trail records it. Throws 404
- * when there is no such organization.
+ * Changes the limits of an organization and returns the new ones. Only the operator sets them, and the organization's audit trail records the change.
+ * Throws 404 when there is no such organization.
  */
 export async function updateOrganizationLimits(
   database: Database,

@@ -6,8 +6,8 @@ import { findOrganizationMaximum, holdOrganizationMaximum } from "../../store/pe
 import type { CallerAct, ManagementParts, UsedMaximum } from "../act/act.ts";
 
 /**
- * Throws 403 when the actor may create no organization at all, and 409 when they have created as many as they may. The maximum counts by the creator
- * and not by the owner, so nobody makes room by handing an organization on, and nobody loses room by becoming an owner.
+ * Throws 403 when the actor may not create any organization, and 409 when the actor has created as many as allowed. An organization counts for its
+ * creator and not for its owner. So nobody makes room by handing an organization on, and nobody loses room by becoming an owner.
  */
 export async function requireOrganizationRoom(
   transaction: Transaction,

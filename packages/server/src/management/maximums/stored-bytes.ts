@@ -10,7 +10,7 @@ import { readStoredBytesOf } from "../../store/jobs/stored-bytes.ts";
 import type { WorkflowKey } from "../../store/workflows/workflows.ts";
 import type { ManagementParts, UsedMaximum } from "../act/act.ts";
 
-/** Throws 409 when the organization stores as much as it may, by what has been counted so far. */
+/** Throws 409 when the organization already stores as much as it may. The stored bytes are those that have been counted so far. */
 export async function requireStoreRoom(
   db: Queryable,
   parts: Pick<ManagementParts, "config">,
@@ -20,7 +20,7 @@ export async function requireStoreRoom(
   if (isFull(await readStoredBytesOf(db, organizationId), maximum)) throw storeFull(maximum);
 }
 
-/** Adds to the stored bytes of the organization. Those of its jobs are counted elsewhere. */
+/** Adds to the stored bytes of the organization. The bytes of its jobs are counted elsewhere. */
 export async function noteStoredBytes(
   transaction: Transaction,
   { organizationId, workflowId }: WorkflowKey,

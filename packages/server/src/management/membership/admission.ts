@@ -23,13 +23,13 @@ import {
 } from "./provided-membership.ts";
 
 export interface AdmissionParts extends MembershipParts {
-  /** Called after a change, so that it holds at once on this node. */
+  /** Called after a change, so that the change takes effect at once on this node. */
   readonly onChanged: (userId: string) => void;
 }
 
 /**
- * Admits a person for whom a provider vouches. A person who was here before is known by issuer and subject, never by their address. The first time,
- * they get the account with their address, or a new one.
+ * Admits a person for whom a provider vouches. A person who was admitted before is recognized by issuer and subject, never by the e-mail address. The
+ * first time, the person gets the account with that address, or a new account.
  */
 export async function admit(
   parts: AdmissionParts,
@@ -44,7 +44,7 @@ export async function admit(
     throw error;
   });
   if (admission !== undefined && !isAddressTaken(admission)) return admission;
-  // Another sign-in of the same person, or an invitation for the same address, may have been first.
+  // Another sign-in of the same person, or an invitation for the same address, may have made the account meanwhile.
   const rival = await findUserByExternalIdentity(parts.database, claims.issuer, claims.subject);
   if (rival !== undefined) return await admitKnown(parts, provider, claims, source, rival);
   return admission ?? (await admitNew(parts, provider, claims, source));
@@ -62,7 +62,7 @@ async function admitKnown(
   user: IdentifiedUser,
 ): Promise<AdmissionOutcome> {
   if (user.disabledAt !== null) return rejected("disabled");
-  // Providers may share an issuer, and each speaks for its own domains alone.
+  // Providers may share an issuer, and each vouches only for its own domains.
   if (!hasDomainOf(provider, claims.email ?? user.email)) return rejected("foreign-domain");
   const { userId, displayName: userName } = user;
   const today = await membershipToday(parts.database, provider, userId, claims);
@@ -95,7 +95,7 @@ async function admitNew(
     if (admission.outcome === "admitted") onChanged(admission.userId);
     return admission;
   } catch (error) {
-    // The transaction wrote nothing: a rejected person leaves no account behind.
+    // The transaction is rolled back, so a rejected person leaves no account behind.
     if (error instanceof RejectedError) return rejected(error.reason);
     throw error;
   }
@@ -128,7 +128,10 @@ async function takeAccount(
   return { userId, userName: found?.displayName ?? name };
 }
 
-/** Finds and locks the account, and checks it only then: two persons may come with one address at the same time, and the second must see the first. */
+/**
+ * Finds and locks the account, and reads it again under the lock: two persons may come with the same address at the same time, and the second must
+ * see what the first changed.
+ */
 async function holdLinkCandidate(
   transaction: Transaction,
   email: string,
@@ -141,8 +144,8 @@ async function holdLinkCandidate(
 }
 
 /**
- * Ends every earlier credential of the account, so that only the person for whom the issuer vouches has it. The service sends no mail, so anybody may
- * have made an account with this address.
+ * Ends every earlier credential of the account, so that only the person for whom the issuer vouches has access. The service sends no mail, so anybody
+ * may have made an account with this address.
  */
 async function endEarlierCredentials(transaction: Transaction, userId: string, at: number): Promise<void> {
   await removePassword(transaction, userId, at);

@@ -20,9 +20,9 @@ import { requireRoom } from "../maximums/maximums.ts";
 export type AcceptedInvitation = { readonly organizationId: string; readonly roles: string[] };
 
 /**
- * Makes the actor, who is a user, a member by the invitation of the code. Throws 404 for an unknown, revoked or expired invitation, 403 when it is
- * for another e-mail address, and 409 when it was accepted before, the user is a member already, its maker may not grant its roles any more, or the
- * organization has too many members.
+ * Makes the actor, who is a user, a member by the invitation of the code. Throws 404 for an unknown, revoked or expired invitation. Throws 403 when
+ * it is for another e-mail address. Throws 409 when it was accepted before, the user is a member already, its maker may no longer grant its roles, or
+ * the organization has too many members.
  */
 export async function acceptInvitation(
   parts: RevokingParts,
@@ -64,7 +64,7 @@ async function readInvitation(
   const organizationId = parseInvitationCode(code);
   if (organizationId === undefined) throw notFound("invitation");
   const linkHash = hashToken(code);
-  // A wrong code stops here, whether there is such an organization or not: otherwise the time of the answer would tell.
+  // A wrong code is rejected here, whether there is such an organization or not. Otherwise the time of the answer would show whether it exists.
   if ((await findInvitationByLink(db, organizationId, linkHash)) === undefined) throw notFound("invitation");
   const organization = await organizationOf(db, organizationId);
   if (organization === undefined) throw notFound("invitation");
@@ -89,7 +89,7 @@ export async function joinByInvitation(
   if (!isMeantFor(invitation, email)) throw meantForOthers();
   if ((await findMember(transaction, organizationId, userId)) !== undefined) throw alreadyMember();
   await requireStillGrantable(transaction, invitation, now);
-  // The invitation has reserved the place, unless the operator has lowered the maximum since: then the places that are left go to the first who come.
+  // The invitation has reserved the place. But if the operator has lowered the maximum since, the places that are left go to those who accept first.
   await requireRoom(transaction, parts, act, { organizationId }, "members", () =>
     countMembers(transaction, organizationId),
   );
@@ -105,8 +105,8 @@ function isMeantFor(invitation: Invitation, email: string): boolean {
 }
 
 /**
- * Throws 409 unless the invitation's maker still holds what its roles permit: roles are granted at the moment of the acceptance, and callers cannot
- * grant permissions that they lack.
+ * Throws 409 unless the invitation's maker still holds everything that its roles permit. The roles are granted at the moment of the acceptance, and
+ * nobody can grant permissions that they lack.
  */
 async function requireStillGrantable(
   transaction: Transaction,

@@ -3,8 +3,8 @@ import { hasMemberWithRole, type Member } from "../../store/access/members.ts";
 import type { Transaction } from "../../store/home/database.ts";
 
 /**
- * Tells whether the member is the only owner of an organization. That owner must stay: an organization without an owner could never have one again.
- * Lock the grants first, or two owners who leave at the same time both find that the other one stays.
+ * Tells whether the member is the only owner of an organization. That owner must stay, because an organization without an owner could never get one
+ * again. Lock the grants first: otherwise, if two owners leave at the same time, each sees that the other one stays.
  */
 export async function isLastOwner(
   transaction: Transaction,

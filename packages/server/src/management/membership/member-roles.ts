@@ -1,12 +1,12 @@
-/** The roles of a person in an organization, and those of them that the provider gave. */
+/** The roles of a person in an organization, and which of them the provider gave. */
 export interface HeldRoles {
   readonly roles: readonly string[];
   readonly providerRoles: readonly string[];
 }
 
 /**
- * Returns the roles of a person after the provider gave these. Roles that others gave stay, and count as given by others even where the provider
- * gives them too; roles that only the provider gave before, and gives no more, are removed.
+ * Returns the roles of a person after the provider gave these roles. Roles that others gave stay, and still count as given by others if the provider
+ * gives them too. Roles that only the provider gave before, and no longer gives, are removed.
  */
 export function rolesAfter(held: HeldRoles, given: readonly string[]): HeldRoles {
   const byOthers = held.roles.filter((role) => !held.providerRoles.includes(role));
@@ -18,7 +18,10 @@ export function hasSameRoles(one: HeldRoles, other: HeldRoles): boolean {
   return isSameSet(one.roles, other.roles) && isSameSet(one.providerRoles, other.providerRoles);
 }
 
-/** Keeps `owner` for the last owner, since an organization without one could never have one again. The provider may take the role away another time. */
+/**
+ * Keeps `owner` for the last owner, since an organization without an owner could never get one again. The role still counts as given by the provider,
+ * which can take it away later.
+ */
 export function withOwner({ roles, providerRoles }: HeldRoles): HeldRoles {
   return { roles: [...roles, "owner"], providerRoles: [...providerRoles, "owner"] };
 }

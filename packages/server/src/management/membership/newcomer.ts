@@ -22,17 +22,17 @@ export interface Newcomer {
   readonly code: string;
   readonly email: string;
   readonly displayName: string;
-  /** The password, which was checked against the rules before. */
+  /** The password, which has been checked against the rules. */
   readonly password: string;
 }
 
-/** An act whose actor has no account before it. */
+/** An act whose actor has no account yet. */
 export type NewcomerAct = Omit<Act, "actor">;
 
 /**
- * Makes an account for an invited person, and makes them a member: both, or neither. Returns false when the e-mail address has an account. Such an
- * attempt counts as a failed sign-in of its network address, so that nobody can try one e-mail address after another, with a password hash for each.
- * Throws 429 after too many attempts, and whatever `acceptInvitation` throws.
+ * Makes an account for an invited person and makes that person a member, both or neither. Returns false when the e-mail address has an account
+ * already. Such an attempt counts as a failed sign-in of its network address, so that nobody can try one e-mail address after another and cause a
+ * password hash for each. Throws 429 after too many attempts, and everything that `acceptInvitation` throws.
  */
 export async function joinAsNewcomer(parts: NewcomerParts, act: NewcomerAct, newcomer: Newcomer): Promise<boolean> {
   const { database, engine } = parts;
@@ -51,7 +51,7 @@ async function makeAccount(
   { code, email, displayName, password }: Newcomer,
 ): Promise<boolean> {
   const { database, engine, signIn } = parts;
-  // The hash is made before the organization is locked, since it takes its time.
+  // Computing the hash takes time, so it is done before the organization is locked.
   const passwordHash = await signIn.hasher.inTurn((hashing) => hashing.hash(normalizePassword(password) ?? ""));
   try {
     return await database.transaction(async (transaction) => {
@@ -68,7 +68,7 @@ async function makeAccount(
       return true;
     });
   } catch (error) {
-    // An invitation of another organization took the same address at the same time.
+    // An invitation of another organization has made an account with the same address at the same time.
     if (isUniqueViolation(error)) return false;
     throw error;
   }

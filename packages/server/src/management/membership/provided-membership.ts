@@ -13,7 +13,7 @@ import { isLastOwner } from "./last-owner.ts";
 import { type HeldRoles, hasSameRoles, rolesAfter, withOwner } from "./member-roles.ts";
 
 export interface MembershipParts extends Pick<ManagementParts, "database" | "engine" | "config"> {
-  /** Called when the provider no longer gives `owner` to the last owner, who stays one. */
+  /** Called when the provider no longer gives `owner` to the last owner, who stays the owner. */
   readonly onLastOwnerKept: (provider: ExternalProvider, userId: string) => void;
 }
 
@@ -21,11 +21,11 @@ export type MembershipState = "member" | "no-role" | "no-room" | "no-organizatio
 
 export interface MembershipOutcome {
   readonly state: MembershipState;
-  /** False when the outcome was the same before, as for a last owner who was kept at an earlier sign-in too. */
+  /** False when the outcome was the same before: for example, when a last owner was already kept at an earlier sign-in. */
   readonly isChanged: boolean;
 }
 
-/** Compares the membership of a user with the claims. It only reads: the usual sign-in changes nothing. */
+/** Compares the membership of a user with the claims. It only reads, because most sign-ins change nothing. */
 export async function membershipToday(
   db: Queryable,
   provider: ExternalProvider,
@@ -49,7 +49,7 @@ export async function bringMembershipUpToDate(
   const { engine } = parts;
   const { userId, claims, source } = user;
   const { organizationId } = provider;
-  // The lock lets one change of memberships run at a time, as everywhere.
+  // As everywhere, this lock lets only one change of memberships run at a time.
   if ((await lockOrganization(transaction, organizationId)) === undefined) return unchanged("no-organization");
   const { member, after } = await compare(transaction, provider, userId, claims);
   if (member === undefined) return unchanged("no-organization");
@@ -100,13 +100,16 @@ async function compare(
 ): Promise<{ readonly member: ProvidedMember | undefined; readonly after: HeldRoles }> {
   const member = await findProvidedMember(db, provider.organizationId, userId);
   const held = { roles: member?.roles ?? [], providerRoles: member?.providerRoles ?? [] };
-  // An access token often says nothing about roles. It then takes none away.
+  // An access token often says nothing about roles. Then it takes none away.
   if (member?.roles !== undefined && claims.roleValues === undefined) return { member, after: held };
   const given = await rolesGiven(db, provider, claims.roleValues ?? []);
   return { member, after: rolesAfter(held, given) };
 }
 
-/** Returns the roles that the claims give and that exist in the organization, by their present names; the default roles where the claims give none. */
+/**
+ * Returns the roles that the claims give and that exist in the organization, by their present names. If the claims give none, returns the default
+ * roles.
+ */
 async function rolesGiven(
   db: Queryable,
   provider: ExternalProvider,

@@ -20,11 +20,11 @@ import { endOfCaller, expiryWithin } from "../tokens/expiry.ts";
 export interface InvitationRequest {
   readonly organizationId: string;
   readonly roles: readonly string[];
-  /** Makes the pointer to a role in the request, for an error. Left out when the request has a list `roles`. */
+  /** Makes the pointer to a role in the request, for an error. Left out if the request has a list `roles`. */
   readonly pointerOf?: (index: number) => string;
-  /** The only address whose user can accept it; null: anybody who has the link. */
+  /** The only e-mail address whose user can accept it. Null means that anybody who has the link can. */
   readonly email: string | null;
-  /** The end of the invitation. Left out: in `defaultInvitationDays`, or with the caller's own token where that is earlier. */
+  /** The time when the invitation ends. If left out, it ends after `defaultInvitationDays`, or with the caller's own token if that is earlier. */
   readonly expiresAt?: Timestamp;
 }
 
@@ -37,9 +37,9 @@ export interface IssuedInvitation {
 export const defaultInvitationDays = 7;
 
 /**
- * Invites a person. Throws 400 for an end that is too late or over and for a name that is no role, 403 unless the caller holds all that the roles
- * permit and calls with a token that lives as long as the link, and 409 when too many invitations are open or the organization has too many members.
- * A repetition revokes the invitation of the earlier attempt.
+ * Invites a person. Throws 400 for an end that is too late or in the past, and for a name that belongs to no role. Throws 403 unless the caller holds
+ * everything that the roles permit, and calls with a token that lives as long as the link. Throws 409 when too many invitations are open or the
+ * organization has too many members. A repetition revokes the invitation of the earlier attempt.
  */
 export async function createInvitation(
   parts: ManagementParts,
@@ -75,7 +75,7 @@ export async function createInvitation(
 
 type MadeInvitation = { readonly invitationId: string };
 
-/** Revokes an invitation for good. Throws 404 when there is none, and 409 when it was accepted. */
+/** Revokes an invitation for good. Throws 404 when there is no such invitation, and 409 when it was accepted. */
 export async function revokeInvitation(
   { database, engine }: ManagementParts,
   act: CallerAct,
@@ -93,7 +93,7 @@ export async function revokeInvitation(
   });
 }
 
-/** Revokes the invitation of an attempt whose answer was lost: nobody has its link. */
+/** Revokes the invitation of an attempt whose answer was lost, because nobody has its link. */
 async function endLostInvitation(
   transaction: Transaction,
   clock: Clock,

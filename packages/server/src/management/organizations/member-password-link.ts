@@ -14,8 +14,8 @@ import { endOfCaller } from "../tokens/expiry.ts";
 import type { MemberKey } from "./members.ts";
 
 /**
- * Makes a link that sets a member's password; it replaces an earlier link. Throws 403 unless the caller is a person who holds all that the member may
- * do, and the member is in no other organization.
+ * Makes a link that sets a member's password, in place of an earlier link. Throws 403 unless the caller is a person who holds everything that the
+ * member may do, and the member is in no other organization.
  */
 export async function createPasswordLink(
   parts: ManagementParts,
@@ -25,7 +25,7 @@ export async function createPasswordLink(
   const { engine } = parts;
   const { organizationId, userId } = member;
   const createdAt = engine.now();
-  // A repetition revokes nothing itself: a new link replaces the earlier one.
+  // A repetition has nothing to revoke, because the new link replaces the earlier one.
   return await transactAnew(parts, act, { organizationId }, async (transaction) => {
     await requireMayReset(transaction, engine, act, member);
     const credentials = await findCredentials(transaction, userId);
@@ -42,7 +42,7 @@ export async function createPasswordLink(
   });
 }
 
-/** A caller who sets a person's password can sign in as that person. */
+/** The permissions are compared because a caller who sets a person's password can sign in as that person. */
 async function requireMayReset(
   transaction: Transaction,
   clock: Clock,

@@ -15,8 +15,8 @@ export interface MemberKey {
 }
 
 /**
- * Replaces the roles of a member. Throws 403 unless the caller holds all that the member may do, before and afterwards, and 409 when the last owner
- * would lose that role.
+ * Replaces the roles of a member. Throws 403 unless the caller holds everything that the member may do, before and after the change. Throws 409 when
+ * the last owner would lose that role.
  */
 export async function updateMember(
   { database, engine, authenticator }: RevokingParts,
@@ -48,7 +48,7 @@ export interface MemberRemoval extends MemberKey {
 }
 
 /**
- * Removes a member, and the API tokens that they made where that is requested. Throws 403 unless the caller holds all that the member and those
+ * Removes a member, and on request also the API tokens that the member made. Throws 403 unless the caller holds everything that the member and those
  * tokens may do, and 409 for the last owner.
  */
 export async function removeMember(
@@ -72,7 +72,10 @@ export async function removeMember(
   authenticator.forgetMembership({ organizationId, userId });
 }
 
-/** Ends the membership of the actor. Throws 403 for an API token, which has none, and for a client of the organization, and 409 for the last owner. */
+/**
+ * Ends the membership of the actor. Throws 403 for an API token, which is not a member, and for an OAuth client of the organization. Throws 409 for
+ * the last owner.
+ */
 export async function leaveOrganization(
   { database, engine, authenticator }: RevokingParts,
   act: Act & Partial<Pick<CallerAct, "caller">>,

@@ -65,7 +65,7 @@ export async function createOAuthClient<Answer extends object>(
   return answered;
 }
 
-/** Deletes an OAuth client. Everything that was issued to it ends, on every node. Throws 404 when there is none. */
+/** Deletes an OAuth client. Everything that was issued to it ends on every node. Throws 404 when there is no such client. */
 export async function deleteOAuthClient(
   { database, engine, authenticator, openId }: OAuthClientParts,
   act: CallerAct,
@@ -75,7 +75,7 @@ export async function deleteOAuthClient(
     await lockGrantsFor(transaction, engine, act, organizationId);
     const client = await findOAuthClient(transaction, organizationId, clientId);
     if (client === undefined) throw notFound("OAuth client");
-    // Sessions are changed before the consents, as in every change that writes both, so that no two changes wait for each other.
+    // Every change that writes both sessions and consents changes the sessions first, so that no two changes wait for each other.
     const ended = await endClientSessions(transaction, { organizationId, clientId }, engine.now());
     await deleteOAuthClientRow(transaction, organizationId, clientId);
     const grants = ended.map(({ userId, sessionId }) => grantHashOf({ userId, sessionId, clientId }));
@@ -86,7 +86,10 @@ export async function deleteOAuthClient(
   openId.clientOrigins.forgetAll();
 }
 
-/** Notes that a member agrees that a client acts for them. Returns false when the client is gone, or the user is no member of its organization any more. */
+/**
+ * Notes that a member agrees that a client acts for them. Returns false when the client is gone, or the user is no longer a member of its
+ * organization.
+ */
 export async function consentToOAuthClient(
   { database, engine }: Pick<ManagementParts, "database" | "engine">,
   act: Act,

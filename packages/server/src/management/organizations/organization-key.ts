@@ -8,7 +8,7 @@ import type { Database, Transaction } from "../../store/home/database.ts";
 type NamedOrganization = Pick<Organization, "organizationId" | "name">;
 
 /**
- * Gives an organization without a key its key: the requested one, otherwise one that is made from its name. Throws 409 when the key is taken. An
+ * Gives an organization without a key a key: the requested one, or else one that is made from its name. Throws 409 when the key is taken. An
  * organization that has a key keeps it.
  */
 export async function claimKey(
@@ -45,7 +45,10 @@ export async function withKeys(
   return keyed;
 }
 
-/** Returns the organization's key. An organization has none if a node of an earlier release made it while this release ran beside it; it then gets one here. */
+/**
+ * Returns the organization's key. An organization has no key if a node of an earlier release made it while this release ran beside that node. Then it
+ * gets one here.
+ */
 export async function keyOf(database: Database, organization: NamedOrganization): Promise<string> {
   const { organizationId } = organization;
   const known = (await findOrganizationKeys(database, [organizationId])).get(organizationId);

@@ -29,8 +29,9 @@ export interface OrganizationNames {
 }
 
 /**
- * Makes an organization whose owner is the caller. `key` is the requested one, if any. Throws 409 when another organization has it or the caller has
- * created as many as they may, and 403 when they may create none. `answerOf` makes the answer, which a repetition gets too.
+ * Makes an organization whose owner is the caller. `key` is the requested key, if any. Throws 409 when another organization has the key, or the
+ * caller has created as many organizations as allowed. Throws 403 when the caller may not create any. `answerOf` makes the answer, which a repetition
+ * gets too.
  */
 export async function createOrganization<Answer extends object>(
   parts: ManagementParts,
@@ -51,9 +52,9 @@ export async function createOrganization<Answer extends object>(
 
 export interface OwnedOrganization extends OrganizationNames {
   readonly organizationId: string;
-  /** The requested key. Left out: one that is made from the name. */
+  /** The requested key. If it is left out, a key is made from the name. */
   readonly key?: string;
-  /** The user who becomes the owner: an organization without one could never have one. */
+  /** The user who becomes the owner, since an organization without an owner could never get one. */
   readonly ownerId: string;
   readonly createdAt: Timestamp;
 }
@@ -81,8 +82,9 @@ export interface OrganizationChange extends Partial<OrganizationNames> {
 }
 
 /**
- * Renames an organization, or changes whether it requires a second factor of its members. Throws 404 when there is none, 412 when it is not as the
- * caller read it, 403 for an API token that would turn the demand on, and 409 for a person without a second factor who would.
+ * Renames an organization, or changes whether it requires a second factor of its members. Throws 404 when there is no such organization, and 412 when
+ * it is not as the caller read it. When the caller would turn the demand for a second factor on, throws 403 for an API token, and 409 for a person
+ * without a second factor.
  */
 export async function updateOrganization(
   { database, engine, authenticator }: RevokingParts,
@@ -100,7 +102,7 @@ export async function updateOrganization(
       await requireOwnSecondFactor(transaction, act.caller);
     }
     await updateOrganizationRow(transaction, changed, engine.now());
-    // The key is claimed under the organization's lock: an organization that is deleted meanwhile must not get a key, which nobody would ever free.
+    // The key is claimed under the organization's lock. Otherwise an organization that is being deleted could get a key that nobody would ever free.
     const key = await claimKey(transaction, changed);
     const note = { organizationId, targetType: "organization", targetId: organizationId } as const;
     await recordAudit(transaction, engine, act, { ...note, details: changesOf(organization, change) });
@@ -110,7 +112,7 @@ export async function updateOrganization(
   return updated;
 }
 
-/** Deletes an organization. Throws 404 when there is none, and 409 while it has jobs that are not finished. */
+/** Deletes an organization. Throws 404 when there is no such organization, and 409 while it has jobs that are not finished. */
 export async function deleteOrganization(
   { database, engine, authenticator }: RevokingParts,
   act: CallerAct,

@@ -4,7 +4,7 @@ import { renameRoleOfMembers } from "../../store/access/members.ts";
 import { findRolesEverNamed, type Role } from "../../store/access/roles.ts";
 import type { Transaction } from "../../store/home/database.ts";
 
-/** Throws 409 when another role of the organization has or had the name: an identity provider's mapping may still use it. */
+/** Throws 409 when another role of the organization has or had the name. An identity provider's mapping may still use a former name. */
 export async function requireFreeName(
   transaction: Transaction,
   organizationId: string,
@@ -17,7 +17,7 @@ export async function requireFreeName(
   throw other.name === name ? nameTaken(name) : formerNameTaken(name, other.name);
 }
 
-/** Returns the changed role. When its name changes, it remembers the former one. */
+/** Returns the changed role. If its name changes, the role remembers the former one. */
 export function renamed(before: Role, changed: Role): Role {
   if (changed.name === before.name) return changed;
   const formerNames = [...before.formerNames.filter((name) => name !== changed.name), before.name];
@@ -25,7 +25,7 @@ export function renamed(before: Role, changed: Role): Role {
   return { ...changed, formerNames };
 }
 
-/** The number of former names that a role keeps: few enough to be searched with the role. */
+/** The number of former names that a role keeps. It is small enough to search them together with the role. */
 const maxFormerNames = 20;
 
 /** Writes the role's new name into the rows of members and invitations, which name roles by their names. */

@@ -34,8 +34,8 @@ export interface RoleKey {
 export type NewRole = Omit<Role, "formerNames">;
 
 /**
- * Makes a role. Throws 403 unless the caller holds all that it permits, and 409 when the name is taken or the organization has too many roles.
- * `answerOf` makes the answer, which a repetition gets too.
+ * Makes a role. Throws 403 unless the caller holds everything that the role permits, and 409 when the name is taken or the organization has too many
+ * roles. `answerOf` makes the answer, which a repetition gets too.
  */
 export async function createRole<Answer extends object>(
   parts: ManagementParts,
@@ -60,8 +60,8 @@ export async function createRole<Answer extends object>(
 }
 
 /**
- * Changes a role; members and invitations keep it under its new name. Throws 403 unless the caller holds all that it permits, before and afterwards,
- * 412 when it is not as the caller read it, and 409 for a built-in role or a name that is taken.
+ * Changes a role; members and invitations keep it under its new name. Throws 403 unless the caller holds everything that the role permits, before and
+ * after the change. Throws 412 when the role is not as the caller read it, and 409 for a built-in role or a name that is taken.
  */
 export async function updateRole(
   { database, engine, authenticator }: RevokingParts,
@@ -91,7 +91,7 @@ export async function updateRole(
   return changed;
 }
 
-/** Deletes a role. Throws 403 unless the caller holds all that it permits, and 409 while somebody has it or is invited with it. */
+/** Deletes a role. Throws 403 unless the caller holds everything that the role permits, and 409 while somebody has it or is invited with it. */
 export async function deleteRole(
   { database, engine }: ManagementParts,
   act: CallerAct,

@@ -29,8 +29,8 @@ const definition = JSON.stringify({
 });
 
 /**
- * Finds the organization's workflow of single tasks, and the version of it that belongs to this release. Registers them where they are missing. They
- * belong to the service: they count towards no maximum, and leave no entry in the audit trail.
+ * Finds the organization's workflow of single tasks, and the version of it that belongs to this release. Registers them if they are missing. They
+ * belong to the service, so they count towards no maximum and leave no entry in the audit trail.
  */
 export async function prepareTaskWorkflow(
   { database, engine }: ManagementParts,
@@ -48,7 +48,7 @@ export async function prepareTaskWorkflow(
       const message = `The workflow ${taskWorkflowName} was deleted at this moment. Try again.`;
       throw new ServiceError("UnavailableError", message, { retryAfterSeconds: 1 });
     }
-    // Another request may have registered it a moment ago.
+    // Another request may have registered the version a moment ago.
     const found = await findOwnVersion(transaction, { organizationId, workflowId });
     if (found !== undefined) return { workflowId, versionId: found };
     const version = { versionId: engine.newId(), workflowId, definition, language: currentLanguage, ...made };
@@ -58,8 +58,8 @@ export async function prepareTaskWorkflow(
 }
 
 /**
- * Finds this release's version even when others are newer, which belong to users or to another release that runs beside this one. Nodes of both
- * releases would otherwise register theirs again and again.
+ * Finds this release's version even if there are newer versions, which users or another release registered that runs beside this one. Otherwise the
+ * nodes of both releases would register their versions again and again.
  */
 async function findOwnVersion(db: Queryable, workflow: WorkflowKey): Promise<string | undefined> {
   return (await findVersionWithText(db, workflow, definition))?.versionId;

@@ -54,7 +54,7 @@ export interface ApiTokenChange {
 }
 
 /**
- * Creates a token, and returns its secret only this once: it is not stored. Throws 403 when the caller lacks a permission that the token gets, or
+ * Creates a token. Its secret is not stored, so it is returned only this once. Throws 403 when the caller lacks a permission that the token gets, or
  * calls with a token that ends before it, and 409 when the organization has too many tokens.
  */
 export async function createApiToken(
@@ -97,8 +97,8 @@ export async function createApiToken(
 }
 
 /**
- * Changes a token. Throws 403 unless the caller holds all that the token may do, before and afterwards, and for a change that gives something to a
- * token which outlives the caller's own.
+ * Changes a token. Throws 403 unless the caller holds everything that the token may do, before and after the change. Also throws 403 for a change
+ * that gives something to a token that outlives the caller's own.
  */
 export async function updateApiToken(
   parts: RevokingParts,
@@ -114,7 +114,8 @@ export async function updateApiToken(
     const found = await lockApiToken(transaction, organizationId, tokenId);
     if (found === undefined) throw notFound("API token");
     const { tokenHash, previousTokenHash, ...token } = found;
-    // A longer life and a wider bound are grants too, and narrowing a token takes something away.
+    // The caller must hold the permissions even if they stay as they are: a longer life and a wider bound are grants too, and narrowing a token takes
+    // something away.
     requireAll(granted, [...token.permissions, ...(permissions ?? [])]);
     requireUnchanged(act, "API token", etagOfToken(token));
     const bound = boundTo && (await readBoundTo(transaction, organizationId, boundTo));
@@ -141,7 +142,7 @@ export async function updateApiToken(
   return changed;
 }
 
-/** Revokes a token for good, together with a secret that was rotated away. Throws 403 unless the caller holds all that the token may do. */
+/** Revokes a token for good, together with a secret that was rotated away. Throws 403 unless the caller holds everything that the token may do. */
 export async function revokeApiToken(
   parts: RevokingParts,
   act: CallerAct,
@@ -167,7 +168,7 @@ export function etagOfToken(token: ApiToken): string {
   return etagOf({ ...auditedFields(token), tokenId, tokenPrefix, previousExpiresAt });
 }
 
-/** Lets this node forget the secrets of a token that was changed, so that the change holds here at once. */
+/** Lets this node forget the secrets of a token that was changed, so that the change takes effect at once on this node. */
 export function forgetSecrets({ authenticator }: RevokingParts, { tokenHash, previousTokenHash }: TokenHashes): void {
   for (const hash of [tokenHash, previousTokenHash]) if (hash !== null) authenticator.forgetToken(hash);
 }
@@ -186,7 +187,7 @@ export async function recordTokenAudit(
 /** The token of an earlier attempt whose answer was lost. */
 type Earlier = { readonly tokenId: string };
 
-/** Revokes the token of an attempt whose answer was lost: nobody has its secret. */
+/** Revokes the token of an attempt whose answer was lost, because nobody has its secret. */
 async function endLostToken(
   parts: ManagementParts,
   transaction: Transaction,
@@ -216,7 +217,7 @@ function boundsIn(token: ApiToken): JsonValue {
   return bounds === undefined ? null : (nameBounds(bounds) as JsonValue);
 }
 
-/** Names the fields of a token that the audit trail records: none that would let the token be recognized elsewhere. */
+/** Names the fields of a token that the audit trail records. None of them would let anybody recognize the token elsewhere. */
 export function auditedFields(token: ApiToken): JsonObject {
   const { name, permissions, expiresAt } = token;
   return {

@@ -24,7 +24,7 @@ export function nameBounds({ workflowIds, tags, jobEvent }: Bounds): NamedBounds
 }
 
 /**
- * Reads the requested bounds of a token. Throws `ServiceError` ValidationError for ids that the organization does not have; the error is the same
+ * Reads the requested bounds of a token. Throws `ServiceError` ValidationError for ids that the organization does not have. The error is the same
  * whether another organization has the id or nobody does.
  */
 export async function readBoundTo(db: Queryable, organizationId: string, named: NamedBounds): Promise<BoundTo> {
@@ -43,8 +43,8 @@ export async function readBoundTo(db: Queryable, organizationId: string, named: 
 }
 
 /**
- * Throws 400 for a token that is bound to one event and may do more: such a token is sent by e-mail, and may do that one thing only. `pointer` leads
- * to the field of the request.
+ * Throws 400 for a token that is bound to one event but has other permissions: such a token is sent by e-mail, so it may only do that one thing.
+ * `pointer` leads to the field of the request.
  */
 export function requireFitting(bound: BoundTo, permissions: readonly string[], pointer: string): void {
   if (boundsOf(bound)?.jobEvent === undefined) return;

@@ -5,12 +5,12 @@ import { toTime } from "../../core/time.ts";
 import { findApiToken } from "../../store/access/tokens.ts";
 import type { Queryable } from "../../store/home/database.ts";
 
-/** A token without a requested end gets this one, so that a forgotten secret stops working by itself. */
+/** If a request names no end, the token ends after this time, so that a forgotten secret stops working by itself. */
 export const defaultTokenDays = 90;
 
 /**
- * Returns when a new token ends: as requested, or in `defaultTokenDays` where nothing was said; null for never. Throws 400 for a time that is over,
- * and like `expiryWithin`.
+ * Returns when a new token ends: as requested, or after `defaultTokenDays` if the request does not say; null means never. Throws 400 for a time in
+ * the past, and like `expiryWithin`.
  */
 export function expiryOfNew(
   askedFor: Timestamp | null | undefined,
@@ -22,8 +22,8 @@ export function expiryOfNew(
 }
 
 /**
- * Returns when a new credential ends: as requested, or at `usualEnd` where nothing was said, but then no later than the caller's own token. Throws
- * 403 for a requested end after the caller's own.
+ * Returns when a new credential ends: as requested, or at `usualEnd` if the request does not say, but then no later than the caller's own token.
+ * Throws 403 for a requested end after the caller's own.
  */
 export function expiryWithin<Asked extends Timestamp | null>(
   askedFor: Asked | undefined,
@@ -36,11 +36,11 @@ export function expiryWithin<Asked extends Timestamp | null>(
 }
 
 /**
- * Returns when the token of the caller ends, by what the store says now. Null for a token without an end and for a sign-in: a person who signed in
- * may give any life.
+ * Returns when the token of the caller ends, by the present state of the store. Null for a token without an end and for a sign-in, since a person who
+ * signed in may give a credential any life.
  */
 export async function endOfCaller(db: Queryable, { organizationId, token }: Caller): Promise<Timestamp | null> {
-  // Nothing changes the end of a user token.
+  // The end of a user token never changes.
   if (token === undefined || organizationId === undefined) return token?.expiresAt ?? null;
   const own = await findApiToken(db, organizationId, token.tokenId);
   return own === undefined ? token.expiresAt : own.expiresAt;
@@ -53,7 +53,9 @@ export function requireFutureExpiry(expiresAt: Timestamp | null | undefined, now
   throw new ServiceError("ValidationError", `expiresAt ${detail}.`, { problems: [{ pointer: "/expiresAt", detail }] });
 }
 
-/** Throws 403 for a life longer than that of the caller's own token: the holder of a token, perhaps a stolen one, must not keep access when it ends. */
+/**
+ * Throws 403 for a life longer than that of the caller's own token. The holder of a token, perhaps a stolen one, must not keep access after it ends.
+ */
 export function requireNoLongerLife(expiresAt: Timestamp | null, callerEnd: Timestamp | null): void {
   if (!outlives(expiresAt, callerEnd)) return;
   const detail = `must not be later than ${toTime(callerEnd)}, when the token ends that you call with`;
@@ -61,7 +63,7 @@ export function requireNoLongerLife(expiresAt: Timestamp | null, callerEnd: Time
   throw new ServiceError("AuthorizationError", message, { problems: [{ pointer: "/expiresAt", detail }] });
 }
 
-/** Throws 403 for a token that outlives the caller's own: the caller may neither give it more nor get its secret. */
+/** Throws 403 for a token that outlives the caller's own: the caller may neither give such a token more nor get its secret. */
 export function requireAsLongALife(expiresAt: Timestamp | null, callerEnd: Timestamp | null): void {
   if (!outlives(expiresAt, callerEnd)) return;
   const detail = `This token outlives the one that you call with, which ends at ${toTime(callerEnd)}: you can take from it and revoke it, but give it nothing more and get no new secret of it. Sign in, or use a token that lives as long.`;

@@ -17,8 +17,8 @@ import { type ApiTokenKey, forgetSecrets, recordTokenAudit } from "./api-tokens.
 import { endOfCaller, requireAsLongALife } from "./expiry.ts";
 
 /**
- * Gives a token a new secret, which is answered only this once; the present one holds for `overlapMs` more. Throws 403 unless the caller holds all
- * that the token may do, and calls with a token that lives as long.
+ * Gives a token a new secret, which is returned only this once. The present secret works for another `overlapMs`. Throws 403 unless the caller holds
+ * everything that the token may do, and calls with a token that lives as long.
  */
 export async function rotateApiToken(
   parts: RevokingParts,
@@ -39,9 +39,10 @@ export async function rotateApiToken(
     requireAll(granted, current.permissions);
     requireAsLongALife(current.expiresAt, await endOfCaller(transaction, act.caller));
     const rotatedAt = engine.now();
-    // The secret that nobody received ends; the one before it, which programs use, stays valid as the first attempt promised.
+    // If the answer was lost, nobody received the secret that it showed, so that secret ends. The secret before it, which programs use, stays valid
+    // for as long as the first attempt said.
     const isLost = earlier !== undefined && earlier.rotatedAt === current.rotatedAt;
-    // A token that rotates itself repeats a lost attempt with the secret that this attempt rotated away.
+    // A token that rotated itself repeats a lost attempt with the secret that this attempt rotated away, so that secret is accepted in a repetition.
     if (!isLost) await requireCurrentSecret(transaction, act.caller);
     const previousExpiresAt = isLost
       ? (current.previousExpiresAt ?? rotatedAt)

@@ -7,8 +7,9 @@ import { recordAudits } from "../act/audit-trail.ts";
 import { auditedFields } from "./api-tokens.ts";
 
 /**
- * Revokes the API tokens that a member made, directly or with another of their tokens: each could make more. Each one leaves an entry in the audit
- * trail. Lock the grants first, and pass what the caller holds: throws 403 unless they may revoke tokens and hold all that these tokens may do.
+ * Revokes the API tokens that a member made, and those that were made with these tokens, since each of them could make more. Each revoked token
+ * leaves an entry in the audit trail. Lock the grants first, and pass what the caller holds. Throws 403 unless the caller may revoke tokens and holds
+ * everything that these tokens may do.
  */
 export async function revokeTokensOfMember(
   transaction: Transaction,

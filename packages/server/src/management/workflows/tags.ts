@@ -16,8 +16,8 @@ export interface TagKey extends WorkflowKey {
 }
 
 /**
- * Points a tag at a version, which jobs submitted by the tag run from then on. Throws 404 when there is no such workflow or version, and 409 for a
- * new tag of a workflow that has too many.
+ * Points a tag at a version. From then on, jobs that are submitted by the tag run that version. Throws 404 when there is no such workflow or version,
+ * and 409 for a new tag of a workflow that has too many.
  */
 export async function setWorkflowVersionTag<Answer extends object>(
   parts: ManagementParts,
@@ -43,7 +43,7 @@ export async function setWorkflowVersionTag<Answer extends object>(
   });
 }
 
-/** Deletes a tag. Its version stays. Throws 404 when there is none. */
+/** Deletes a tag. Its version stays. Throws 404 when there is no such tag. */
 export async function deleteTag(parts: ManagementParts, act: CallerAct, { tag, ...workflow }: TagKey): Promise<void> {
   const { organizationId, workflowId } = workflow;
   await changeTag(parts, act, workflow, async (transaction, changedAt) => {
@@ -60,7 +60,7 @@ export async function deleteTag(parts: ManagementParts, act: CallerAct, { tag, .
 
 /**
  * Changes a tag and its history together. Changes of a workflow's tags run one after the other. A repeated request changes nothing, since somebody
- * else may have moved the tag meanwhile.
+ * else may have moved the tag in the meantime.
  */
 async function changeTag<Result extends object>(
   parts: ManagementParts,

@@ -15,15 +15,15 @@ import { noteStoredBytes, requireStoreRoom } from "../maximums/stored-bytes.ts";
 
 export interface NewVersion {
   readonly definition: string;
-  /** The problems that the check of the definition found; none when it is valid. */
+  /** The problems that the check of the definition found. The list is empty when it is valid. */
   readonly problems: readonly PlacedProblem[];
-  /** True to register nothing when the newest version's definition is equal. */
+  /** True if nothing is to be registered when the newest version has an equal definition. */
   readonly ifChanged: boolean;
 }
 
 /**
- * Registers a version of a workflow. Throws 404 when there is no such workflow, 400 with what is wrong with the definition, and 409 when the workflow
- * has too many versions or the organization stores too much. `answerOf` makes the answer, which a repetition gets too.
+ * Registers a version of a workflow. Throws 404 when there is no such workflow, and 400 with what is wrong with the definition. Throws 409 when the
+ * workflow has too many versions or the organization stores too much. `answerOf` makes the answer, which a repetition gets too.
  */
 export async function registerWorkflowVersion<Answer extends object>(
   parts: ManagementParts,
@@ -34,7 +34,8 @@ export async function registerWorkflowVersion<Answer extends object>(
 ): Promise<Answer> {
   const { engine } = parts;
   const { organizationId, workflowId } = workflow;
-  // An unchanged definition can be deployed even when a later release checks more than the one that registered it.
+  // With `ifChanged` the problems are not reported yet: an unchanged definition can be deployed even if this release checks more than the release
+  // that registered it.
   if (problems.length > 0 && !ifChanged) throw invalidDefinition(problems);
   return await transactOnce(parts, act, { organizationId }, async (transaction, createdAt) => {
     if (!(await lockWorkflow(transaction, workflow))) throw notFound("workflow");

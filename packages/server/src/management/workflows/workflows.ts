@@ -18,7 +18,10 @@ export interface NewWorkflow {
   readonly createdAt: number;
 }
 
-/** Registers a workflow. Throws 409 when the organization has one of that name, or too many. `answerOf` makes the answer, which a repetition gets too. */
+/**
+ * Registers a workflow. Throws 409 when the organization has a workflow with that name, or has too many workflows. `answerOf` makes the answer, which
+ * a repetition gets too.
+ */
 export async function registerWorkflow<Answer extends object>(
   parts: ManagementParts,
   act: CallerAct,
@@ -31,8 +34,8 @@ export async function registerWorkflow<Answer extends object>(
     const workflowId = engine.newId();
     const workflow = { organizationId, workflowId, name, createdBy: actorOf(act.caller), createdAt };
     if (!(await insertWorkflow(transaction, workflow))) throw nameTaken(name);
-    // The room is checked after the name: a name that is taken is reported as such even at the maximum, so that clients that find or register a
-    // workflow go on.
+    // The maximum is checked after the name. So a name that is taken is reported as such even at the maximum, and clients that find or register a
+    // workflow can continue.
     const countOthers = async () => (await countWorkflows(transaction, organizationId)) - 1;
     await requireRoom(transaction, parts, act, { organizationId }, "workflows", countOthers);
     const note = { organizationId, targetType: "workflow", targetId: workflowId, details: { name } } as const;
@@ -41,7 +44,7 @@ export async function registerWorkflow<Answer extends object>(
   });
 }
 
-/** Deletes a workflow. Its jobs go on. Throws 404 when there is none. */
+/** Deletes a workflow. Its jobs continue. Throws 404 when there is no such workflow. */
 export async function deleteWorkflow(
   { database, engine }: ManagementParts,
   act: Act,

@@ -32,7 +32,7 @@ export function PayloadForm({ jobKey, wait, eventId, field }: PayloadFormProps) 
       onSubmit={(event) => {
         event.preventDefault();
         setTried(true);
-        // An event counts without a payload too. If the definition requires one, the service reports the missing parts.
+        // An event may also have no payload. If the definition requires one, the service reports the missing parts.
         if (problems.length === 0) send.mutate({ eventId, ...wait, ...(!isEmpty && { payload: draft }) });
       }}
     >
@@ -50,7 +50,7 @@ export function PayloadForm({ jobKey, wait, eventId, field }: PayloadFormProps) 
           kind="main"
           icon="send"
           isBusy={send.isPending}
-          // In a loop the form of the next visit may stand here at the second click of a double click.
+          // In a loop, the form of the next visit may be at this place at the second click of a double click, which is therefore ignored.
           onClick={(event) => event.detail > 1 && event.preventDefault()}
         >
           {words.send(eventId)}
@@ -60,7 +60,7 @@ export function PayloadForm({ jobKey, wait, eventId, field }: PayloadFormProps) 
   );
 }
 
-/** Only defaults of the schema are filled in: a person must choose an answer, and not just accept a value that was there. */
+/** Only the defaults of the schema are filled in, so that a person must choose an answer and cannot just accept a value that was there. */
 function defaultsOf({ fields = [] }: SchemaField): Draft {
   return Object.fromEntries(
     fields.flatMap((one) => (one.default === undefined ? [] : [[one.name, one.default] as const])),

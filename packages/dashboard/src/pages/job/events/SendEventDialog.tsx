@@ -20,7 +20,7 @@ interface SendEventDialogProps {
   readonly story: JobStory;
   /** The events for which the job waits. */
   readonly missing: readonly MissingEvent[];
-  /** Sends the event for this wait alone. Left out: for any step that waits for it, except steps in branches. */
+  /** The wait to which the event is sent. If it is left out, the event goes to any step that waits for it, except steps in branches. */
   readonly wait?: Wait | undefined;
   readonly onClose: () => void;
 }
@@ -103,7 +103,7 @@ export function SendEventDialog({ jobKey, eventId: firstId, story, onClose, ...n
 }
 
 /**
- * The waits that were shown stay, and new ones are added behind them. The job goes on while the dialog is open, and the event must not go to another
+ * Keeps the waits that were shown, and adds new ones after them. The job may continue while the dialog is open, and the event must not go to another
  * branch than the one that was shown. Until the history is loaded, the page knows only one wait.
  */
 function useAllSoFar(missing: readonly MissingEvent[]): readonly MissingEvent[] {
@@ -115,7 +115,7 @@ function useAllSoFar(missing: readonly MissingEvent[]): readonly MissingEvent[] 
   return [...known.current.values()];
 }
 
-/** Thousands of items may wait for one event: further ones are reached from the list of items, or by the API. */
+/** Thousands of items may wait for one event. The waits beyond this number can be reached from the list of items, or by the API. */
 const maxWaits = 100;
 
 function keyOf({ step, visit, branch = "" }: Wait): string {

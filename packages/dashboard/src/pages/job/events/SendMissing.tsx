@@ -10,7 +10,7 @@ import { useSendEvent } from "./use-send-event.ts";
 interface SendMissingProps {
   readonly jobKey: JobKey;
   readonly wait: Wait;
-  /** The branch in which the wait stands, in words; empty for the main line. */
+  /** The branch that contains the wait, in words; empty for the main line. */
   readonly where: string;
   readonly missing: readonly string[];
   /** The definition's text; undefined while it is not known. */
@@ -18,7 +18,7 @@ interface SendMissingProps {
   readonly onWithPayload: (eventId: string) => void;
 }
 
-/** Shows for each missing event a form, if the definition says what its payload may be, and otherwise a button. */
+/** Shows a form for each missing event if the definition says what its payload may be, and a button otherwise. */
 export function SendMissing({ jobKey, wait, where, missing, definition, onWithPayload }: SendMissingProps) {
   const { step } = wait;
   const fields = useMemo(
@@ -54,7 +54,7 @@ function SendButtons({ jobKey, wait, eventIds, onWithPayload }: SendButtonsProps
               kind="main"
               icon="send"
               isBusy={send.isPending && send.variables.eventId === eventId}
-              // In a loop the button of the next visit may stand here at the second click of a double click.
+              // In a loop, the button of the next visit may be at this place at the second click of a double click, which is therefore ignored.
               onClick={({ detail }) => detail < 2 && send.mutate({ eventId, ...wait })}
             >
               {words.send(eventId)}

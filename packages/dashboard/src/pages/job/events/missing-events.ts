@@ -6,7 +6,7 @@ export interface MissingEvent extends Wait {
   readonly eventId: string;
 }
 
-/** The events that the job waits for and does not have, of the wait that has waited longest first. */
+/** The events for which the job waits and which it does not have. Those of the wait that has waited longest come first. */
 export function missingEventsOf({ waits }: JobStory): readonly MissingEvent[] {
   return waits.flatMap(({ name: step, visit, branch, eventIds = [], receivedEventIds }) =>
     eventIds

@@ -16,7 +16,7 @@ import { type TimeWindow, ticksOf } from "./timeline-ticks.ts";
 interface TimelineProps {
   readonly story: JobStory;
   readonly submittedAt: string;
-  /** The run that is looked at. */
+  /** The run that is selected. */
   readonly selected: StepRun | undefined;
   readonly onSelect: (search: JobPageSearch) => void;
 }
@@ -29,7 +29,7 @@ export function Timeline({ story, submittedAt, selected = story.current, onSelec
   const words = texts.job;
   const start = Date.parse(submittedAt);
   const end = useEnd(story, start);
-  // Undefined: all of the job's time, which grows while the job runs.
+  // Undefined means the whole time of the job, which grows while the job runs.
   const [chosen, setChosen] = useState<TimeWindow | undefined>();
   const window = chosen ?? { from: 0, to: end - start };
   return (
@@ -80,7 +80,7 @@ function Ticks({ window }: { readonly window: TimeWindow }) {
 
 interface RowsProps {
   readonly story: JobStory;
-  /** The ends of the window. */
+  /** The beginning and the end of the window. */
   readonly start: number;
   readonly end: number;
   /** The end of spans that have not ended yet. */
@@ -135,12 +135,12 @@ function titleOf(story: JobStory, { name, branch }: StepRun): string {
   return branch === "" ? name : texts.job.ofRun(name, branchWords(story, branch));
 }
 
-/** The steps of an item are looked at alone; those of branches with names stand side by side in the graph. */
+/** For a step of an item, only that item is selected. The steps of branches with names are shown side by side in the graph. */
 function addressOf(story: JobStory, { name, visit, branch }: StepRun): JobPageSearch {
   return { step: name, visit, ...(isOfItem(story, branch) && { branch }) };
 }
 
-/** At first the row of the step that matters is in sight, in the middle where there are many. */
+/** At first, the row of the most important step is in view. If there are many rows, it is in the middle. */
 function useRowInSight(frame: RefObject<HTMLElement | null>, row: number): void {
   const isPlaced = useRef(false);
   useLayoutEffect(() => {
@@ -150,7 +150,7 @@ function useRowInSight(frame: RefObject<HTMLElement | null>, row: number): void 
   }, [frame, row]);
 }
 
-/** The spans in the window, pauses first, so that a short attempt between two long pauses is drawn above them. */
+/** Returns the spans in the window. Pauses come first, so that a short attempt between two long pauses is drawn above them. */
 function drawn(spans: readonly Span[], start: number, end: number): readonly Span[] {
   const shown = spans.filter((span) => span.start <= end && (span.end ?? end) >= start);
   return shown.sort((one, other) => Number(one.kind !== "pause") - Number(other.kind !== "pause"));
@@ -174,7 +174,7 @@ function Bar({ span, start, end, now }: BarProps) {
   );
 }
 
-/** The legend has only the kinds of time that the timeline shows. */
+/** The legend shows only the kinds of time that the timeline has. */
 function Legend({ story: { runs, queued } }: { readonly story: JobStory }) {
   const spans = [...queued, ...runs.flatMap((run) => run.spans)];
   const looks = new Map(spans.map((span) => [lookOf(span), textOf(span)]));

@@ -6,11 +6,11 @@ import { moved, windowAround, zoomed } from "./timeline-window.ts";
 
 interface TimelineButtonsProps {
   readonly window: TimeWindow;
-  /** The job's time from its submission on. */
+  /** The time from the job's submission until its end, or until now. */
   readonly wholeMs: number;
-  /** The time of the step that is looked at. */
+  /** The time of the selected step. */
   readonly step: TimeWindow | undefined;
-  /** Undefined: all of the job's time. */
+  /** Called with undefined for the whole time of the job. */
   readonly onChange: (window: TimeWindow | undefined) => void;
 }
 

@@ -1,6 +1,6 @@
 import { locale } from "../../../texts/texts.ts";
 
-/** A stretch of a job's time, in milliseconds since it was submitted. */
+/** A part of a job's time, in milliseconds since the job was submitted. */
 export interface TimeWindow {
   readonly from: number;
   readonly to: number;
@@ -16,7 +16,7 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** Steps at which people expect the marks of an axis of time. */
+/** The distances between marks that people expect on a time axis. */
 const steps = [
   ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
   ...[1, 2, 5, 10, 15, 30].map((count) => count * second),
@@ -25,7 +25,7 @@ const steps = [
   ...[1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000].map((count) => count * day),
 ];
 
-/** The marks of a time axis, at round times: at most `mostTicks` and one. */
+/** Returns the marks of a time axis, at round times. There are at most `mostTicks` + 1. */
 export function ticksOf({ from, to }: TimeWindow, mostTicks = 6): readonly Tick[] {
   const step = steps.find((one) => (to - from) / one <= mostTicks) ?? (steps.at(-1) as number);
   const first = Math.ceil(from / step);
@@ -36,7 +36,7 @@ export function ticksOf({ from, to }: TimeWindow, mostTicks = 6): readonly Tick[
   });
 }
 
-/** A time as exact as the step demands, so that no two marks read the same. */
+/** Formats a time as exactly as the distance between marks requires, so that no two marks have the same text. */
 function textOf(at: number, step: number): string {
   if (at === 0) return "0";
   if (step < second) {

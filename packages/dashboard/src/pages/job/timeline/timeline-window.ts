@@ -3,7 +3,10 @@ import type { TimeWindow } from "./timeline-ticks.ts";
 /** The times in a job's history are not more exact than this. */
 const leastMs = 10;
 
-/** The window, made smaller by this factor (larger for less than 1) around a time in it; for a time outside, around its middle. */
+/**
+ * Returns the window, made smaller by this factor (larger if the factor is below 1) around a time in it. If the time is outside of the window, the
+ * window's middle is used.
+ */
 export function zoomed({ from, to }: TimeWindow, times: number, around: number, wholeMs: number): TimeWindow {
   const center = around >= from && around <= to ? around : (from + to) / 2;
   const length = Math.min(wholeMs, Math.max(leastMs, (to - from) / times));
@@ -11,12 +14,12 @@ export function zoomed({ from, to }: TimeWindow, times: number, around: number, 
   return within(center - part * length, length, wholeMs);
 }
 
-/** The window moved by a part of its own length: to later times, or to earlier ones for less than 0. */
+/** Returns the window, moved by a part of its own length to later times, or to earlier times if `part` is negative. */
 export function moved({ from, to }: TimeWindow, part: number, wholeMs: number): TimeWindow {
   return within(from + (to - from) * part, to - from, wholeMs);
 }
 
-/** The window around a stretch of time, with some room at both ends. */
+/** Returns the window around a span of time, with some space at both ends. */
 export function windowAround({ from, to }: TimeWindow, wholeMs: number): TimeWindow {
   const length = Math.min(wholeMs, Math.max(leastMs, (to - from) * 1.2));
   return within((from + to - length) / 2, length, wholeMs);

@@ -17,7 +17,7 @@ interface CreateUserTokenProps {
   readonly onClose: () => void;
 }
 
-/** Asks what the token is for and how long it holds, and lets the person confirm who they are. */
+/** Asks what the token is for and how long it is valid, and lets the person confirm who they are. */
 export function CreateUserToken({ account, onClose }: CreateUserTokenProps) {
   const words = texts.userTokens;
   const asksCode = account.hasPassword && account.secondFactorEnabledAt !== undefined;
@@ -34,7 +34,7 @@ export function CreateUserToken({ account, onClose }: CreateUserTokenProps) {
         ...(asksCode && { code: proof.code.trim() }),
       }),
     onSuccess: () => queries.invalidateQueries({ queryKey: userTokensQuery.queryKey }),
-    // A second factor or a password may have been set elsewhere meanwhile: the form then asks for it.
+    // Meanwhile, a second factor or a password may have been set elsewhere. Then the form asks for it.
     onError: () => queries.invalidateQueries({ queryKey: accountQueryKey }),
   });
   const problems = fieldProblems(create.error, [

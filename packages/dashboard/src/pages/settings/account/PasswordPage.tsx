@@ -41,7 +41,7 @@ function Password({ account }: { readonly account: Account }) {
       toast({ kind: "success", text: keepUserTokens ? words.passwordChanged : words.passwordAndTokensChanged });
       await queries.invalidateQueries({ queryKey: accountQueryKey });
     },
-    // A second factor may have been set up elsewhere: the form then asks for its code.
+    // Meanwhile, a second factor may have been set up elsewhere. Then the form asks for its code.
     onError: () => queries.invalidateQueries({ queryKey: accountQueryKey }),
   });
   const shown = ["/currentPassword", "/newPassword", ...(hasSecondFactor ? ["/code"] : [])];

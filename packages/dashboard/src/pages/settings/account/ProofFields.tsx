@@ -2,7 +2,7 @@ import type { fieldProblems } from "../../../api/problem.ts";
 import { Field } from "../../../parts/controls/Field.tsx";
 import { texts } from "../../../texts/texts.ts";
 
-/** The fields that confirm that an act is the person's own. */
+/** What a person types to confirm that an action is their own. */
 export interface TypedProof {
   readonly password: string;
   readonly code: string;
@@ -10,7 +10,7 @@ export interface TypedProof {
 
 export const emptyProof: TypedProof = { password: "", code: "" };
 
-/** The pointers whose problems these fields show. A problem with a field that is not here must be shown elsewhere. */
+/** Returns the pointers whose problems these fields show. A problem with a field that is not here must be shown elsewhere. */
 export function proofPointers(asksCode: boolean): readonly string[] {
   return asksCode ? ["/password", "/code"] : ["/password"];
 }
@@ -22,7 +22,7 @@ interface ProofFieldsProps {
   readonly asksCode: boolean;
 }
 
-/** Asks for the password, and for the code of the second factor where the account has one. */
+/** Asks for the password, and for the code of the second factor if the account has one. */
 export function ProofFields({ proof, onChange, problems, asksCode }: ProofFieldsProps) {
   return (
     <>

@@ -1,7 +1,7 @@
 import { encodeQR } from "qr";
 import { useMemo } from "react";
 
-/** The standard demands this many light modules around the pattern. */
+/** The standard requires this many light modules around the pattern. */
 const border = 4;
 
 export function QrDrawing({ text, label }: { readonly text: string; readonly label: string }) {
@@ -13,7 +13,7 @@ export function QrDrawing({ text, label }: { readonly text: string; readonly lab
   );
 }
 
-/** A bar for each row of dark modules that touch. */
+/** Draws a bar for each group of dark modules that touch in a row. */
 function pathOf(row: readonly boolean[], y: number): string {
   let path = "";
   for (let x = 0; x < row.length; x += 1) {

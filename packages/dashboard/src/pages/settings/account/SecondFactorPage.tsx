@@ -11,7 +11,10 @@ import { ProofDialog } from "./ProofDialog.tsx";
 import { SecondFactorSetup } from "./SecondFactorSetup.tsx";
 import { WithAccount } from "./WithAccount.tsx";
 
-/** A code of an authenticator app beside the password: set up, new recovery codes, removed. */
+/**
+ * The second factor: the code of an authenticator app, in addition to the password. It can be set up and removed, and its recovery codes can be
+ * renewed.
+ */
 export function SecondFactorPage() {
   const words = texts.secondFactor;
   const [codes, setCodes] = useState<readonly string[] | undefined>();

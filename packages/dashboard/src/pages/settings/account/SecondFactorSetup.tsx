@@ -15,7 +15,7 @@ interface SecondFactorSetupProps {
   readonly onCodes: (codes: readonly string[]) => void;
 }
 
-/** First the password, then the secret for the app, then a code that shows that the app has it. */
+/** Asks for the password first, then shows the secret for the app, then asks for a code that proves that the app has the secret. */
 export function SecondFactorSetup({ onCodes }: SecondFactorSetupProps) {
   const words = texts.secondFactor;
   const [password, setPassword] = useState("");

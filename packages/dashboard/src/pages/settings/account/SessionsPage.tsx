@@ -12,7 +12,7 @@ import { signOut } from "../../../shell/sign-out.ts";
 import { texts } from "../../../texts/texts.ts";
 import { deviceName } from "./device-name.ts";
 
-/** The sessions in which the person is signed in, to end those that they do not know. */
+/** The sessions in which the person is signed in. The person can end sessions that they do not recognize. */
 export function SessionsPage() {
   const words = texts.sessions;
   const query = useInfiniteQuery(sessionsQuery);

@@ -133,7 +133,7 @@ function Bounds({ organizationId, boundTo }: BoundsProps) {
   );
 }
 
-/** Shows the name of the workflow, or its id where the name is not known, for example after the workflow was deleted. */
+/** Shows the name of the workflow. If the name is not known, for example after the workflow was deleted, shows its id. */
 function WorkflowLink(key: WorkflowKey) {
   const { data } = useQuery(workflowQuery(key));
   return (

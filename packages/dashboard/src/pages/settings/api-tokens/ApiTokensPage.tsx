@@ -90,7 +90,7 @@ function columnsFor(
       cell: ({ boundTo }) => boundToText(boundTo) ?? words.unbound,
     },
     ...lifeColumns(),
-    // Last, since it is the longest, and the fold cuts off its end.
+    // This column is the last one, since its text is the longest and the fold cuts off the end.
     {
       id: "permissions",
       header: words.permissions,

@@ -20,7 +20,7 @@ export function RevokeApiToken({ organizationId, token, onClose, onRevoked }: Re
       action={words.revoke}
       remove={() => revokeApiToken({ organizationId, tokenId })}
       removed={words.revoked(name)}
-      // Only the list is read again: the token's own page would ask for a token that is gone.
+      // Only the list is read again, because the token's own page would request a token that no longer exists.
       queryKey={[...apiTokensQueryKey(organizationId), "list"]}
       {...(onRevoked !== undefined && { onRemoved: onRevoked })}
     />

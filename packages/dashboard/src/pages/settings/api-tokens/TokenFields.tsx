@@ -11,7 +11,7 @@ interface TokenFieldsProps {
   readonly organizationId: string;
   readonly draft: TokenDraft;
   readonly onChange: (draft: TokenDraft) => void;
-  /** True after an attempt to send the draft: the fields then say what is missing. */
+  /** True after an attempt to send the draft. From then on, the fields say what is missing. */
   readonly wasSent: boolean;
   readonly problems: ReturnType<typeof tokenProblems>;
   /** The token that is changed. */

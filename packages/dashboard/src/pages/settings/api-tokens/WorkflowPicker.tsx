@@ -17,10 +17,10 @@ interface WorkflowPickerProps {
   readonly problem?: string | undefined;
 }
 
-/** A list of more workflows than this has a search; fewer are seen at a glance. */
+/** A list of more workflows than this has a search field. Fewer can be seen at a glance. */
 const searchedCount = 8;
 
-/** Check boxes for workflows, with those that are chosen always among them. */
+/** Check boxes for workflows. Those that are chosen are always shown. */
 export function WorkflowPicker({ organizationId, value, onChange, problem }: WorkflowPickerProps) {
   const words = texts.apiTokens;
   const query = useInfiniteQuery(workflowsQuery(organizationId));
@@ -33,7 +33,7 @@ export function WorkflowPicker({ organizationId, value, onChange, problem }: Wor
   const all = data.pages.flatMap((page) => page.workflows);
   const isSought = (name: string) => name.toLowerCase().includes(sought.trim().toLowerCase());
   const shown = all.filter(({ workflowId, name }) => value.includes(workflowId) || isSought(name));
-  // These ids are in a part of the list that is not loaded, or belong to workflows that are gone.
+  // These ids are in a part of the list that is not loaded, or belong to workflows that no longer exist.
   const unknown = value.filter((id) => !all.some(({ workflowId }) => workflowId === id));
   const choices = [...unknown.map((id) => ({ workflowId: id, name: id })), ...shown];
   return (

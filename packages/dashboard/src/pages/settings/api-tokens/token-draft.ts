@@ -2,7 +2,7 @@ import type { ApiToken, ApiTokenChange, ApiTokenWish } from "../../../api/api-to
 import type { GrantablePermission } from "../../../document.ts";
 import { type ExpiryDays, expiryIn } from "../../../parts/controls/ExpiryChoice.tsx";
 
-/** A token as its form holds it. Fields that the chosen kind of bound does not use are kept, in case the kind is changed back. */
+/** A token as its form holds it. Fields that the chosen kind of bound does not use are kept, in case the user changes the kind back. */
 export interface TokenDraft {
   readonly name: string;
   readonly permissions: readonly GrantablePermission[];
@@ -33,7 +33,7 @@ function boundDraft(boundTo: ApiToken["boundTo"]): Omit<TokenDraft, "name" | "pe
   return { ...unbound, bound: "part", workflowIds, tags: tags.join(" ") };
 }
 
-/** The parts that are missing before the draft can be sent. */
+/** Returns what is missing before the draft can be sent. */
 export function missingIn(draft: TokenDraft): "permissions" | "bound" | undefined {
   if (draft.bound !== "event" && draft.permissions.length === 0) return "permissions";
   return draft.bound === "part" && draft.workflowIds.length === 0 && tagsOf(draft).length === 0 ? "bound" : undefined;
@@ -49,7 +49,9 @@ export function wishOf(draft: TokenDraft): ApiTokenWish {
   };
 }
 
-/** Only the fields that differ; undefined where none does. An unchanged bound is not sent, since it may name a workflow that is gone. */
+/**
+ * Returns only the fields that differ; undefined if none does. An unchanged bound is not sent, since it may name a workflow that no longer exists.
+ */
 export function changeOf(token: ApiToken, draft: TokenDraft): ApiTokenChange | undefined {
   const name = draft.name.trim();
   const permissions = permissionsOf(draft);
@@ -63,7 +65,7 @@ export function changeOf(token: ApiToken, draft: TokenDraft): ApiTokenChange | u
   return Object.keys(change).length === 0 ? undefined : change;
 }
 
-/** A token for one event has the permission to send it and no other. */
+/** A token for one event has only the permission to send it. */
 function permissionsOf({ bound, permissions }: TokenDraft): GrantablePermission[] {
   return bound === "event" ? ["job:event:send"] : [...permissions];
 }

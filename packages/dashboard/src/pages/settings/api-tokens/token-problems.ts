@@ -1,6 +1,6 @@
 import { fieldProblems } from "../../../api/problem.ts";
 
-/** The service's messages about the fields of a token, by field. */
+/** Returns the service's messages about the fields of a token, by field. */
 export function tokenProblems(error: unknown) {
   return fieldProblems(error, ["/name", "/permissions", "/expiresAt", "/boundTo"]);
 }

@@ -11,7 +11,7 @@ interface AuditExportProps {
   readonly search: AuditSearch;
 }
 
-/** All that the filters let through, not only the rows that are loaded. */
+/** Exports all entries that match the filters, not only the rows that are loaded. */
 export function AuditExport({ organizationId, search }: AuditExportProps) {
   const words = texts.audit;
   const take = useMutation({

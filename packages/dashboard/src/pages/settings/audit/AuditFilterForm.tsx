@@ -11,7 +11,7 @@ interface AuditFilterFormProps {
   readonly onChange: (search: AuditSearch) => void;
 }
 
-/** The filters of the list, as in the address. Typed text takes effect when the form is sent. */
+/** The filters of the list, as in the address. Typed text takes effect when the form is submitted. */
 export function AuditFilterForm({ search, onChange }: AuditFilterFormProps) {
   const words = texts.audit;
   const listId = useId();
@@ -22,7 +22,7 @@ export function AuditFilterForm({ search, onChange }: AuditFilterFormProps) {
   };
   return (
     <Panel title={words.filters}>
-      {/* The key: another address has another form. */}
+      {/* With this key, another address gets a new form. */}
       <form key={JSON.stringify(search)} className="audit-filters" onSubmit={submit}>
         <Field name="action" label={words.action} defaultValue={search.action} list={listId} spellCheck={false} />
         <datalist id={listId}>
@@ -60,7 +60,7 @@ export function AuditFilterForm({ search, onChange }: AuditFilterFormProps) {
   );
 }
 
-/** Operations that are looked for most; any other can be typed. */
+/** The operations that people search for most. Any other can be typed. */
 const actions = [
   "UpdateOrganization",
   "UpdateOrganizationLimits",
@@ -88,13 +88,13 @@ const actions = [
   "ResumeJob",
 ];
 
-/** Turns a time in the reader's zone, as the input has it, into UTC. */
+/** Converts a time in the reader's zone, in the format of the input, to UTC. */
 function utc(value: FormDataEntryValue | undefined): string | undefined {
   const time = typeof value === "string" && value !== "" ? new Date(value) : undefined;
   return time === undefined || Number.isNaN(time.getTime()) ? undefined : time.toISOString();
 }
 
-/** Turns a time into the reader's zone, as the input wants it. */
+/** Converts a time to the reader's zone, in the format of the input. */
 function local(value: string | undefined): string | undefined {
   const time = new Date(value ?? "");
   if (Number.isNaN(time.getTime())) return undefined;

@@ -7,11 +7,11 @@ interface AuditTargetProps {
   readonly entry: Pick<AuditEntry, "target" | "details">;
 }
 
-/** The kind of a thing and its name, or its id where no name is known; the id is in the title. */
+/** The kind of a thing and its name, or its id if no name is known. The title always has the id. */
 export function AuditTarget({ organizationId, entry }: AuditTargetProps) {
   const { type, id } = entry.target;
   const name = useTargetName(organizationId, entry);
-  // There is only one organization here.
+  // The id of an organization is not shown, since all entries belong to the same one.
   const isPlain = name === undefined && id !== undefined && type !== "organization";
   return (
     <span title={id}>
@@ -21,7 +21,7 @@ export function AuditTarget({ organizationId, entry }: AuditTargetProps) {
   );
 }
 
-/** The entry notes the names of most things, so that those which are gone have their names too. */
+/** The entry has the names of most things, so things that no longer exist have a name, too. */
 function useTargetName(organizationId: string, { target, details }: AuditTargetProps["entry"]): string | undefined {
   const { type, id = "" } = target;
   const { name, email, workflowId, versionNumber } = details;

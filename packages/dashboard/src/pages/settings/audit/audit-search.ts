@@ -4,7 +4,7 @@ import { texts } from "../../../texts/texts.ts";
 /** The search part of the address of the audit log. It has the filters of the API. */
 export type AuditSearch = AuditFilters;
 
-/** Each type has a word in the texts, which are checked against the API's list of types. */
+/** The texts have a word for each type, and are checked against the API's list of types. */
 export const targetTypes = Object.keys(texts.audit.targets) as AuditTargetType[];
 
 const names = ["action", "actorId", "targetId", "after", "before"] as const;

@@ -13,7 +13,7 @@ interface CreateInvitationProps {
   readonly onClose: () => void;
 }
 
-/** The choices in days. The last is the longest life that the service allows, unless its operator has set less. */
+/** The choices in days. The last one is the longest that the service allows, unless its operator has set less. */
 const lives = [1, 7, 30];
 
 /** Makes a link for one person, and shows it once. */
@@ -84,7 +84,7 @@ function addressed(email: string): { readonly email?: string } {
   return address === "" ? {} : { email: address };
 }
 
-/** The time is a minute earlier, since this clock and the service's clock may differ. */
+/** The time is a minute earlier than chosen, since this machine's clock and the service's clock may differ. */
 function expiryIn(days: number): string {
   return new Date(Date.now() + days * 86_400_000 - 60_000).toISOString();
 }

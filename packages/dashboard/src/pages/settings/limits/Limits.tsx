@@ -6,7 +6,7 @@ import { Skeleton } from "../../../parts/states/Skeleton.tsx";
 import { texts } from "../../../texts/texts.ts";
 import { UsedPart } from "./UsedPart.tsx";
 
-/** Shows how many of each thing the organization has and may have, and then how many the person's own account has and may have. */
+/** Shows how many of each thing the organization has and may have, and then the same for the person's own account. */
 export function Limits({ organizationId }: { readonly organizationId: string }) {
   const words = texts.limits;
   const { data, error, refetch } = useQuery(limitsQuery(organizationId));

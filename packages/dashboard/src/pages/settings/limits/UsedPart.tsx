@@ -5,7 +5,7 @@ interface UsedPartProps {
   readonly name: string;
   readonly detail: string;
   readonly used: number;
-  /** The limit is undefined where there is none. */
+  /** The limit; undefined if there is none. */
   readonly limit: number | undefined;
   readonly children: ReactNode;
 }

@@ -27,7 +27,7 @@ export function ChangeRoles({
     onSuccess: async () => {
       onClose();
       toast({ kind: "success", text: words.changed(displayName) });
-      // Members who changed their own roles may have other permissions now.
+      // If members changed their own roles, they may have other permissions now.
       await queries.invalidateQueries({ queryKey: ["organizations", organizationId] });
       await queries.invalidateQueries({ queryKey: membersQueryKey(organizationId) });
     },

@@ -17,7 +17,7 @@ import { PasswordLink } from "./PasswordLink.tsx";
 import { RemoveMember } from "./RemoveMember.tsx";
 import { SecondFactorDemand } from "./SecondFactorDemand.tsx";
 
-/** The members of the organization and their roles. Everybody can leave, also without the permission to see the others. */
+/** The members of the organization and their roles. Everybody can leave, even without the permission to see the other members. */
 export function MembersPage() {
   const { organizationId } = useParams({ from: "/app/organizations/$organizationId" });
   return (

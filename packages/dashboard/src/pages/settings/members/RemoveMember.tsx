@@ -7,7 +7,10 @@ import { RemovalDialog } from "../../../parts/dialogs/RemovalDialog.tsx";
 import { texts } from "../../../texts/texts.ts";
 import type { MemberDialogProps } from "./ChangeRoles.tsx";
 
-/** Removes a member, and offers to revoke the API tokens that they made, which would go on otherwise. Nothing can be removed before the offer is shown. */
+/**
+ * Removes a member, and offers to revoke the API tokens that the member made, which would continue to work otherwise. Nothing can be removed before
+ * the offer is shown.
+ */
 export function RemoveMember({ organizationId, member: { userId, displayName }, onClose }: MemberDialogProps) {
   const words = texts.members;
   const [revokeApiTokens, setRevoke] = useState(false);

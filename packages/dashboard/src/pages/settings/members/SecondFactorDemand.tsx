@@ -8,7 +8,9 @@ import { Panel } from "../../../parts/layout/Panel.tsx";
 import { toast } from "../../../parts/toasts.ts";
 import { texts } from "../../../texts/texts.ts";
 
-/** Says whether members need a second factor here, and lets it be changed by those who may. Shows nothing until it is known. */
+/**
+ * Says whether members of this organization need a second factor, and lets those who may change it do so. Shows nothing until the answer is known.
+ */
 export function SecondFactorDemand({ organizationId }: { readonly organizationId: string }) {
   const words = texts.secondFactorDemand;
   const [isOpen, setOpen] = useState(false);
@@ -28,7 +30,7 @@ export function SecondFactorDemand({ organizationId }: { readonly organizationId
   if (data === undefined) return null;
   const act = isOn ? words.turnOff : words.turnOn;
   const open = () => {
-    // Nothing of an earlier try is shown.
+    // Nothing of an earlier attempt is shown.
     change.reset();
     setOpen(true);
   };

@@ -12,7 +12,7 @@ import { PermissionPicker } from "../PermissionPicker.tsx";
 
 interface RoleDialogProps {
   readonly organizationId: string;
-  /** The role to change; without one, a new role is made. */
+  /** The role to change. If it is left out, a new role is made. */
   readonly role?: Role;
   readonly onClose: () => void;
 }
@@ -33,7 +33,7 @@ export function RoleDialog({ organizationId, role, onClose }: RoleDialogProps) {
     onSuccess: async () => {
       onClose();
       toast({ kind: "success", text: role === undefined ? words.created(name) : words.changed(name) });
-      // The role may be the reader's own, who may do something else now.
+      // The role may be one of the reader's own, so the reader may have other permissions now.
       await queries.invalidateQueries({ queryKey: ["organizations", organizationId] });
     },
   });

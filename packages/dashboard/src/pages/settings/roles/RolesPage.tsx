@@ -101,7 +101,7 @@ interface ActionsProps {
   readonly open: (opened: Opened) => void;
 }
 
-/** The buttons of a role. A built-in role is the same everywhere and can only be looked at. */
+/** The buttons of a role. A built-in role is the same everywhere, so it can only be viewed. */
 function Actions({ role, allowed: { mayChange, mayDelete }, open }: ActionsProps) {
   const words = texts.roles;
   const isChangeable = mayChange && !role.isBuiltIn;

@@ -5,7 +5,7 @@ import { Facts } from "../../../parts/data/Facts.tsx";
 import { Codes } from "../../../parts/words/Codes.tsx";
 import { texts } from "../../../texts/texts.ts";
 
-/** The facts that an owner needs about a provider: which people sign in by it, and which roles they get. */
+/** The facts that an owner needs about a provider: which people sign in with it, and which roles they get. */
 export function ProviderFacts({ provider }: { readonly provider: SignInProvider }) {
   const words = texts.signInProviders;
   const { id, issuer, clientId, redirectUri, scopes, emailDomains, trustsEmail, bearer } = provider;

@@ -52,7 +52,7 @@ function NoProvider({ organizationId }: { readonly organizationId: string }) {
   );
 }
 
-/** The example of docs/single-sign-on.md, for this organization. */
+/** The example in docs/single-sign-on.md, adapted to this organization. */
 function exampleFor(organizationId: string) {
   return {
     id: "acme",

@@ -5,7 +5,7 @@ export function answerHeaders({ baseUrl }: Pick<Config, "baseUrl">): Readonly<Re
   return {
     "x-content-type-options": "nosniff",
     "cache-control": "no-store",
-    // Only the configured public address proves that clients come by https: a header of the request could be forged.
+    // Only the configured public address proves that clients use https: a header of the request could be forged.
     ...(baseUrl?.protocol === "https:" && { "strict-transport-security": "max-age=31536000" }),
   };
 }

@@ -5,9 +5,9 @@ import type { App } from "../app.ts";
 import { addVary, takesEncoding } from "./content-encoding.ts";
 
 /**
- * Compresses the large JSON answers of operations for clients that accept gzip. Small answers are not compressed: they fit into a few packets, and
- * submitting a job must not wait for a second thread. Streams, everything outside of the API document (the sign-in and the pages, whose forms hold
- * secrets), and answers that show a secret are never compressed, since the length of a compressed answer can tell its content (BREACH).
+ * Compresses the large JSON answers of operations for clients that accept gzip. Small answers are not compressed: they fit into a few packets, and a
+ * submit must not wait for a second thread. Some answers are never compressed, since the length of a compressed answer can reveal its content
+ * (BREACH): streams, everything outside of the API document (the sign-in and the pages, whose forms hold secrets), and answers that show a secret.
  */
 export function compressAnswers(app: App): void {
   app.addHook("onSend", (request, reply, payload, done) => {
@@ -34,7 +34,7 @@ function sizeOf(reply: FastifyReply, payload: unknown): number {
 
 function mayCompress({ routeOptions: { schema, config } }: FastifyRequest, reply: FastifyReply): boolean {
   if (schema?.operationId === undefined || schema.hide === true || config.repetition === "renewed") return false;
-  // An ETag comes back in If-Match, and proxies change the ETag of a compressed answer.
+  // Clients send an ETag back in If-Match, but proxies change the ETag of a compressed answer.
   if (reply.hasHeader("etag") || reply.hasHeader("content-encoding")) return false;
   return String(reply.getHeader("content-type")).startsWith("application/json");
 }

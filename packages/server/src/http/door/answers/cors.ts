@@ -6,11 +6,11 @@ import { addressOf } from "../client-address.ts";
 export interface AllowedOrigins {
   /** The origins that the operator has listed. */
   readonly listed: readonly string[];
-  /** Tells whether a client of an organization is served at this origin. `network` is that of the client that asks (`networkOf`). */
+  /** Tells whether a client of an organization is served at this origin. `network` is the network of the caller (`networkOf`). */
   readonly ofClients: (origin: string, network: string) => boolean | Promise<boolean>;
   /** The service's own origin, whose pages need no permission. */
   readonly own: () => string;
-  /** The path of the OpenID provider, which checks origins itself, since it knows the client. */
+  /** The path of the OpenID provider. It checks origins itself, since it knows the client. */
   readonly provider: string;
 }
 
@@ -27,7 +27,7 @@ export function allowOrigins(app: App, { listed, ofClients, own, provider }: All
     if (request.url.startsWith(`${provider}/`) || origin === own()) return answer(false);
     const isOfClient = ofClients(origin, networkOf(addressOf(request)));
     if (!(isOfClient instanceof Promise)) return answer(isOfClient);
-    // An origin counts as unknown while the store is out of reach; the request itself is answered as usual.
+    // While the store cannot be reached, an origin counts as unknown. The request itself is answered as usual.
     void isOfClient.catch(() => false).then(answer);
   });
 }
@@ -38,7 +38,7 @@ function allow(request: FastifyRequest, reply: FastifyReply, origin: string): bo
   reply.header("access-control-expose-headers", exposedHeaders);
   if (request.method !== "OPTIONS") return false;
   reply.header("access-control-allow-methods", "GET, POST, PUT, PATCH, DELETE");
-  // Generated clients send headers of their own. An allowed origin may send credentials already, so no other header gives it more.
+  // Generated clients send headers of their own. An allowed origin may already send credentials, so allowing other headers gives it nothing more.
   const asked = request.headers["access-control-request-headers"];
   if (asked !== undefined) reply.header("access-control-allow-headers", asked);
   reply.header("vary", "Origin, Access-Control-Request-Headers");

@@ -4,8 +4,8 @@ import { sizeOfJson } from "../../../core/json/json-size.ts";
 import { JsonText, type ShownValue } from "../../../core/json/json-text.ts";
 
 /**
- * Answers a body that may be large. Writing 16 MB at once would hold up all other requests for a tenth of a second, so it is written in pieces, one
- * in each turn of the event loop, however many such answers are under way.
+ * Answers a body that may be large. Writing 16 MB at once would hold up all other requests for a tenth of a second. So the body is written in pieces,
+ * one in each turn of the event loop, however many such answers are under way.
  */
 export async function largeAnswer<Body extends object>(reply: FastifyReply, body: Body): Promise<Body> {
   return isSmall(body, pieceSize) ? body : (inPieces(reply, await jsonInTurns(body)) as unknown as Body);
@@ -22,7 +22,7 @@ export function lengthOf(pieces: readonly Buffer[]): number {
   return pieces.reduce((sum, piece) => sum + piece.length, 0);
 }
 
-/** Writes the value as JSON text in UTF-8, in pieces of about so many characters. */
+/** Writes the value as JSON text in UTF-8, in pieces of about `maxPiece` characters. */
 export async function jsonInTurns(value: unknown, maxPiece = pieceSize): Promise<Buffer[]> {
   const written: Buffer[] = [];
   let texts: string[] = [];
@@ -49,7 +49,7 @@ function isSmall(value: unknown, maxPiece: number): boolean {
   return sizeOfJson(value as ShownValue, maxPiece) <= maxPiece;
 }
 
-/** Gives texts that together are what JSON.stringify writes. */
+/** Yields texts that together are what JSON.stringify writes. */
 function* textsOf(value: unknown, maxPiece: number): Generator<string> {
   if (value instanceof JsonText) {
     yield value.text;
@@ -74,7 +74,7 @@ function* textsOf(value: unknown, maxPiece: number): Generator<string> {
   }
 }
 
-/** Waits for a turn of the event loop. Each turn serves one of those that wait. */
+/** Waits for a turn of the event loop. Each turn lets one waiting caller continue. */
 function nextTurn(): Promise<void> {
   turns = turns.then(() => new Promise((resolve) => setImmediate(resolve)));
   return turns;

@@ -28,7 +28,7 @@ export function sendAsset(
   return reply.type(asset.type).send(asset.read(encoding));
 }
 
-/** Makes an asset of a text that is only known in the running service. It is compressed once, when it is first asked for. */
+/** Makes an asset of a text that only the running service knows. It is compressed once, when it is first asked for. */
 export function assetOfText(type: string, text: string): Asset {
   const content = Buffer.from(text);
   const packed = new Map<string, Buffer>();
@@ -49,7 +49,7 @@ export function etagOfContent(content: Buffer): string {
   return `"${hash("sha256", content, "base64url").slice(0, 22)}"`;
 }
 
-/** The default quality makes the API document an eighth smaller, but takes two seconds in which no other request is answered. */
+/** The default quality would make the API document smaller by an eighth, but takes two seconds in which no other request is answered. */
 function packedByBrotli(content: Buffer): Buffer {
   return brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } });
 }

@@ -3,8 +3,8 @@ import { ServiceError } from "../../../core/service-error.ts";
 import type { App } from "../app.ts";
 
 /**
- * Bounds the answers that their clients have not read yet. An answer stays in memory until then, and clients that ask for large ones and never read
- * would fill the memory. A client that reads nothing for as long as a body may take to arrive is cut off.
+ * Bounds the answers that their clients have not read yet. An answer stays in memory until it is read, so clients that ask for large answers and
+ * never read them would fill the memory. The connection of a client is closed if it reads nothing for as long as a body may take to arrive.
  */
 export function boundUnreadAnswers(
   app: App,
@@ -16,7 +16,7 @@ export function boundUnreadAnswers(
   app.addHook("onSend", (request, reply, payload, done) => {
     if (request.method === "HEAD") return done(null, payload);
     const isWhole = typeof payload === "string" || Buffer.isBuffer(payload);
-    // A large answer is sent in pieces, after its length.
+    // A large answer is sent in pieces, after its content-length header.
     const size = isWhole ? payload.length : Number(reply.getHeader("content-length") ?? 0);
     if (size < large) return done(null, payload);
     const { organizationId = "" } = (request.params ?? {}) as { readonly organizationId?: string };
@@ -35,7 +35,7 @@ export function boundUnreadAnswers(
   });
 }
 
-/** The smallest size that is counted, in characters. There are too few connections to fill the memory with smaller answers. */
+/** The smallest size that is counted, in characters. Smaller answers cannot fill the memory, since there are too few connections. */
 const large = 100_000;
 
 function tooManyUnread(method: string): ServiceError {
