@@ -6,7 +6,7 @@
  */
 export interface Finding {
   readonly kind: "lost" | "duplicated" | "violation";
-  /** The job or the nonce that it is about. */
+  /** The id of the job, or the nonce, that the finding is about. */
   readonly subject: string;
   readonly detail: string;
 }

@@ -30,7 +30,7 @@ function settingOf(variable: string) {
   return { name: variable, value: Number(setting.fallback) };
 }
 
-/** Returns the value of a constant that the document quotes from the code. The constants of the quote's own arithmetic are replaced by their values. */
+/** Returns the value of a constant that the document quotes from the code. If the quote computes with other constants, their values are put in. */
 function constantIn(path: string, name: string, value: string): number {
   const source = readFileSync(`${root}/packages/server/src/${path}`, "utf8");
   const values = new Map(

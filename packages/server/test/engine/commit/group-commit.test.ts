@@ -336,7 +336,7 @@ onEveryStore((home) => {
       retryAfterSeconds: 1,
     });
     accepted.push(...[1, 2].map(() => commit.commit(submission(engine, others))));
-    // The whole queue is full now, which is not the limit of one organization.
+    // Now the whole queue is full, which is a different limit from that of one organization.
     await expect(commit.commit(submission(engine, straight))).rejects.toMatchObject({ code: "UnavailableError" });
 
     await Promise.all(accepted);
@@ -349,7 +349,7 @@ interface Workflow {
   readonly workflowId: string;
 }
 
-/** Waits for two events, of which one brings a decision. */
+/** A workflow that waits for two events, one of which brings a decision. */
 const decidingDefinition = JSON.stringify({
   workflowName: "test",
   steps: [

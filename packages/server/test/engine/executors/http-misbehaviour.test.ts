@@ -22,7 +22,7 @@ const sayAndClose =
   ({ socket }) =>
     socket.end(text);
 
-/** Writes the same data again and again, as fast as the other side takes it, until the connection ends. */
+/** Writes the same data again and again, as fast as the other side reads it, until the connection ends. */
 function endlessly(begin: string, piece: string | Buffer): Talk {
   return ({ socket }) => {
     socket.write(begin);

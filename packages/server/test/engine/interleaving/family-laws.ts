@@ -7,7 +7,7 @@ import { someone } from "../../core/job/jobs.ts";
 import type { SeenFamily, SeenJob } from "./family.ts";
 import { waits } from "./random-families.ts";
 
-/** Checks a tree of jobs in which nothing more happens by itself against the rules that hold for any tree. */
+/** Checks a tree of jobs, in which nothing more happens by itself, against the rules that hold for any tree. */
 export function expectLawful(seen: SeenFamily): void {
   const children = childrenByPlace(seen);
   expectCounted(seen);

@@ -11,7 +11,7 @@ import { insertDueJobs } from "../../store/jobs/due-rows.ts";
 
 const now = Date.parse("2026-01-31T12:00:00Z");
 const everyMs = 500;
-/** More due jobs than one round takes. */
+/** More due jobs than one round handles. */
 const manyCount = 1_200;
 
 onEveryStore((home) => {

@@ -54,7 +54,7 @@ function delayMs(entries: readonly Entry[], planned: string | undefined, type: s
 }
 
 onEveryStore((home) => {
-  // Only the hint that is given when a timer is set makes this service handle it in time.
+  // This service handles the timer in time only because it is notified when the timer is set.
   const service = useService(home, { ...functions.environment, STEPWELL_POLL_MS: "30000" });
 
   test("a retry comes when it is due, whatever the poll interval", async () => {
@@ -115,7 +115,7 @@ onEveryStore((home) => {
   });
 });
 
-/* Whether a call has room is the engine's to know. */
+/* Only the engine knows whether it has capacity for a call. */
 onOneStore((home) => {
   const service = useService(home, {
     ...functions.environment,
