@@ -290,7 +290,7 @@ async function build(): Promise<void> {
   }
 }
 
-/** The story of `npm start` once more, from the packages. */
+/** Goes through the story of `npm start` again, with the installed packages. */
 async function beginInProject(shell: Shell): Promise<void> {
   const running = shell.start("npx", "stepwell", "dev");
   const printed = await running.printed("npx stepwell submit");

@@ -180,7 +180,7 @@ test("an operation accepts exactly the documented input, and returns the documen
     () => client.call("ListJobs", { path: { organizationId: "o" }, query: { state: "FAILED" } }),
     // @ts-expect-error The body is missing.
     () => client.call("SubmitJob", { path: { organizationId: "o" } }),
-    // @ts-expect-error It takes none.
+    // @ts-expect-error This operation takes no body.
     () => client.call("GetJob", { path: job, body: {} }),
     // @ts-expect-error This operation does not return pages.
     () => client.list("GetJob", { path: job }),

@@ -80,7 +80,9 @@ export type Workflows = Readonly<
   Record<string, readonly StepSketch[] | { readonly steps: readonly StepSketch[]; readonly timeoutSeconds: number }>
 >;
 
-/** The results of functions, by workflow and step: one for each attempt, and the last one for all later attempts. "never" means that no answer comes. */
+/**
+ * The results of functions, by workflow and step: one for each attempt, and the last one for all later attempts. "never" means that no answer comes.
+ */
 export type Answers = Readonly<Record<string, readonly (JsonValue | "never" | { readonly fails: string })[]>>;
 
 interface Owed {

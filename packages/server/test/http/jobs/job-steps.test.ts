@@ -55,7 +55,7 @@ onOneStore((home) => {
       definitionOf(waitStep("w", ["x"], "a"), noopStep("a", "v"), waitStep("v", ["y"], null)),
     );
     const { jobId } = await submitAndWait(api, workflowId, { n: 1 });
-    // The events arrive between the start of the step and its end.
+    // The events arrive between the start and the end of the step.
     for (const eventId of ["other", "x"]) await api.call("SendJobEvent", { params: { jobId }, body: { eventId } });
     const { steps } = (await api.call<SteppedJob>("GetJob", { params: { jobId } })).body;
 
@@ -93,7 +93,7 @@ onOneStore((home) => {
     expect(job.earlierStepRuns).toEqual(Object.fromEntries(earlier));
     expect(job.earlierStepRuns).toHaveProperty("once", 1);
 
-    // A release that kept no counts wrote the state like this.
+    // Writes the state as a release did that kept no counts.
     const older = said(`UPDATE job SET state = '{"status":"SUCCEEDED"}' WHERE organization_id = $1 AND job_id = $2`);
     await service.running.database.query(older, [organizationId, jobId]);
     expect(await get(api, jobId)).toEqual(job);
@@ -122,7 +122,7 @@ onOneStore((home) => {
 
 const chainLength = 340;
 
-/** Goes round at each event that says so, and ends at the first that does not. */
+/** Continues with another round at each event that asks for one, and ends at the first that does not. */
 const loopingDefinition = JSON.stringify({
   workflowName: "test",
   steps: [
