@@ -37,7 +37,7 @@ async function runVite(): Promise<number> {
   return await new Promise((resolve) => vite.once("exit", (code) => resolve(code ?? 1)));
 }
 
-/** Compresses the assets once, and not with every request. Small files and files that are already compressed stay as they are. */
+/** Compresses the assets once, so that no request has to. Small files and files that are already compressed stay as they are. */
 async function compressAssets(): Promise<void> {
   const folder = join(target, "assets");
   const files = readdirSync(folder).filter((file) => /\.(js|css|svg|json)$/.test(file));

@@ -1,4 +1,4 @@
-/** Eight pieces of work at once keep a service busy while its store commits. */
+/** With eight pieces of work at once, a service stays busy while its store commits. */
 const maxAtOnce = 8;
 
 /** Does the work for each item, for some of them side by side. */

@@ -120,7 +120,10 @@ const atRest = [
 /* Each test continues where the one before it ended, on one store: first the stored data is read, then the jobs are brought to their ends. */
 onEveryStore((home) => describe.each(storesOn(home))("written at schema $schema", (store) => testStore(home, store)));
 
-/** The whole matrix opens each earlier store in both homes; `npm test` opens each in one of them, since both execute the same migrations and statements. */
+/**
+ * The whole matrix opens each earlier store in both homes. `npm test` opens each in one of them, since both execute the same migrations and
+ * statements.
+ */
 function storesOn({ name }: StoreHome): readonly EarlierStore[] {
   return scope === "all" ? stores : stores.filter(({ schema }) => (schema === 17) === (name === "embedded"));
 }

@@ -9,7 +9,9 @@ import { type FunctionAnswer, type FunctionCall, functionStep } from "@stepwell/
 const open = { type: "object" };
 const text = { type: "string" };
 
-/** Calls, waits for two events, and calls again with the job's input, the output of an earlier step and the payload of an event, some of them large. */
+/**
+ * Calls, waits for two events, and calls again with the job's input, the output of an earlier step and the payload of an event, some of them large.
+ */
 export const orderDefinition = defined(
   [
     typed(
