@@ -43,7 +43,7 @@ export class CostMeter {
     this.#postmasterPid = postmasterPid;
   }
 
-  /** Returns what `work` costs, and what it returns. */
+  /** Runs `work`, and returns its cost and its result. */
   async measure<Result>(work: () => Promise<Result>): Promise<{ readonly cost: Cost; readonly result: Result }> {
     const before = await this.#read();
     const result = await work();
@@ -129,18 +129,18 @@ function parentOf(pid: number): number | undefined {
 interface Stat {
   readonly parent: number;
   readonly ownMs: number;
-  /** The processor time of its children that have ended. */
+  /** The processor time of those children of the process that have ended. */
   readonly endedMs: number;
 }
 
 function statOf(pid: number): Stat {
   const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-  // The name stands in brackets and may hold spaces.
+  // The name of the program stands in brackets and may contain spaces.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   const [parent, user, system, endedUser, endedSystem] = [1, 11, 12, 13, 14].map((index) => Number(fields[index]));
   const ms = (ticks = 0, more = 0) => (ticks + more) * msPerTick;
   return { parent: parent ?? 0, ownMs: ms(user, system), endedMs: ms(endedUser, endedSystem) };
 }
 
-/** Linux tells programs these times in hundredths of a second. */
+/** Linux reports these times in hundredths of a second. */
 const msPerTick = 10;

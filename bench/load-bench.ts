@@ -10,7 +10,7 @@ export interface LoadBench {
   readonly concurrency: number;
   /** How many jobs run before the measured ones. Default: a tenth of the measured jobs, and at least 2,000. */
   readonly warmUpJobs?: number;
-  /** Creates everything that the jobs need, unmeasured. `jobs` includes the warm-up. */
+  /** Creates everything that the jobs need, before the measurement begins. `jobs` includes those of the warm-up. */
   prepare(target: Target, connections: readonly Connection[], jobs: number): Promise<RunJob>;
 }
 

@@ -27,7 +27,7 @@ export interface CampaignOptions {
 /** The clients of a campaign, what they know together, and the record of their requests. */
 export class Campaign {
   readonly recorder = new Recorder();
-  /** The counts that only this kind of campaign has, for its result. */
+  /** Further counts for the result, which only this kind of campaign has. */
   readonly counts: Record<string, number> = {};
   readonly #scene: Scene;
   readonly #workload: Workload;

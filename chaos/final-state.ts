@@ -36,7 +36,7 @@ export async function* readFinalJobs(
 
 interface Scope {
   readonly organizationIds: readonly string[];
-  /** The shapes by the ids of their workflows. Other jobs are not the campaign's: the service has a sample job of its own. */
+  /** The shapes by the ids of their workflows. Jobs of other workflows, such as the service's sample job, do not belong to the campaign. */
   readonly shapes: ReadonlyMap<string, WorkflowShape>;
 }
 
@@ -236,7 +236,7 @@ interface ShownJob extends ListedJob {
   readonly parentJob?: ShownParent;
 }
 
-/** The branch is left out for the main line. */
+/** For the main line, `branch` is absent. */
 type ShownParent = Omit<FinalParent, "branch"> & { readonly branch?: string };
 
 interface ShownEvent {

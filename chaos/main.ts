@@ -123,5 +123,5 @@ function progress(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-// The exit code is explicit: a library that we load for PostgreSQL would otherwise end this process with 0 in every case.
+// The exit code is set explicitly: otherwise a library that is loaded for PostgreSQL would always end this process with 0.
 process.exit(await main(process.argv.slice(2)));

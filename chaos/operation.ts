@@ -42,7 +42,7 @@ export type Outcome<Answer> =
 
 interface Timed {
   readonly client: number;
-  /** The time by the clock of the chaos process, in milliseconds since its start. */
+  /** The time on the clock of the chaos process, in milliseconds since its start. */
   readonly startedAtMs: number;
   readonly endedAtMs: number;
 }

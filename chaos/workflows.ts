@@ -30,8 +30,8 @@ export interface Outside {
 }
 
 /**
- * - `unlucky`: its first attempt fails, and the next one does not.
- * - `doomed`: it fails for good, and the fork around it leads on.
+ * - `unlucky`: its first attempt fails, the next one succeeds.
+ * - `doomed`: it fails for good, and the job goes on after the fork around it.
  * - `resumed`: its first attempt fails for good, and the job with it, until a client resumes the job. Only tasks have it.
  */
 export type Luck = "sound" | "unlucky" | "doomed" | "resumed";

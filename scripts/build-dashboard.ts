@@ -7,7 +7,7 @@ import { filesBelow, stampOf } from "./stamp.ts";
 
 const source = "packages/dashboard";
 const target = "packages/server/dist/dashboard";
-/** The stamp is beside the built files and not among them, since all of those are served. */
+/** The stamp is beside the directory of the built files, since all files in the directory are served. */
 const stampFile = "packages/server/dist/dashboard.stamp";
 
 /** Builds the dashboard if any of its sources changed since the last build. Returns an exit code. */

@@ -11,7 +11,7 @@ import { filesBelow, stampOf } from "./stamp.ts";
 
 const source = "docs";
 const target = "packages/server/dist/docs";
-/** The stamp is beside the built files and not among them, since all of those are served. */
+/** The stamp is beside the directory of the built files, since all files in the directory are served. */
 const stampFile = "packages/server/dist/docs.stamp";
 const manifestFile = "packages/server/dist/dashboard/manifest.json";
 

@@ -76,7 +76,7 @@ export async function runPlansBench(size: PlansSize, progress: (line: string) =>
   }
 }
 
-/** Says which bounds are exceeded, or undefined when none is. */
+/** Returns which bounds are exceeded; undefined if none is. */
 export function exceededBounds(results: readonly PlansResult[]): string | undefined {
   const exceeded = results.flatMap(({ subject, organizations, medianMs, maxMs, scanned = [] }) => {
     const name = organizations === undefined ? subject : `${subject} over ${organizations} organizations`;
@@ -206,7 +206,7 @@ async function plansOf(client: pg.Client, asked: readonly Asked[], organizations
   return { pages, scanned: rows.map(({ relname }) => relname) };
 }
 
-/** One poll answers all requests that wait for a job. */
+/** One poll of the store answers all requests that wait for a job. */
 async function measureWatchers(database: Database, tables: KeyedTables): Promise<PlansResult> {
   const keys = keysOf(tables, tables.organizations, watchers);
   const samples: number[] = [];

@@ -13,7 +13,7 @@ export interface Fold {
   readonly hasStarted: boolean;
   readonly steps: readonly StepFold[];
   readonly eventCount: number;
-  /** Events received and not consumed, by their number. */
+  /** The events that were received but not consumed, by number. */
   readonly kept: ReadonlyMap<number, KeptEvent>;
   /** The branches that continue after a resume, each from where it stopped. */
   readonly resumed: ReadonlySet<string>;

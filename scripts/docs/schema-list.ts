@@ -30,7 +30,7 @@ export function nameOf(reference: string): string {
   return reference.split("/").at(-1) ?? reference;
 }
 
-/** Alternatives without fields of their own fit into one line. */
+/** Tells whether the alternatives fit into one line, which they do if none has fields of its own. */
 function isShort(anyOf: readonly Schema[]): boolean {
   return anyOf.every((one) => below(one) === undefined && one.description === undefined);
 }

@@ -18,7 +18,7 @@ export interface PictureParts {
   readonly story: Story;
   /** The recovery codes of the operator. Each of them works once. */
   readonly recoveryCodes: readonly string[];
-  /** Only pages whose names contain one of these words are taken. Empty: all pages. */
+  /** Only pages whose names contain one of these words are taken. If there are no words, all pages are taken. */
   readonly words: readonly string[];
 }
 

@@ -24,7 +24,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** An organization with a workflow that waits for `approved`, and the command line of its owner, who names no organization. */
+/** Makes an organization with a workflow that waits for `approved`, and the command line of its owner. The commands do not name the organization. */
 async function world() {
   const { organizationId, api } = await service.newOrganization();
   const { token, tokenId } = await apiToken(api, programPermissions);

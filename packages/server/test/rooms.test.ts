@@ -185,7 +185,7 @@ function partOf(folder: string, file: string): string | undefined {
   return part === undefined || part === ".." ? undefined : join(folder, part);
 }
 
-/** Returns the folders in which a file is, the outermost included. */
+/** Returns the folders that contain a file, including the outermost one. */
 function foldersAround(file: string): readonly string[] {
   const folder = dirname(file);
   return folder === "." ? [folder] : [folder, ...foldersAround(folder)];
@@ -207,7 +207,7 @@ function circlesIn(imported: Imports): string[] {
   return [...imported.keys()].filter(reaches);
 }
 
-/** Returns the names in backquotes of each row: the room, then the rooms that it may import. */
+/** Returns the names in backquotes in each row: first the room, then the rooms that it may import. */
 function readTable(document: string): Map<string, readonly string[]> {
   const rows = document.split("| room | may import |")[1]?.split("\n\n")[0]?.split("\n").slice(2) ?? [];
   return new Map(

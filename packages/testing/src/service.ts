@@ -22,14 +22,14 @@ export interface TestUser {
 }
 
 export interface TestMember extends TestUser {
-  /** The member, who works in the organization. */
+  /** The client of the member in the organization. */
   readonly api: Client;
 }
 
 export interface TestOrganization {
   readonly organizationId: string;
   readonly owner: TestUser;
-  /** The owner, who works in this organization. */
+  /** The client of the owner in this organization. */
   readonly api: Client;
 }
 

@@ -290,7 +290,7 @@ onOneStore((home) => {
 /** The condition is a string because it is evaluated in the page. */
 const activeInEditor = "document.activeElement?.shadowRoot?.activeElement?.getAttribute('aria-label') === 'Definition'";
 
-/** A text that runs in the page, too. */
+/** This is also text, since it runs in the page. */
 const selectedInEditor = "(document.activeElement?.shadowRoot?.getSelection?.() ?? getSelection()).toString()";
 
 /** Moves the cursor to the n-th line that contains this text. */

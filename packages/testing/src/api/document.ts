@@ -26,7 +26,7 @@ interface OperationDeclaration {
   readonly responses: Readonly<Record<string, ResponseDeclaration>>;
 }
 
-/** An answer, or the place where it is stored. */
+/** An answer, or a reference to the component that describes it. */
 interface ResponseDeclaration {
   readonly $ref?: string;
   readonly description?: string;

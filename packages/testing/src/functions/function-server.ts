@@ -97,7 +97,7 @@ function readCall(response: ServerResponse, request: ReceivedRequest): FunctionC
   };
 }
 
-/** A step that calls a function. `more` adds to the step, for example its `retry`. */
+/** A step that calls a function. `more` has further fields of the step, for example its `retry`. */
 export function functionStep(
   name: string,
   functionName: string,

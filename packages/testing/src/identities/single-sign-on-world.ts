@@ -112,7 +112,7 @@ export class SingleSignOnWorld {
     ];
   }
 
-  /** Makes a person at a provider, with a verified address of its domain. */
+  /** Makes a person at a provider, with a verified address in the provider's domain. */
   async newPersonAt(
     provider: "acme" | "globex",
     claims: Record<string, unknown> = {},

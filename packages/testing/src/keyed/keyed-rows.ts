@@ -81,7 +81,7 @@ const rowId = uuidOf(`n::bigint * ${maxOrganizations} + o`);
 const someTime = "'2026-01-01'::timestamptz";
 const someone = `'{"type":"service","id":"test"}'`;
 const runs = "n % 2 = 0";
-/** The state of a job in the second of a few steps, some 300 bytes long. */
+/** The state of a job in its second step, some 300 bytes long. */
 const someState = `json_build_object('status', 'RUNNING', 'step', json_build_object('name', 'charge', 'visit', 1, 'attempt', 1, 'phase', 'calling'),
   'progress', json_build_object('stepRunCount', 2, 'visits', json_build_object('reserve', 1, 'charge', 1), 'properties', json_build_object('sku', 'STEP-2',
   'reservationId', ${rowId}), 'bufferedEvents', json_build_object('approved', 1), 'eventCount', 1))`;

@@ -47,7 +47,7 @@ export async function makeCitusStandIn(isDistributed = true): Promise<CitusStand
   };
 }
 
-/** The script with which an operator spreads a store over the workers. */
+/** The script with which an operator distributes a store over the workers. */
 export function distributeScript(): string {
   return readFileSync(resolve(import.meta.dirname, "../../../../deploy/citus/distribute.sql"), "utf8");
 }

@@ -19,7 +19,7 @@ declare module "vitest" {
      * creating a store takes seconds. The quick loop has none.
      */
     embeddedTemplate: string;
-    /** The directory for its copies. */
+    /** The directory for copies of the template. */
     scratchDirectory: string;
     /** A PostgreSQL server whose database `template` is at the newest schema. */
     postgresUrl: string;

@@ -4,12 +4,12 @@ import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 
 /**
- * The way that a request takes:
- * - `passed`: nothing;
+ * What happens to a request:
+ * - `passed`: nothing special;
  * - `lost`: the connection breaks before the service has it;
- * - `refused`: the proxy answers 503 by itself;
+ * - `refused`: the proxy itself answers 503;
  * - `answer-lost`: the service carries it out, and the connection breaks before the client has the answer;
- * - `answer-refused`: the service carries it out, and the proxy answers 503 in its place.
+ * - `answer-refused`: the service carries it out, but the proxy answers 503 instead.
  */
 export type Way = "passed" | "lost" | "refused" | "answer-lost" | "answer-refused";
 

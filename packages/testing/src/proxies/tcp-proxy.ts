@@ -157,7 +157,7 @@ export class TcpProxy {
     };
     if (fate === "answer-swallowed") await deliver();
     if (fate === "lost") part();
-    // The server still waits for the late message, in the middle of its transaction.
+    // Only the client's side is closed: for a late message, the server waits in the middle of its transaction.
     client.destroy();
     met({ deliver });
   }

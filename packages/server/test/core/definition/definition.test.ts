@@ -598,7 +598,7 @@ test("no document crashes the parser, and every accepted document compiles", () 
   });
   const property = fc.property(mutated, (mutations) => {
     const document = structuredClone(given);
-    // A copy, because the next mutation may change the value.
+    // The value is copied, because the next mutation may change it.
     for (const [at, value, how] of mutations) mutate(document, at, structuredClone(value), how);
     const { definition } = parse(document);
     if (definition !== undefined) compilePlan(definition);

@@ -354,7 +354,7 @@ function handlingBy(step: fc.Arbitrary<string>): fc.Arbitrary<JsonValue | undefi
   return fc.option(fc.oneof(step, handlersOf(step)), { nil: undefined, freq: 2 });
 }
 
-/** The definition as a registered one, whatever the checks would report. */
+/** Parses the definition as one that is already registered, whatever the checks would report. */
 export function registered(definition: JsonObject): Definition | undefined {
   const parsed = parseDefinition(JSON.stringify(definition), catalog, limits, currentLanguage);
   return "definition" in parsed ? parsed.definition : undefined;

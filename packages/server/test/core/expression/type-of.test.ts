@@ -314,7 +314,7 @@ const literalSource = fc.constantFrom(
 );
 const binary = fc.constantFrom("+", "-", "*", "/", "%", "==", "!=", "<", ">=", "in", "&&", "||");
 
-/** Sources of expressions, many of them guarded, so that a good part of them cannot fail. */
+/** Texts of expressions. Many of them check first whether a value is present, so that a good part of them cannot fail. */
 const sources = fc.letrec<{ any: string; variable: string }>((tie) => {
   const any = tie("any");
   const functionCall = fc.constantFrom(

@@ -407,7 +407,7 @@ export const forkedSketches: fc.Arbitrary<Sketch> = fc
   .filter((sketch) => sketch.steps.some(({ type }) => type === "/service/parallel" || type === "/service/forEach"))
   .filter((sketch) => planIfAccepted(sketch) !== undefined);
 
-/** The config of a step that begins a job. Some name no tag, and others a workflow that depends on the job's input. */
+/** The config of a step that begins a job. Some name no tag. In others, the job's input decides which workflow is named. */
 const childConfigs: fc.Arbitrary<JsonObject> = fc
   .record({
     workflow: fc.constantFrom<JsonValue>("other", "${ has(input.a) ? 'other' : 'another' }"),

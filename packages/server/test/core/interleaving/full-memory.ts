@@ -167,7 +167,7 @@ class FullMemory {
     return made;
   }
 
-  /** The main line waits only while it has too few events, except for the moment until their payloads are read. */
+  /** Checks that the main line waits only while events are missing, or until the payloads of its events are read. */
   #checkWait(at: Timestamp, { job: { state } }: Change): void {
     const stand = state.status === "RUNNING" ? state.cursors[0].stand : undefined;
     const main = this.#lines.get(mainBranch);

@@ -16,7 +16,7 @@ const childRuns = scope === "all" ? 10_000 : 100;
  */
 const plantRuns = (seed: number) => ({ numRuns: 20_000, endOnFailure: true, ...(scope !== "all" && { seed }) });
 
-/** The situations that a campaign must have met; otherwise it proves nothing. */
+/** The situations that a campaign must have met. Without them, it proves nothing. */
 const usual = [
   ...["SUCCEEDED", "FAILED", "CANCELLED", "a value of its own row"],
   ...["job.resumed", "step.attemptFailed", "step.interrupted", "step.handedBack", "step.waiting", "step.delayed"],

@@ -99,7 +99,7 @@ export class JobStore {
     });
   }
 
-  /** The history as it is read in pages, each commit alone. */
+  /** The history as readers get it in pages. The entries of each commit are read separately. */
   get plainEntries(): Entry<JsonValue>[] {
     return this.commits.flatMap((entries) => [
       ...plainEntries(

@@ -24,7 +24,7 @@ const files = ["", "format/"].flatMap((folder) =>
     })),
 );
 
-/** Groups whose schema is refused, each with a part of the message. */
+/** Groups whose schema is rejected, each with a part of the message. */
 const refused: ReadonlyMap<string, string> = new Map([
   ["contains.json: contains keyword validation", "`contains` is not a keyword"],
   ["contains.json: contains keyword with const keyword", "`contains` is not a keyword"],

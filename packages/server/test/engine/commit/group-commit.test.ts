@@ -36,7 +36,7 @@ onEveryStore((home) => {
     waiting = { organizationId, workflowId: (await deploy(api, waitingDefinition)).workflowId };
   });
 
-  /** Makes a group commit beside the service's own, over the same store. It records its commits and its failures. */
+  /** Makes a second group commit over the service's store. It records its commits and its failures. */
   function groupCommit(settings: Partial<Config> = {}, more: Partial<GroupCommitOptions> = {}) {
     const config = { ...readConfig({}), ...settings };
     const executors = executorCatalog(config);
@@ -139,7 +139,7 @@ onEveryStore((home) => {
 
   test("simultaneous facts of large jobs are divided into batches by the size of the jobs", async () => {
     const { commit, commits, defects } = groupCommit({ maxBatchBytes: 250_000 });
-    // The input is stored once, as the job's input, and read to end the wait.
+    // The input is stored once, as the job's input, and is read when the wait ends.
     const input = { text: randomBytes(50_000).toString("hex") };
     const large = [1, 2, 3, 4].map(() => submission(engine, waiting, { input }));
     for (const command of large) await engine.commit(command);

@@ -91,9 +91,9 @@ const rules: readonly ((config: JsonObject, executor: Executor) => boolean)[] = 
   // A delay has exactly one time.
   (config, { behaviour }) => behaviour === "delay" && "seconds" in config === "until" in config,
   ({ endpoint }) => typeof endpoint === "string" && !URL.canParse(endpoint),
-  // A request goes to a public address, unless an expression says where.
+  // A request goes to a public address, unless an expression gives the address.
   ({ url }) => typeof url === "string" && !url.includes(`\${`) && !isCallable(url),
-  // Headers have names, and the service sets some of them itself.
+  // Header names must be valid, and the service sets some headers itself.
   ({ headers = {} }) => Object.keys(headers as JsonObject).some((name) => !/^[\w$-]+$/.test(name)),
   // These methods have no body.
   ({ url, method = "GET", body }) => url !== undefined && body !== undefined && /^(GET|HEAD)$/.test(String(method)),
@@ -145,7 +145,7 @@ function problemsOf(config: JsonObject, type: string, executors: ReadonlyMap<str
   return "problems" in parsed ? parsed.problems : [];
 }
 
-/** The steps at which branches may begin. They are in the definition where a config names them. */
+/** The steps at which branches may begin. If a config names them, the definition has them. */
 const innerSteps: readonly unknown[] = ["a", "b", "c"];
 
 function startsIn({ branches = {}, step }: JsonObject): readonly JsonValue[] {
@@ -168,7 +168,7 @@ function configsOf(schema: JsonObject): fc.Arbitrary<JsonObject> {
   return fc.tuple(unknown, ...fields).map((entries) => Object.fromEntries(entries.flat()));
 }
 
-/** A short list of texts, so that event ids repeat and match the names of payload definitions. Addresses are among them. */
+/** A short list of texts, among them addresses. It is short so that event ids repeat and match the names of payload definitions. */
 const names = ["a", "b", "c", "#/definitions/any", "#/definitions/other", "", "x".repeat(257)];
 const text = fc.constantFrom(...names, "https://example.com/a", "http://127.0.0.1/", `\${ input.url }`);
 const anyValue = fc.constantFrom<JsonValue[]>(
@@ -226,7 +226,7 @@ const toTime = (date: Date) => date.toISOString();
 
 /** The text of a definition contains neither NUL nor half a surrogate pair, whatever its schema says. */
 function matching(pattern: string): fc.Arbitrary<string> {
-  // A text with `${` is an expression, which the pattern does not judge.
+  // A text with `${` is an expression, to which the pattern does not apply.
   return fc
     .stringMatching(new RegExp(pattern))
     .filter((made) => made.isWellFormed() && !made.includes("\0") && !made.includes(`\${`));

@@ -266,7 +266,7 @@ export class Family {
     return { jobs, childIds: children.map(({ jobId }) => jobId), trees, noticeCount: notices.length };
   }
 
-  /** Counts the calls and the notices in the store that are not delivered yet. */
+  /** Counts what is left in the store: calls, and notices that are not delivered yet. */
   async leftovers(): Promise<number> {
     const text =
       "SELECT (SELECT count(*) FROM job_call WHERE organization_id = $1) + (SELECT count(*) FROM job_notice WHERE organization_id = $1) AS count";
@@ -410,7 +410,7 @@ export class Family {
     }).runOnce();
   }
 
-  /** Makes one change, with a node that lives, dies before or after it has committed, or makes it twice. */
+  /** Makes one change with a node that lives, dies before or after it has committed, or makes the change twice. */
   async #change(work: (node: Member) => Promise<unknown>, isDone: () => boolean = () => true): Promise<void> {
     this.#fate = this.#chance.fate();
     if (this.#fate.isLostFirst) {

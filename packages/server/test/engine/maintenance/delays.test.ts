@@ -120,7 +120,7 @@ onOneStore((home) => {
     expect(body).toMatchObject({ state: "delayed", facts: { step: "pause", delayEndsAt, jobTimeoutAt: timeoutAt } });
   });
 
-  // The tests run side by side, because each waits for a second to pass.
+  // The tests run side by side, because each of them waits for a second.
   test.concurrent.each([
     ["waits", waitStep("a", ["go"], null)],
     ["sleeps", delayStep("a", { seconds: 3_600 }, null)],

@@ -22,7 +22,7 @@ onEveryStore((home) => {
     }
   });
 
-  /** Makes a duty that finds room for every call, unless the options say otherwise, and the list of the jobs that it wakes. */
+  /** Makes a duty that has capacity for every call, unless the options say otherwise, and the list of the jobs that it wakes. */
   function duty(options: Partial<TimersOptions> = {}, until: (key: JobKey) => Promise<void> = async () => {}) {
     const woken: string[] = [];
     const timers = timersDuty({

@@ -10,7 +10,7 @@ import { afterAll, expect, test } from "vitest";
 const functions = await FunctionServer.start();
 afterAll(() => functions.stop());
 
-/** The tolerance for a busy machine in milliseconds; a tenth of what the poll would take. */
+/** The tolerance for a busy machine in milliseconds, a tenth of the time until the next poll. */
 const slackMs = 3_000;
 
 /** Makes a definition that waits for `approved`, and fails when that does not arrive in time. */
@@ -44,7 +44,7 @@ async function finished(api: Client, jobId: string): Promise<JobBody> {
   return body;
 }
 
-/** Measures the time from the moment that one kind of entry plans to the next entry of another kind. */
+/** Returns how long after the planned time the next entry of this type came. */
 function delayMs(entries: readonly Entry[], planned: string | undefined, type: string): number {
   const due = Date.parse(planned ?? "");
   const happened = entries

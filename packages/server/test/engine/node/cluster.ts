@@ -71,7 +71,7 @@ export function useCluster(nodeCount: number, settings: Record<string, string> =
   return cluster;
 }
 
-/** The organization's owner, as a client of another node. */
+/** Returns a client of the organization's owner that calls this node. */
 export function byWayOf(node: TestService | NodeProcess, { organizationId, owner }: FirstOrganization): Client {
   const baseUrl = node instanceof TestService ? node.baseUrl : node.ready.baseUrl;
   return new Client(baseUrl, owner.token, { organizationId });

@@ -5,7 +5,7 @@ import { FailureDetector } from "../../../src/engine/node/failure-detector.ts";
 const leaseMs = 10_000;
 const heartbeatMs = 1_000;
 
-/** Another node's heartbeat, and a node that looks at it once per heartbeat of its own. */
+/** Another node's heartbeat, and a node that reads it once per heartbeat of its own. */
 class Watch {
   heartbeatAt = Date.parse("2026-01-31T12:00:00Z");
   isStoreAway = false;

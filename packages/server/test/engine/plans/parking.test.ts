@@ -332,7 +332,7 @@ onOneStore((home) => {
     const [waiting, waitingOfOwn] = [await deploy(other.api, impatient), await deploy(own.api, impatient)];
     const { definition } = await readDefinition(unreadable);
     await writeDefinition(unreadable, laterDefinition);
-    // These jobs are due for longer than any other, and there are more of them than one round takes.
+    // These jobs have been due for longer than all others, and there are more of them than one round handles.
     const [jobId = ""] = await insertDueJobs(database, {
       organizationId: own.organizationId,
       versionId: unreadable.versionId,

@@ -16,7 +16,7 @@ export interface FamilyScenario {
   readonly jobs: readonly (readonly [workflow: string, status: string, outcome?: unknown])[];
 }
 
-/** An action on the root, on the job of a workflow, or on a workflow, which gets another version or is deleted. */
+/** An action on the root, on the job of a workflow, or on a workflow: the workflow gets another version, or is deleted. */
 export type FamilyAct =
   | "cancel"
   | "resume"

@@ -81,7 +81,7 @@ onEveryStore((home) => {
     return (await nodes.find(key)).row.state.status;
   }
 
-  /** Makes a node take over from all others. */
+  /** Makes one node take over the calls of all others. */
   async function takeOverAll(node: GroupCommit): Promise<void> {
     const config = readConfig({});
     const duty = takeoverDuty({

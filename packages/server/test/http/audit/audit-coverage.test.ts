@@ -91,7 +91,7 @@ onOneStore((home) => {
       const row = rows[operationId];
       if (row === undefined) throw new Error(`${operationId} has no row.`);
       const { permission } = (await world.organization.api.document()).operation(operationId);
-      // An operation that every caller may call is denied to nobody.
+      // An operation that every caller may call is never denied.
       if (permission === "any") return;
       const answer = await world.organization.api
         .as(weak)

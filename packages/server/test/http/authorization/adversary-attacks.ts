@@ -5,7 +5,7 @@ import { type Pair, type Things, thingsFor } from "./adversary-things.ts";
 import { isInOrganization } from "./authorization-callers.ts";
 import { type Row, rows, type World } from "./authorization-rows.ts";
 
-/** One way to put a thing of another organization into a request, or a thing that never existed. */
+/** One way to put into a request a thing of another organization, or one that never existed. */
 export interface Attack {
   readonly operation: Operation;
   readonly row: Row;
@@ -92,7 +92,7 @@ function attacksWithAll(operation: Operation, row: Row, own: World, things: Thin
   ];
 }
 
-/** A name may consist of two ids, each of which the answer then shows by itself. */
+/** A name may consist of two ids. The answer then also shows each of them separately. */
 function withParts(pair: Pair): readonly Pair[] {
   const [theirs, nobodys] = [pair.theirs.split("/"), pair.nobodys.split("/")];
   if (theirs.length === 1) return [pair];

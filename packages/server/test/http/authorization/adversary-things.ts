@@ -12,7 +12,7 @@ import { createClientId } from "../../../src/auth/credentials/token-form.ts";
 import { readTaskId, taskIdOf } from "../../../src/core/job/task-id.ts";
 import { rows, type World } from "./authorization-rows.ts";
 
-/** A thing of another organization or its people, and a text of the same form that nobody ever had. */
+/** A thing of another organization or its people, and a text of the same form that never named anything. */
 export interface Pair {
   readonly theirs: string;
   readonly nobodys: string;
@@ -32,7 +32,7 @@ const idThings = [
   "clientId",
   "taskId",
 ] as const;
-/** The names in an organization say nothing about those in another one, so each attack gets a name of its own. */
+/** Different organizations may use the same names, so each attack gets a name of its own. */
 const namedThings = ["role", "tag", "workflowName", "idempotencyKey", "queue"] as const;
 const otherThings = ["organizationKey", "email", "eventId", "seal", "pageToken", "watchedJob", "jobInOwn"] as const;
 

@@ -48,8 +48,8 @@ export interface Row {
 export interface MatrixCaller {
   readonly name: string;
   /**
-   * The kind of caller, besides its permissions, by which the code can tell callers apart. `stranger`: nobody that the service knows; `user`: a
-   * member of no organization.
+   * The kind of caller. The code tells callers apart by it and by their permissions. `stranger`: nobody that the service knows; `user`: a member of
+   * no organization.
    */
   readonly kind:
     | "stranger"
@@ -139,7 +139,7 @@ async function freshWaitingJob({ organization: { api }, ids }: World): Promise<P
   return { jobId };
 }
 
-/** A task in a queue of its own, which the owner holds. */
+/** A task in a queue of its own. The owner holds the task. */
 export async function freshTask({ organization: { api }, ids }: World): Promise<Partial<World["ids"]>> {
   const name = `queue-${randomUUID()}`;
   await api.call("SubmitJob", { body: { workflowId: ids.taskWorkflowId, inputJson: { queue: name } } });

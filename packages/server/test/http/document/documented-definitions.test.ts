@@ -123,7 +123,7 @@ const checks: Readonly<Record<string, (job: EndedJob, rest: string) => void>> = 
     expect([status, error?.code, error?.type].filter((word) => word !== undefined).join(" ")).toBe(`FAILED ${rest}`),
 };
 
-/** The request of each job that is waiting for an answer. */
+/** The request of each job that waits for an answer to it. */
 const asked = new Map<string, AskedRequest>();
 
 /** The ids of the tasks that were taken from a queue for other jobs, by the id of the job. */
@@ -154,7 +154,7 @@ function eventOf(rest: string): object {
   return { eventId, ...(payload !== "" && { payload: JSON.parse(payload) }) };
 }
 
-/** The page shows the pointer of the problem, and a part of the sentence. */
+/** The page shows the pointer of the problem and a part of its sentence. */
 async function expectRefusal(refusal: Promise<Answer<ProblemBody>>, problem: string): Promise<void> {
   const { errors = [] } = (await refusal).body;
   expect(errors.map(({ pointer, detail }) => `${pointer} ${detail}`)).toEqual([expect.stringContaining(problem)]);

@@ -14,7 +14,7 @@ export interface Stage {
   /** A client that acts as Ada in the organization. */
   readonly api: Client;
   readonly ada: TestUser;
-  /** Returns the service's value for a value of the examples. */
+  /** Returns the service's value that corresponds to a value of the examples. */
   real(value: string): string;
   /** Makes a value of the examples stand for another value of the service. */
   replace(value: string, real: string): void;

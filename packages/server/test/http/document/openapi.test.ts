@@ -204,7 +204,7 @@ onOneStore((home) => {
     expect(texts.filter((text) => !/^[A-Z`].*\.$/.test(text))).toEqual([]);
   });
 
-  // The calls of all tests check the headers of each answer against the document.
+  // Every call of any test checks the headers of its answer against the document.
   test("the document names the headers of an answer, and which of them are always present", async () => {
     const { api } = await service.newOrganization();
     const document = await api.document();

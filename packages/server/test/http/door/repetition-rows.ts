@@ -20,7 +20,7 @@ type Body = Readonly<Record<string, unknown>>;
 /** A call that is ready to be made, and a way to count its effect. */
 export interface Prepared {
   readonly token: string;
-  /** The path parameters and the body, as a generated client takes them. */
+  /** The path parameters and the body, in the form in which a generated client takes them. */
   readonly input: object;
   /** Returns the number of things that the call makes or does. */
   readonly count: () => Promise<number>;
@@ -30,10 +30,10 @@ export interface Prepared {
 
 /**
  * The effect of a POST that is repeated under the id of its call:
- * - `replayed`: it gives the first answer again, and did its work once;
- * - `renewed`: its answer is new, and the secret in it is the only one that works;
+ * - `replayed`: it returns the first answer again, and does its work once;
+ * - `renewed`: its answer is new, and only the secret in this answer works;
  * - `without-effect`: it does nothing, however often it is sent;
- * - `not-found`: it did its work once, and a repetition finds nothing.
+ * - `not-found`: it does its work once, and a repetition finds nothing.
  */
 export interface RepetitionRow {
   readonly repetition: "replayed" | "renewed" | "without-effect" | "not-found";

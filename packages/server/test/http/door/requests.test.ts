@@ -39,7 +39,7 @@ onOneStore((home) => {
     );
   }
 
-  /** Bytes go over the wire as latin1, so that each character is one byte. */
+  /** Bytes are sent as latin1, so that each character is one byte. */
   const utf8 = (text: string) => Buffer.from(text, "utf8").toString("latin1");
 
   test.each([

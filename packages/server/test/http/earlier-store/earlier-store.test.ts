@@ -164,7 +164,7 @@ function testStore(home: StoreHome, store: EarlierStore): void {
     expect(await readAll(api, operation, options)).toMatchObject(expected);
   }
 
-  /** A built-in role may permit more than it did, since later builds add permissions. */
+  /** A built-in role may permit more than in the earlier build, since later builds add permissions. */
   function rolesWithMore(roles: unknown): object[] {
     const known = roles as { readonly permissions: readonly string[] }[];
     return known.map((role) => ({ ...role, permissions: expect.arrayContaining([...role.permissions]) }));

@@ -176,7 +176,7 @@ async function deployAll(): Promise<Readonly<Record<string, RegisteredVersion>>>
     made[name] = await registerVersion(api, body.workflowId, definition);
     await tag(made[name], "$LIVE");
   }
-  // The live version of `order` is its second, and its jobs run the first.
+  // The live version of `order` is its second one, but its jobs run the first one.
   const order = workflowIds.order ?? "";
   const second = await registerVersion(api, order, definitionOf(noopStep("only", null)));
   if (made.order !== undefined) await tag(made.order, "first");

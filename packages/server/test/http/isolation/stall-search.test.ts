@@ -62,7 +62,7 @@ test("no request that the search finds stalls the node", { timeout: searchMs + 6
   expect(slowest.length).toBeGreaterThan(0);
 });
 
-/** Requests below 10 KB count as one of 10 KB: the time is then mostly that of the request itself. */
+/** Requests below 10 KB count as 10 KB, since a small request costs nearly the same whatever its size. */
 function perByte({ delayMs, bytes }: Stall): number {
   return delayMs / Math.max(bytes, 10_000);
 }
@@ -107,7 +107,7 @@ function post(name: string, path: string, body: string): Request {
   return { name, method: "POST", path, body, bytes: body.length };
 }
 
-/** Sends requests, and returns for how long this thread was blocked at most, counting only the time in which it computed. */
+/** Sends requests. Returns the longest time for which this thread was blocked, counting only the time in which it computed. */
 function sender({ organizationId, owner }: TestOrganization) {
   return async ({ method, path, body }: Request): Promise<{ delayMs: number; versionId: string | undefined }> => {
     const headers = { authorization: `Bearer ${owner.token}`, ...(body && { "content-type": "application/json" }) };

@@ -185,7 +185,7 @@ onOneStore((home) => {
   });
 });
 
-/** Changes the unused bits of the signature's last character, so that the token has another spelling of the same bytes. */
+/** Changes the unused bits in the last character of the signature, so that the token is another text for the same bytes. */
 function respelled(token: string): string {
   const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   const last = alphabet.indexOf(token.at(-1) ?? "");

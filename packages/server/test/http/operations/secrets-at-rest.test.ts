@@ -9,7 +9,7 @@ import { useCluster } from "../../engine/node/cluster.ts";
 
 const cluster = useCluster(1);
 
-/** Returns everything in the store as text; binary columns are in hexadecimal. */
+/** Returns everything in the store as text. Binary columns are in hexadecimal. */
 async function dump(): Promise<string> {
   const { database } = cluster.node(0).running;
   const tables = await ask<{ name: string }>(

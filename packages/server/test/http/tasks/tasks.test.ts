@@ -466,7 +466,7 @@ onOneStore((home) => {
     const waiting = worker.next();
     await vi.waitFor(() => expect(service.running.engine.waitingCountOf(organizationId)).toBe(1));
     const another = async () => (await api.callAny("PollTasks", { params: { queue: "q" }, body: {} })).status;
-    // A node learns of a new maximum a little later.
+    // A node notices a new maximum a little later.
     await expect.poll(another, { timeout: 10_000 }).toBe(429);
     await submit(api, workflowId);
     await waiting;

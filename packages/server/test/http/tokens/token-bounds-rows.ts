@@ -4,8 +4,8 @@ import { withAliases } from "@stepwell/testing/aliases.ts";
  * The answer to a narrow token that holds every permission:
  * - `allowed`: the same as to a token without bounds;
  * - `unknown`: 404, byte for byte as for an id that nobody has;
- * - `refused`: 403 that names the token's bounds;
- * - `personal`: 403 that names the permission, which no API token can have.
+ * - `refused`: a 403 that names the token's bounds;
+ * - `personal`: a 403 that names the permission, which no API token can have.
  */
 export type Expected = "allowed" | "unknown" | "refused" | "personal";
 
@@ -83,7 +83,7 @@ export const boundsRows = withAliases<BoundsRow>({
   ListJobSteps: looksAtWorkflow,
   ListJobBranches: looksAtWorkflow,
   WatchJob: looksAtWorkflow,
-  // The stream itself reports a job outside of the bounds.
+  // The stream itself reports that a job is outside of the bounds.
   WatchJobs: finds,
   SendJobEvent: row(["allowed", "unknown"], ["allowed", "refused"], ["allowed", "unknown"]),
   ListJobEvents: looksAtWorkflow,

@@ -14,7 +14,7 @@ import { type BoundsRow, boundsRows, type Expected } from "./token-bounds-rows.t
 
 type Bound = Partial<Pick<ApiToken, "workflowIds" | "tags" | "boundJobId" | "boundEventId">>;
 
-/** The part of the authorization matrix for narrow tokens: the bounds hold whatever the token's permissions are. */
+/** The part of the authorization matrix for tokens with bounds: the bounds apply whatever permissions the token has. */
 onOneStore((home) => {
   const service = useService(home);
   let world: World;

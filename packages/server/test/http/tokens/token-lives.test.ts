@@ -21,7 +21,7 @@ const dayMs = 24 * hourMs;
 onOneStore((home) => {
   const service = useService(home);
 
-  /** Makes an organization, and a token that manages its tokens for one more hour. */
+  /** Makes an organization, and a token that manages the organization's tokens and expires in an hour. */
   async function endingSoon(values: Partial<ApiToken> = {}) {
     const { api, organizationId } = await service.newOrganization();
     const end = Math.floor((service.running.engine.now() + hourMs) / 1_000) * 1_000;

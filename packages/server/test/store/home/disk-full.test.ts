@@ -101,7 +101,7 @@ async function expectFullAndRecovery(service: TestService, disk: string): Promis
   );
   await failed;
   await service.client(undefined).call("GetReadiness", { status: 503 });
-  // Heartbeats continue, and each of them tries to write.
+  // Heartbeats continue, and each of them checks whether the disk has room again.
   await new Promise((resolve) => setTimeout(resolve, 500));
   await service.client(undefined).call("GetReadiness", { status: 503 });
   free();

@@ -134,7 +134,7 @@ test("a second process cannot open the store, can do so after the first was kill
   expect(refused).toBeInstanceOf(DirectoryLockedError);
   expect(refused).toMatchObject({ message: expect.stringContaining(directory) });
 
-  // The process dies during one more change, which may or may not be stored.
+  // The process dies during one more change. This change may or may not be stored.
   const onItsWay = first.ask("on its way").catch(() => undefined);
   await first.kill();
   await onItsWay;
