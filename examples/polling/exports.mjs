@@ -1,4 +1,4 @@
-// A service that makes exports. An export is running at the first two requests for it, and done from the third on. The export `endless` is never done.
+// A service that makes exports. An export is running at the first two requests for it, and done from then on. The export `endless` is never done.
 import { createServer } from "node:http";
 
 const askedCounts = new Map();
