@@ -7,8 +7,8 @@ export interface Answer {
 }
 
 /**
- * One HTTP/1.1 keep-alive connection with one request under way at a time. The load shares the machine with the service that it
- * measures; `fetch` and `node:http` cost several times the processor time of this.
+ * An HTTP/1.1 keep-alive connection that carries one request at a time. The load shares the machine with the service that it measures, and `fetch`
+ * and `node:http` would use several times as much processor time as this class.
  */
 export class Connection {
   readonly #socket: Socket;
@@ -16,7 +16,10 @@ export class Connection {
   #waiting: Waiting | undefined;
   #closedBy: Error | undefined;
 
-  /** `timeoutMs`: how long an answer may take; beyond it the connection is given up, since its answer may still come. */
+  /**
+   * `timeoutMs` is how long an answer may take. After that time the connection is closed, since a late answer would be taken for that of the next
+   * request.
+   */
   static async open(port: number, timeoutMs = 60_000): Promise<Connection> {
     const socket = createConnection({ host: "127.0.0.1", port, noDelay: true });
     await once(socket, "connect");
@@ -94,7 +97,7 @@ type ParsedAnswer = Answer & { readonly closes: boolean };
 function parseAnswer(data: Buffer): ParsedAnswer | undefined {
   const headEnd = data.indexOf("\r\n\r\n");
   if (headEnd === -1) return undefined;
-  // "HTTP/1.1 200 OK": the status is always at the same place.
+  // The status stands at a fixed place: "HTTP/1.1 200 OK".
   const head = data.toString("latin1", 0, headEnd + 2);
   const status = Number(head.slice(9, 12));
   const bodyStart = headEnd + 4;

@@ -2,7 +2,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { StoreHome } from "@stepwell/testing/processes/store-home.ts";
 import pg from "pg";
 
-/** The work of the processes and the store during a measurement. The store's figures are null on the embedded store, which only the service can ask. */
+/**
+ * The work of the processes and the store during a measurement. The store's figures are null on the embedded store, since only the service can ask
+ * that store.
+ */
 export interface Cost {
   /** Processor time of the service's process, in milliseconds. */
   readonly serviceMs: number;
@@ -16,7 +19,10 @@ export interface Cost {
   readonly transactions: number | null;
 }
 
-/** Reads the processor time and the store's work of a measurement. Unlike elapsed time, they do not change with other work on the machine. Needs /proc. */
+/**
+ * Reads the processor time and the store's work of a measurement. Unlike elapsed time, these figures do not depend on other work on the machine.
+ * Needs /proc.
+ */
 export class CostMeter {
   readonly #servicePid: number;
   readonly #database: pg.Client | undefined;
@@ -37,7 +43,7 @@ export class CostMeter {
     this.#postmasterPid = postmasterPid;
   }
 
-  /** Returns what `work` costs, and what it returns. */
+  /** Runs `work`, and returns its cost and its result. */
   async measure<Result>(work: () => Promise<Result>): Promise<{ readonly cost: Cost; readonly result: Result }> {
     const before = await this.#read();
     const result = await work();
@@ -73,7 +79,7 @@ export class CostMeter {
   }
 }
 
-/** The cost of one of `count` pieces of work; times in microseconds. */
+/** Divides the cost by `count`, the number of pieces of work. Times are in microseconds. */
 export function costOfOne({ serviceMs, databaseMs, benchMs, walBytes, transactions }: Cost, count: number) {
   const us = (ms: number | null) => ms && Math.round((ms * 1_000) / count);
   return {
@@ -89,7 +95,7 @@ function difference(before: number | null, after: number | null): number | null 
   return before === null || after === null ? null : after - before;
 }
 
-/** The parent of a server's process; undefined for a server on another machine. */
+/** Returns the process id of the PostgreSQL server to which this backend process belongs; undefined if the server runs on another machine. */
 function postmasterOf(backendPid: number): number | undefined {
   try {
     return readFileSync(`/proc/${backendPid}/comm`, "utf8").trim() === "postgres"
@@ -104,7 +110,7 @@ function ownMsOf(pid: number): number {
   return statOf(pid).ownMs;
 }
 
-/** The processor time of a process and its children, those that have ended included. */
+/** The processor time of a process and all its children, including those that have ended. */
 function treeMsOf(pid: number): number {
   const { ownMs, endedMs } = statOf(pid);
   const children = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && parentOf(Number(name)) === pid);
@@ -123,18 +129,18 @@ function parentOf(pid: number): number | undefined {
 interface Stat {
   readonly parent: number;
   readonly ownMs: number;
-  /** The processor time of its children that have ended. */
+  /** The processor time of those children of the process that have ended. */
   readonly endedMs: number;
 }
 
 function statOf(pid: number): Stat {
   const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-  // The name stands in brackets and may hold spaces.
+  // The name of the program stands in brackets and may contain spaces.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   const [parent, user, system, endedUser, endedSystem] = [1, 11, 12, 13, 14].map((index) => Number(fields[index]));
   const ms = (ticks = 0, more = 0) => (ticks + more) * msPerTick;
   return { parent: parent ?? 0, ownMs: ms(user, system), endedMs: ms(endedUser, endedSystem) };
 }
 
-/** Linux tells programs these times in hundredths of a second. */
+/** Linux reports these times in hundredths of a second. */
 const msPerTick = 10;

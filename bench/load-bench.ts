@@ -8,9 +8,9 @@ import { startTarget, type Target } from "./target/target.ts";
 export interface LoadBench {
   readonly jobs: number;
   readonly concurrency: number;
-  /** How many jobs run before those that count; 2,000 or more when it is left out. */
+  /** How many jobs run before the measured ones. Default: a tenth of the measured jobs, and at least 2,000. */
   readonly warmUpJobs?: number;
-  /** Creates everything that the jobs need, unmeasured. `jobs` includes the warm-up. */
+  /** Creates everything that the jobs need, before the measurement begins. `jobs` includes those of the warm-up. */
   prepare(target: Target, connections: readonly Connection[], jobs: number): Promise<RunJob>;
 }
 
@@ -25,7 +25,7 @@ export interface LoadResult extends LoadSize {
   readonly jobsPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** The memory of the service's process when the last job was done; null where the system does not say. */
+  /** The memory of the service's process when the last job was done; null on systems that do not report it. */
   readonly residentMb: number | null;
 }
 

@@ -1,9 +1,9 @@
 import type { Connection } from "./connection.ts";
 
-/** Runs one whole job, from its first request to the answer that it has succeeded. Throws if it has not. */
+/** Runs one job, from its first request to the answer that it has succeeded. Throws if the job does not succeed. */
 export type RunJob = (connection: Connection, index: number) => Promise<void>;
 
-/** Runs the jobs numbered `from` to `to - 1` over all connections, each taking the next as soon as it is free. */
+/** Runs the jobs numbered `from` to `to - 1`. Each connection takes the next job as soon as it is free. */
 export async function runJobs(
   connections: readonly Connection[],
   runJob: RunJob,

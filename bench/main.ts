@@ -155,7 +155,7 @@ function signIn(homes: StoreHomes, options: BenchOptions) {
   return runSignInBench(homes, size, options.runs ?? defaultRuns.load, progress);
 }
 
-/** The bench starts no service: this process's own computing is measured. */
+/** This bench starts no service: it measures computing in this process. */
 function definitions(options: BenchOptions): void {
   for (const result of runDefinitionsBench(options.runs ?? defaultRuns.definitions, progress)) report(result);
 }
@@ -168,15 +168,12 @@ async function cost(homes: StoreHomes, options: BenchOptions) {
 }
 
 async function idle(homes: StoreHomes, options: BenchOptions): Promise<void> {
-  // Only a PostgreSQL server may be a Citus. "all" goes on without.
+  // Only a PostgreSQL server can have Citus. On the embedded store, "all" skips this bench.
   if (homes.kind === "postgres") report(await runIdleBench(homes, options.jobs ?? idleSeconds));
   else progress("idle needs --store postgres");
 }
 
-/**
- * This bench always uses a PostgreSQL server of its own: the embedded store plans in the same way, but is too small for
- * so many jobs.
- */
+/** This bench always uses a PostgreSQL server of its own: the embedded store makes the same plans, but is too small for so many jobs. */
 async function plans(options: BenchOptions): Promise<number> {
   const size = {
     jobs: options.jobs ?? plansSize.jobs,
@@ -208,5 +205,5 @@ function progress(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-// The exit code is explicit: a library that we load for PostgreSQL would otherwise end this process with 0 in every case.
+// The exit code is set explicitly: otherwise a library that is loaded for PostgreSQL would always end this process with 0.
 process.exit(await main(process.argv.slice(2)));

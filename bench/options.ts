@@ -14,7 +14,7 @@ export interface BenchOptions {
   readonly body: ItemBody | undefined;
 }
 
-/** Throws `UsageError`. `known` are the names of the benches; "all" stands for every one of them. */
+/** Throws `UsageError`. `known` has the names of the benches; "all" stands for all of them. */
 export function parseBenchOptions(args: readonly string[], known: readonly string[]): BenchOptions {
   const { values, positionals } = parse(args);
   const [name, ...rest] = positionals;
@@ -32,7 +32,7 @@ export function parseBenchOptions(args: readonly string[], known: readonly strin
   };
 }
 
-/** The command line does not say what to do. */
+/** The arguments of the command line are incomplete or wrong. */
 export class UsageError extends Error {}
 
 export function oneOf<const Value extends string>(

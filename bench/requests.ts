@@ -1,6 +1,6 @@
 import type { Answer } from "./connection.ts";
 
-/** Writes requests whole, head and body, ready for `Connection.ask`. */
+/** Writes complete requests, with head and body, for `Connection.ask`. */
 export class RequestWriter {
   readonly #headers: string;
 
@@ -28,12 +28,12 @@ export function jobIdIn(answer: Answer): string {
   return body.toString("latin1", start + 9, start + 9 + uuidLength);
 }
 
-/** The answer is a job, or the summary that a submission gives. */
+/** Expects an answer with a job, or with the summary that a submission returns. */
 export function hasSucceeded(answer: Answer): boolean {
   return jobStatusIn(answer) === "SUCCEEDED";
 }
 
-/** Throws, with the whole answer in view, unless the job of this answer has succeeded. */
+/** Throws an error with the whole answer unless the job of this answer has succeeded. */
 export function requireSuccess(answer: Answer): void {
   if (!hasSucceeded(answer)) throw unexpected(answer, "The job has not succeeded.");
 }
@@ -43,7 +43,10 @@ export function requireStatus(answer: Answer, ...wanted: readonly number[]): Ans
   return answer;
 }
 
-/** The job's own status, not one of its steps. A whole parse costs as much as all the rest; the known head of the text does not. */
+/**
+ * Finds the status of the job, and not that of a step, by the known beginning of the text. Parsing the whole answer would cost as much as all other
+ * work.
+ */
 function jobStatusIn(answer: Answer): unknown {
   const { body } = requireStatus(answer, 200, 201);
   if (startsWithStatus(body)) return body.toString("latin1", statusAt, body.indexOf('"', statusAt));

@@ -1,11 +1,11 @@
-/** Nearest rank: the least sample that at least `percent` of all samples do not exceed. */
+/** The percentile by nearest rank: the smallest sample such that at least `percent` of all samples are not larger. */
 export function percentile(samples: Float64Array, percent: number): number {
   const sorted = samples.toSorted();
   const rank = Math.max(1, Math.ceil((percent / 100) * sorted.length));
   return sorted[rank - 1] ?? Number.NaN;
 }
 
-/** The value in the middle; of an even number of values the lower of the two in the middle, so that it is one that was measured. */
+/** The median. For an even number of values it is the lower of the two in the middle, so that it is a measured value. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((left, right) => left - right);
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? Number.NaN;
@@ -18,7 +18,7 @@ export function medianBy<Item>(items: readonly Item[], keyOf: (item: Item) => nu
   return middle;
 }
 
-/** Rounds to three decimals, which is finer than any such measurement. */
+/** Rounds to three decimals, which is finer than these measurements are. */
 export function rounded(value: number): number {
   return Math.round(value * 1000) / 1000;
 }

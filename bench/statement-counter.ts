@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
-/** Stands before a PostgreSQL server and counts the statements that it is asked for, BEGIN and COMMIT among them. */
+/** A proxy in front of a PostgreSQL server. It counts the statements that clients send, including BEGIN and COMMIT. */
 export class StatementCounter {
   readonly #server: Server;
   readonly #url: URL;
@@ -20,7 +20,7 @@ export class StatementCounter {
     this.#server = createServer({ noDelay: true }, (client) => this.#relay(client));
   }
 
-  /** The URL of the database by way of the counter. */
+  /** The URL at which clients reach the database through the counter. */
   get url(): string {
     const url = new URL(this.#url);
     url.hostname = "127.0.0.1";
@@ -53,7 +53,9 @@ export class StatementCounter {
   }
 }
 
-/** Reads a client's messages: the first has no type, every other begins with a letter for it, and all have their length in four bytes. */
+/**
+ * Reads a client's messages. The first message has no type, every other one begins with a letter for its type. All have their length in four bytes.
+ */
 class MessageReader {
   readonly #onMessage: (type: string) => void;
   #head = Buffer.alloc(0);

@@ -12,7 +12,7 @@ export function oneWait(workflowName: string, eventId: string): Definition {
   return definitionOf(workflowName, [{ name: "wait", eventIds: [eventId] }], properties);
 }
 
-/** Counts to `times` in a step that leads to itself. */
+/** Counts to `times` in a step that leads back to itself. */
 export function countingLoop(workflowName: string, times: number): Definition {
   const { steps, definitions } = definitionOf(workflowName, [{ name: "count" }], properties);
   const count = {
@@ -58,7 +58,7 @@ export function oneTask(workflowName: string, queue: string): Definition {
 export const itemBodies = ["noop", "transform", "delay", "task"] as const;
 export type ItemBody = (typeof itemBodies)[number];
 
-/** Runs one step for each of the input's `items`, so many at once. */
+/** Runs one step for each item in the input's `items`, at most so many at a time. */
 export function eachItem(workflowName: string, body: ItemBody, concurrency: number): Definition {
   const item = { $ref: "#/definitions/item" };
   const list = { $ref: "#/definitions/list" };

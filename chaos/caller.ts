@@ -2,23 +2,20 @@ import { type Answer, Connection } from "../bench/connection.ts";
 import type { Outcome } from "./operation.ts";
 import { pick } from "./random.ts";
 
-/**
- * Sends one request after the other, over a new connection whenever the last one is lost, and returns the outcome of
- * each.
- */
+/** Sends one request after the other and returns the outcome of each. After a connection is lost, it opens a new one. */
 export class Caller {
   readonly #ports: readonly number[];
   readonly #timeoutMs: number;
   #connection: Connection | undefined;
   #isBusy = false;
 
-  /** `ports` are the ports of the nodes; each connection goes to any of them. */
+  /** `ports` are the ports of the nodes; each new connection goes to one of them at random. */
   constructor(ports: readonly number[], timeoutMs: number) {
     this.#ports = ports;
     this.#timeoutMs = timeoutMs;
   }
 
-  /** A request is under way. */
+  /** Tells whether a request is under way. */
   get isBusy(): boolean {
     return this.#isBusy;
   }
@@ -50,5 +47,5 @@ function outcomeOf<Body, Result>({ status, body }: Answer, read: (body: Body) =>
   return { type: "rejected", httpStatus: status, code: code ?? "without a code" };
 }
 
-/** The reason of an unknown outcome begins with these words, before the status, when the service gave an answer. */
+/** If the outcome is unknown although the service answered, its reason begins with these words, followed by the status. */
 export const serverErrorMark = "The service answered";

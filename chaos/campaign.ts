@@ -15,19 +15,19 @@ import type { Workload, WorkloadName } from "./workload.ts";
 /** The options of every kind of campaign. A campaign starts its own stores and services, and removes them at its end. */
 export interface CampaignOptions {
   readonly cycles: number;
-  /** Divides the times of a campaign that waits for real ones. */
+  /** The factor by which a campaign shortens its waiting times. */
   readonly speed: number;
   readonly store: StoreKind;
   readonly workload: WorkloadName;
-  /** The program that runs as the service. Left out: the command line. */
+  /** The program that runs as the service. Default: the command line. */
   readonly program?: readonly string[] | undefined;
   readonly progress: (line: string) => void;
 }
 
-/** The clients of a campaign, their shared knowledge, and the record of their requests. */
+/** The clients of a campaign, what they know together, and the record of their requests. */
 export class Campaign {
   readonly recorder = new Recorder();
-  /** The counts that only this kind of campaign has, for its result. */
+  /** Further counts for the result, which only this kind of campaign has. */
   readonly counts: Record<string, number> = {};
   readonly #scene: Scene;
   readonly #workload: Workload;
@@ -46,8 +46,8 @@ export class Campaign {
   }
 
   /**
-   * Runs the faults over the nodes at these ports, while the workload's own faults go on. An error that ends them early, such as a service that does
-   * not start again, is a finding and does not end the campaign.
+   * Runs the faults over the nodes at these ports, while the workload's own faults go on. If an error ends the faults early, for example because a
+   * service does not start again, the error becomes a finding and the campaign goes on.
    */
   async play(ports: readonly number[], faults: () => Promise<void>): Promise<void> {
     const { token, organizationIds } = this.#scene;
@@ -75,7 +75,7 @@ export class Campaign {
     return this.#latestLoad;
   }
 
-  /** Notes, right before a fault, how many requests it meets. */
+  /** Notes, right before a fault, how many requests it will interrupt. */
   countInterruption(load: Load): number {
     const inFlight = load.countInFlight();
     if (inFlight > 0) this.#interruptionCount += 1;
@@ -119,7 +119,7 @@ export class Campaign {
     return [...this.#workload.reasonsWhyVoid, ...this.#reasonsWhyVoid];
   }
 
-  /** How often a fault met requests under way. */
+  /** How many faults interrupted requests. */
   get interruptionCount(): number {
     return this.#interruptionCount;
   }

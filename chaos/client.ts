@@ -6,7 +6,7 @@ import type { Intent, Population } from "./population.ts";
 import { between, chance } from "./random.ts";
 import type { Recorder } from "./recorder.ts";
 
-/** One user of the service, who sends one request after the other, in bursts, and records the results. */
+/** A user of the service who sends one request after the other, in bursts, and records the results. */
 export class Client {
   readonly #number: number;
   readonly #caller: Caller;

@@ -8,8 +8,8 @@ import { setScene } from "./scene.ts";
 import { Workload } from "./workload.ts";
 
 /**
- * Kills the service at any moment of its work, again and again on the same store. Everything that it acknowledged before
- * must still exist afterwards.
+ * Kills the service at random moments, again and again on the same store. Everything that the service acknowledged before must still exist
+ * afterwards.
  */
 export async function playCrashes({
   cycles,
@@ -47,7 +47,7 @@ export async function playCrashes({
   return campaign;
 }
 
-/** Now and then a recovery is itself killed. */
+/** Sometimes the service is also killed during its recovery. */
 async function restart(options: ServiceOptions): Promise<ServiceProcess> {
   while (chance(0.1)) {
     const unlucky = new ServiceProcess(options);

@@ -9,7 +9,7 @@ import { wayOf } from "./check/way.ts";
 import { isTerminal, type JobStatus } from "./operation.ts";
 import type { WorkflowShape } from "./workflows.ts";
 
-/** Reads every job of the organizations of a campaign through the API, with its history and its events. */
+/** Reads every job of the organizations of a campaign through the API, including its history and its events. */
 export async function* readFinalJobs(
   port: number,
   requests: RequestWriter,
@@ -20,7 +20,7 @@ export async function* readFinalJobs(
   const readers = connections.map((connection) => new Reader(connection, requests));
   const [lister] = readers;
   if (lister === undefined) throw new Error("Nobody reads.");
-  // All jobs share one deadline. After this time, every job that can still come to rest has done so.
+  // All jobs share one deadline. By then, every job that can still come to rest has done so.
   const deadlineMs = performance.now() + restMs;
   for (const organizationId of organizationIds) {
     const jobs = `/organizations/${organizationId}/jobs`;
@@ -36,11 +36,14 @@ export async function* readFinalJobs(
 
 interface Scope {
   readonly organizationIds: readonly string[];
-  /** The shapes by the ids of their workflows. Other jobs are not the campaign's: the service has a sample job of its own. */
+  /** The shapes by the ids of their workflows. Jobs of other workflows, such as the service's sample job, do not belong to the campaign. */
   readonly shapes: ReadonlyMap<string, WorkflowShape>;
 }
 
-/** The clients put tasks into the queues faster than the workers do them. Tasks that do not become fewer for as long as a job may take to rest are stuck. */
+/**
+ * The clients put tasks into the queues faster than the workers do them. If the number of tasks does not fall for as long as a job may take to rest,
+ * the tasks are stuck.
+ */
 async function untilTasksAreDone(
   port: number,
   requests: RequestWriter,
@@ -77,7 +80,7 @@ interface ShownQueue {
 const readersAtOnce = 8;
 const restMs = 60_000;
 
-/** The shape that decides when a job is at rest, and the time by which it must be. */
+/** The shape tells when the job is at rest; `deadlineMs` is the time by which it must be. */
 interface Rest {
   readonly shape: WorkflowShape | undefined;
   readonly deadlineMs: number;
@@ -93,7 +96,7 @@ async function readJob(reader: Reader, organizationId: string, listed: ListedJob
     jobId,
     workflowId,
     status,
-    // A job that stopped only after the list was read does not count as missing from the list.
+    // A job that ended only after the list was read does not count as missing from the list.
     listedStatus: isTerminal(listed.status) ? listed.status : status,
     input,
     steps: steps.map(({ name, branch = mainLine, visit, status }) => ({ name, branch, visit, status })),
@@ -104,7 +107,7 @@ async function readJob(reader: Reader, organizationId: string, listed: ListedJob
   };
 }
 
-/** Nothing takes long in a campaign, so each job soon ends or waits. A job that does not is returned as it is. */
+/** Every call in a campaign is short, so each job soon ends or waits. A job that does neither by the deadline is returned as it is. */
 async function readAtRest(reader: Reader, jobs: string, jobId: string, { shape, deadlineMs }: Rest) {
   const path = `${jobs}/${jobId}`;
   for (;;) {
@@ -113,13 +116,13 @@ async function readAtRest(reader: Reader, jobs: string, jobId: string, { shape, 
     const events = (await reader.all<ShownEvent>(`${path}/events`, "events")).map(finalEvent);
     const isAtRest =
       isTerminal(known.status) || (isResting(entries, events, shape) && (await isAwaited(reader, jobs, known)));
-    // The job is read once more: nothing has changed since its history was at rest.
+    // The job is read again, because it may have changed since the first read. Since its history was read at rest, nothing has changed.
     if (isAtRest || performance.now() > deadlineMs) return { shown: await reader.get<ShownJob>(path), entries, events };
     await sleep(50);
   }
 }
 
-/** Tells whether no parent ends the job: no step began it, or the step that began it still waits for it. */
+/** Tells whether the job is kept by its parent: no step began the job, or the step that began it still waits for it. */
 async function isAwaited(reader: Reader, jobs: string, { parentJob }: ShownJob): Promise<boolean> {
   if (parentJob === undefined) return true;
   const { branch, step, visit } = parentJob;
@@ -140,7 +143,7 @@ function isResting(entries: readonly Entry[], events: readonly FinalEvent[], sha
   }
 }
 
-/** The values are most of the bytes, and the checker does not read them. */
+/** The values are most of the bytes of a history, and the checker does not read them. */
 function withoutValues(entry: Entry): Entry {
   if (entry.type === "step.started") return { ...entry, input: { same: "jobInput" } };
   if (entry.type === "step.succeeded") return { ...entry, output: { same: "stepInput" } };
@@ -170,7 +173,7 @@ function finalEvent({
   };
 }
 
-/** Gives each reader the next item as soon as it is free; the results stand in the order of the items. */
+/** Gives each reader the next item as soon as the reader is free. The results are in the order of the items. */
 async function sharedOut<Item, Result>(
   items: readonly Item[],
   readers: readonly Reader[],
@@ -200,7 +203,7 @@ class Reader {
     return JSON.parse(answer.body.toString()) as Result;
   }
 
-  /** The pages of a list; its items are in the field `items` of each answer. */
+  /** Reads the pages of a list. Each answer has its items in the field `items`. */
   async *pages<Item>(path: string, items: string): AsyncGenerator<readonly Item[]> {
     let pageToken: string | undefined;
     do {
@@ -233,7 +236,7 @@ interface ShownJob extends ListedJob {
   readonly parentJob?: ShownParent;
 }
 
-/** The branch is left out for the main line. */
+/** For the main line, `branch` is absent. */
 type ShownParent = Omit<FinalParent, "branch"> & { readonly branch?: string };
 
 interface ShownEvent {

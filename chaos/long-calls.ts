@@ -9,11 +9,11 @@ import { isTerminal, type JobStatus } from "./operation.ts";
 
 export interface LongJob {
   readonly jobId: string;
-  /** The node that took the job, and makes its calls. */
+  /** The node that accepted the job and makes its calls. */
   readonly port: number;
 }
 
-/** Jobs whose calls take long, one call in each job or several in branches, and the function that they call. It counts who calls it. */
+/** Jobs whose calls take long, with one call in each job or several in branches, and the function that they call. The function records every call. */
 export class LongCalls {
   readonly #functions: FunctionServer;
   readonly #requests: RequestWriter;
@@ -43,7 +43,7 @@ export class LongCalls {
     this.#callsPerJob = callsPerJob;
   }
 
-  /** Submits jobs with this number of calls in all to each node, and repeats each request until the node acknowledges it. */
+  /** Submits as many jobs to each node as make this number of calls, and repeats each request until the node acknowledges it. */
   async submit(ports: readonly number[], callsPerNode: number): Promise<LongJob[]> {
     const each = ports.flatMap((port) => Array.from({ length: callsPerNode / this.#callsPerJob }, () => port));
     return await Promise.all(each.map(async (port) => ({ port, jobId: await this.#submitOne(port) })));
@@ -59,7 +59,7 @@ export class LongCalls {
     return jobs.reduce((sum, { jobId }) => sum + this.#keysOf(jobId).length, 0);
   }
 
-  /** Counts how often the function was called again for calls of these jobs that it already had. */
+  /** Counts how often the function received a call of these jobs again. */
   countRepeated(jobs: readonly LongJob[]): number {
     return jobs.reduce((sum, { jobId }) => sum + this.#functions.callsOf(jobId).length - this.#keysOf(jobId).length, 0);
   }
@@ -70,8 +70,8 @@ export class LongCalls {
   }
 
   /**
-   * Waits until each job has ended, reading from the node at `readPort`, and returns the defects of these jobs. Calls that `deadPort`'s node made
-   * may have been made again.
+   * Waits until each job has ended, reading from the node at `readPort`, and returns the defects of these jobs. It is no defect if calls of the node
+   * at `deadPort` were made again.
    */
   async check(
     jobs: readonly LongJob[],
@@ -106,7 +106,7 @@ export class LongCalls {
     }
   }
 
-  /** The status at the deadline, if it has not ended by then. */
+  /** The status at the deadline, if the job has not ended by then. */
   async #endOf(jobId: string, port: number, deadlineMs: number): Promise<JobStatus | "lost" | "unknown"> {
     const caller = new Caller([port], answerTimeoutMs);
     const request = this.#requests.get(`/organizations/${this.#organizationId}/jobs/${jobId}`);

@@ -114,14 +114,14 @@ function isIdle(answers: NeighbourResult["hostileAnswers"]): boolean {
   return kinds.length > 0 && kinds.every((kind) => kind === "lost");
 }
 
-/** The 99th percentile of 10,000 samples has 100 beyond it. */
+/** Of 10,000 samples, 100 are above the 99th percentile. */
 const leastSamplesToPass = 10_000;
-/** A case that must fail does so by far, so 20 samples beyond the 99th percentile are enough. */
+/** A case that must fail exceeds its bound by far, so 20 samples above the 99th percentile are enough. */
 const leastSamplesToFail = 2_000;
 
 function progress(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-// The exit code is explicit: a library that we load for PostgreSQL would otherwise end this process with 0 in every case.
+// The exit code is set explicitly: otherwise a library that is loaded for PostgreSQL would always end this process with 0.
 process.exit(await main(process.argv.slice(2)));

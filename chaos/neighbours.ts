@@ -27,25 +27,25 @@ export interface NeighboursOptions {
   readonly tenants: readonly string[];
   readonly seconds: number;
   readonly jobs: number;
-  /** Turns off, for each tenant, the service's fix against it. Then every case should fail. */
+  /** Turns off, for each tenant, the part of the service that protects against it. Then every case must fail. */
   readonly withoutFix: boolean;
   readonly progress: (line: string) => void;
 }
 
-/** The well-behaved organization alone, and beside one hostile tenant. */
+/** The figures of the well-behaved organization alone, and beside one hostile tenant. */
 export interface NeighbourResult {
   readonly tenant: string;
   readonly alone: Measurement;
   readonly beside: Measurement;
-  /** For each status, how often the hostile tenant got it as an answer. */
+  /** How often the hostile tenant got an answer with each status. */
   readonly hostileAnswers: Readonly<Record<string, number>>;
   readonly passes: boolean;
 }
 
 /**
- * One well-behaved organization beside each hostile tenant in turn, each time on a fresh service. The tenant must cause its neighbour no error,
- * and no more than three times its usual p99, or 100 ms. Without the fix against the tenant, it must cause more, since
- * a case that cannot fail proves nothing.
+ * Measures one well-behaved organization beside each hostile tenant in turn, each time on a fresh service. The tenant must cause its neighbour no
+ * errors, and no p99 above three times the usual one, or above 100 ms if that is more. With the protection against the tenant turned off, the tenant
+ * must exceed this, since a case that cannot fail proves nothing.
  */
 export async function playNeighbours(options: NeighboursOptions): Promise<NeighbourResult[]> {
   const homes = await openStoreHomes(options.store);
@@ -134,7 +134,7 @@ async function prepareWellBehaved(
   };
 }
 
-/** Each answer has new values, which do not compress. */
+/** Each answer has new random values, which cannot be compressed. */
 function largeAnswers(): FunctionAnswer {
   const text = randomBytes(largeBytes).toString("base64").slice(0, largeBytes);
   let count = 0;
@@ -157,7 +157,7 @@ async function onStore(home: StoreHome, work: (database: Database) => Promise<vo
   }
 }
 
-/** Prints for people the figures alone and beside, and which requests suffer. */
+/** Prints the figures alone and beside the tenant for people, and says which requests suffer. */
 function* linesOf({ tenant, alone, beside, hostileAnswers, passes }: NeighbourResult): Generator<string> {
   yield `${tenant}: ${passes ? "passes" : "FAILS"}; hostile answers ${JSON.stringify(hostileAnswers)}`;
   for (const [when, measured] of Object.entries({ alone, beside })) {

@@ -1,4 +1,4 @@
-/** One job that a client wants. Its nonce is in the job's input, so that the job can be found even if the answer was lost. */
+/** A job that a client wants to submit. Its nonce is in the job's input, so that the job can be found even if the answer was lost. */
 export interface Submission {
   readonly nonce: string;
   readonly organizationId: string;
@@ -12,13 +12,13 @@ interface JobInput {
   readonly count: number;
 }
 
-/** One event that a client wants to send. Its nonce is in the event's payload. */
+/** An event that a client wants to send. Its nonce is in the event's payload. */
 export interface EventSending {
   readonly nonce: string;
   readonly organizationId: string;
   readonly jobId: string;
   readonly eventId: string;
-  /** The wait in a branch for which it is sent. */
+  /** The wait in a branch for which the event is sent. */
   readonly step?: string;
   readonly branch?: string;
   readonly idempotencyKey: string | null;
@@ -32,8 +32,8 @@ export interface JobKey {
 export type JobStatus = "PENDING" | "RUNNING" | "SUCCEEDED" | "FAILED" | "CANCELLED";
 
 /**
- * The outcome of a request as far as the client knows it. "info" means that the request may have been carried out or not: a timeout, a lost
- * connection, a 5xx. It is never taken for a failure.
+ * The outcome of a request as far as the client knows it. "info" means that the outcome is unknown after a timeout, a lost connection or a 5xx: the
+ * request may have been carried out. It never counts as a failure.
  */
 export type Outcome<Answer> =
   | { readonly type: "ok"; readonly answer: Answer }
@@ -42,12 +42,12 @@ export type Outcome<Answer> =
 
 interface Timed {
   readonly client: number;
-  /** The time by the clock of the chaos process, in milliseconds since its start. */
+  /** The time on the clock of the chaos process, in milliseconds since its start. */
   readonly startedAtMs: number;
   readonly endedAtMs: number;
 }
 
-/** One request of one client, as it is recorded: a repetition of the same submission or event is an operation of its own. */
+/** One request of a client, as it is recorded. A repetition of a submission or event is an operation of its own. */
 export type Operation =
   | (Timed & {
       readonly type: "submit";

@@ -5,7 +5,7 @@ import { type Fault, faults } from "./faults/faulty-store.ts";
 import { tenantNames } from "./neighbours/tenants.ts";
 import { type WorkloadName, workloads } from "./workload.ts";
 
-/** The stores on which a campaign runs, the default first, and the options that it takes. */
+/** The stores on which a campaign runs, the default first, and the options that the campaign accepts. */
 const campaigns = {
   crash: { stores: storeKinds, takes: ["cycles", "workload", "fault"] },
   "postgres-crash": { stores: ["postgres"], takes: ["cycles", "workload", "fault"] },
@@ -20,7 +20,7 @@ export interface ChaosOptions {
   readonly speed: number;
   readonly store: StoreKind;
   readonly workload: WorkloadName;
-  /** A defect of the store under the service, to prove that the check finds it. */
+  /** A defect of the store below the service, which proves that the check finds it. */
   readonly fault: "none" | Fault;
   /** The hostile tenants of this run, in this order. */
   readonly tenants: readonly string[];
@@ -28,7 +28,7 @@ export interface ChaosOptions {
   readonly seconds: number;
   /** The number of jobs that the tenant with too many jobs creates. */
   readonly jobs: number;
-  /** Whether the service's fix against each hostile tenant is turned off, to prove that its case can fail. */
+  /** Whether to turn off, for each hostile tenant, the part of the service that protects against it, to prove that its case can fail. */
   readonly withoutFix: boolean;
 }
 

@@ -10,9 +10,9 @@ import { setScene } from "./scene.ts";
 import { Workload } from "./workload.ts";
 
 /**
- * Three nodes over one database, each with calls of 30 s under way and more in line. The database goes away for 5 to 60 s: it is stopped, so
- * that connections are refused, or it hangs. Because of that, no job may fail, and no call of a living node may be made again. In one more cycle
- * at the end a node dies during the outage: the others must still find that out, and carry out its jobs.
+ * Runs three nodes over one database, each with calls of 30 s under way and more waiting. The database goes away for 5 to 60 s: it is stopped, so
+ * that connections are refused, or it hangs. This must make no job fail, and repeat no call of a living node. In one more cycle at the end, a node
+ * dies during the outage: the others must still detect this, and take over its calls.
  */
 export async function playOutages({
   cycles,
@@ -87,7 +87,7 @@ const longCallMs = 30_000;
 const minAwayMs = 5_000;
 const maxAwayMs = 60_000;
 const callsPerNode = 10;
-/** These calls begin while the database is away, as soon as others have ended. */
+/** These calls begin while the database is away, as soon as earlier ones have ended. */
 const callsInLinePerNode = 5;
 /** `callsPerNode` must be a multiple of this. */
 const callsPerForkedJob = 5;
@@ -96,7 +96,7 @@ const beginTimeoutMs = 60_000;
 
 const callLimits = { STEPWELL_MAX_CALLS_PER_ORGANIZATION: String(callsPerNode) };
 
-/** The defaults of the service's own times, so that an outage stays as long beside them as it really is. */
+/** The service's default times, divided by the same number as the length of the outage, so that their proportion stays as it is in reality. */
 function timesDividedBy(speed: number): Record<string, string> {
   const defaults = {
     STEPWELL_HEARTBEAT_MS: 1_000,

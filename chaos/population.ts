@@ -25,16 +25,16 @@ export interface Workflow {
   readonly shape: WorkflowShape;
 }
 
-/** The jobs that the clients know together, and the choice of their next requests. */
+/** The jobs that all clients know together. Chooses their next requests. */
 export class Population {
   readonly #workflows: readonly Workflow[];
   readonly #jobs = new Map<string, KnownJob>();
-  /** The list may hold jobs that have ended; they are dropped when they are met. */
+  /** The list may contain jobs that have ended; they are removed when they are chosen. */
   readonly #live: KnownJob[] = [];
   readonly #ended: KnownJob[] = [];
   /** The jobs that failed or were cancelled, and were not resumed yet. */
   readonly #stopped: KnownJob[] = [];
-  /** The requests that are sent again with the same key and body: those that lost their answers, and some of the others. */
+  /** The requests that are sent again with the same key and body: those whose answers were lost, and some of the others. */
   readonly #repetitions: Intent[] = [];
 
   constructor(workflows: readonly Workflow[]) {
@@ -60,7 +60,7 @@ export class Population {
   /** The events that the known jobs still need, for at most `count` jobs. */
   *remainingEvents(count: number): Generator<Intent> {
     for (const job of shuffled(this.#live.filter(({ hasEnded }) => !hasEnded)).slice(0, count)) {
-      // Events whose fate is unknown are sent again, too: they are duplicates, or were missing.
+      // Events whose outcome is unknown are sent again, too. The second one is then a duplicate, or replaces one that never arrived.
       for (const target of eventsOf(job.shape)) yield send(job, target);
     }
   }
@@ -94,7 +94,7 @@ export class Population {
     if (outcome.type === "ok") job?.sent.push({ eventId, ...(step && { step }), ...(branch && { branch }) });
     const isRepeated = outcome.type === "info" || (sending.idempotencyKey !== null && chance(0.1));
     if (isRepeated) this.#repetitions.push({ type: "sendEvent", sending });
-    // An event for a branch is also refused when only the branch is over.
+    // An event for a branch is also rejected when only the branch has ended.
     const isOver = outcome.type === "rejected" && outcome.httpStatus === 409 && branch === undefined;
     if (isOver && job !== undefined) this.#end(job);
   }
@@ -119,7 +119,7 @@ export class Population {
     if (job.hasEnded) return;
     job.hasEnded = true;
     this.#ended.push(job);
-    // Late events need only some of the jobs that have ended.
+    // Late events are sent to only some of the ended jobs, so the others need not be kept.
     if (this.#ended.length > 200) this.#ended.shift();
   }
 
@@ -139,7 +139,7 @@ export class Population {
 
   #sendNext(job: KnownJob): Intent {
     const target = job.unsent.pop();
-    // All events were sent: the job has ended, or the fate of an event is unknown.
+    // All events were sent, so the job has ended, or the outcome of an event is unknown.
     return target === undefined ? { type: "read", job: keyOf(job) } : send(job, target);
   }
 
@@ -169,7 +169,7 @@ function keyOf({ organizationId, jobId }: JobKey): JobKey {
   return { organizationId, jobId };
 }
 
-/** No workflow waits for it. */
+/** An id for which no workflow waits. */
 const unknownEvent: EventTarget = { eventId: "typo" };
 
 function send({ organizationId, jobId }: JobKey, target: EventTarget): Intent {

@@ -10,8 +10,8 @@ import { setScene } from "./scene.ts";
 import { Workload } from "./workload.ts";
 
 /**
- * Kills the database under the service and starts it again. The health of the service must report it meanwhile. The service must lose
- * nothing and recover by itself.
+ * Kills the database of the service and starts it again. Meanwhile, the health of the service must report this. The service must lose nothing and
+ * recover by itself.
  */
 export async function playPostgresCrashes({
   cycles,
@@ -23,7 +23,7 @@ export async function playPostgresCrashes({
   const home = await freshDatabase(server);
   const port = await findFreePort();
   const workload = await Workload.start(name);
-  // A shorter timeout than usual, so that a short outage already shows.
+  // A shorter timeout than usual, so that even a short outage is noticed.
   const environment = { STEPWELL_COMMIT_TIMEOUT_MS: "500", ...workload.environment };
   const service = new ServiceProcess({ home, port, program, environment });
   const campaign = new Campaign(await setScene(port, await service.seeded(), workload.shapes), workload);
@@ -33,7 +33,7 @@ export async function playPostgresCrashes({
       await sleep(between(300, 1_000));
       const inFlight = campaign.countInterruption(load);
       await server.crash();
-      // The health may stay as it was for the length of a lease, so only the first outage is long enough to see it change.
+      // The health may stay unchanged for the length of a lease, so only the first outage is made long enough to see it change.
       if (cycle === 1) progress(`its health said so after ${await timeUntil(503, service)} ms`);
       else await sleep(between(100, 3_000));
       await server.start();
@@ -57,7 +57,7 @@ export async function playPostgresCrashes({
   return campaign;
 }
 
-/** Milliseconds until its health says `status`. Throws when that takes longer than its lease and some. */
+/** Returns how many milliseconds pass until the health reports `status`. Throws when that takes much longer than the lease. */
 async function timeUntil(status: number, service: ServiceProcess): Promise<number> {
   const begunAt = performance.now();
   while (performance.now() - begunAt < 15_000) {

@@ -1,4 +1,7 @@
-/** Chance without a seed: the course of a campaign depends on the times of its kills, which a seed cannot repeat. The history is recorded instead. */
+/**
+ * Random choices without a seed: the course of a campaign depends on when processes are killed, which a seed cannot repeat. Instead, the history is
+ * recorded.
+ */
 export function chance(probability: number): boolean {
   return Math.random() < probability;
 }

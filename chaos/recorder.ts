@@ -21,7 +21,7 @@ export class Recorder {
     copyFileSync(logFile, join(this.directory, `service-${this.#keptLogCount}.log`));
   }
 
-  /** Ends the recording, and deletes it unless it is to be kept. A run without findings leaves nothing. */
+  /** Ends the recording and deletes it unless it is to be kept. A run without findings leaves no files. */
   async close(isKept: boolean): Promise<void> {
     await new Promise((resolve) => this.#file.end(resolve));
     if (!isKept) rmSync(this.directory, { recursive: true });

@@ -2,7 +2,9 @@ import type { Definition } from "@stepwell/testing/processes/api.ts";
 import { definitionOf } from "@stepwell/testing/processes/workflow.ts";
 import { pathOf } from "./branches.ts";
 
-/** A workflow of a campaign, so simple that every job's way is known: steps one after the other, some of which have branches. */
+/**
+ * A workflow of a campaign. It is simple enough to predict the path of every job: its steps come one after the other, and some of them have branches.
+ */
 export interface WorkflowShape {
   readonly name: string;
   readonly steps: Line;
@@ -23,13 +25,13 @@ export type StepShape = { readonly name: string } & (
 /** A step that a function (`call`) or a worker (`task`) carries out. */
 export interface Outside {
   readonly kind: "call" | "task";
-  /** How the step ends. `item`: the item of the forEach around it decides. */
+  /** How the step ends. With `item`, the item of the forEach around it decides. */
   readonly luck: Luck | "item";
 }
 
 /**
- * - `unlucky`: its first attempt fails, and the next one does not.
- * - `doomed`: it fails for good, and the fork around it leads on.
+ * - `unlucky`: its first attempt fails, the next one succeeds.
+ * - `doomed`: it fails for good, and the job goes on after the fork around it.
  * - `resumed`: its first attempt fails for good, and the job with it, until a client resumes the job. Only tasks have it.
  */
 export type Luck = "sound" | "unlucky" | "doomed" | "resumed";
@@ -38,7 +40,7 @@ export type Luck = "sound" | "unlucky" | "doomed" | "resumed";
 export interface Child {
   readonly kind: "child";
   readonly workflow: WorkflowShape;
-  /** The step begins a failed child once more by itself, so that clients need not resume it. */
+  /** The step retries a failed child by itself, so clients need not resume the child. */
   readonly retries?: true;
 }
 
@@ -64,13 +66,13 @@ export const linearShapes: readonly WorkflowShape[] = [
   { name: "wait-for-3", steps: [noop("before"), wait("wait", ...eventIds("part", 3)), noop("after")] },
   { name: "wait-for-10", steps: [noop("before"), wait("wait", ...eventIds("part", 10))] },
   {
-    // The events of the second wait come early about half of the time.
+    // About half of the time, the events of the second wait come before the job reaches it.
     name: "wait-twice",
     steps: [wait("wait", "go"), noop("between"), wait("wait-again", ...eventIds("part", 2)), noop("after")],
   },
 ];
 
-/** Workflows that only steps of other workflows begin: no client knows their jobs, so they need no events. */
+/** Workflows whose jobs are begun only by steps of other workflows. No client knows their jobs, so these jobs must need no events. */
 const childWorkflows = {
   work: { name: "child-works", steps: [call("ask", "unlucky"), task("make", "sound"), noop("done")] },
   doomed: { name: "child-is-doomed", steps: [noop("begun"), task("break", "doomed")] },
@@ -115,7 +117,7 @@ export const forkedShapes: readonly WorkflowShape[] = [
     ],
   },
   {
-    // The failure leads the job on and ends the other branches, also those that a function or worker is working on.
+    // The failure leads the job to the next step and ends the other branches, including those that a function or worker is working on.
     name: "one-branch-fails",
     steps: [
       branches("split", {
@@ -147,7 +149,7 @@ export const forkedShapes: readonly WorkflowShape[] = [
     ],
   },
   {
-    // Each item waits for an event of its own, which comes early about half of the time.
+    // Each item waits for an event of its own, which comes before the wait about half of the time.
     name: "items-approved",
     steps: [
       items("each", { items: ["sound", "sound", "unlucky"], concurrency: 2 }, [
@@ -197,7 +199,7 @@ export const forkedShapes: readonly WorkflowShape[] = [
   { name: "child-resumed", steps: [child("begin", childWorkflows.resumed), noop("after")] },
   { name: "child-retried", steps: [{ ...child("begin", childWorkflows.resumed), retries: true }, noop("after")] },
   {
-    // About half of the time the event comes first, and the child is cancelled. Otherwise the child ends first, and the wait is given up.
+    // About half of the time, the event comes first, and the child is cancelled. Otherwise the child ends first, and the wait ends without its event.
     name: "child-races",
     steps: [
       branches(
@@ -237,7 +239,7 @@ export const forkedShapes: readonly WorkflowShape[] = [
   },
 ];
 
-/** The workflows whose jobs these workflows begin, those first that begin none of the others. */
+/** The workflows whose jobs these workflows begin. Those that begin no others come first. */
 export function workflowsOfChildren(shapes: readonly WorkflowShape[]): WorkflowShape[] {
   const found = shapes
     .flatMap(({ steps }) => [...stepsWithin(steps)])
@@ -280,7 +282,7 @@ export function eventsOf({ steps }: WorkflowShape): EventTarget[] {
   return [...eventsIn(steps, "", false)];
 }
 
-/** The names of a step's branches, or the places of its items, with the steps of each. */
+/** The names of a step's branches, or the places of its items, each with the steps of the branch. */
 export function branchesOf(fork: Fork): [key: string, line: Line][] {
   if (fork.kind === "branches") return Object.entries(fork.branches);
   return fork.items.map((_, index) => [String(index), fork.body]);
@@ -290,12 +292,12 @@ export function isFork(step: StepShape): step is StepShape & Fork {
   return step.kind === "branches" || step.kind === "items";
 }
 
-/** Tells whether the step may fail, in a branch of an item with that luck. */
+/** Tells whether the step may fail. `item` is the luck of the item in whose branch it stands. */
 export function canFail(step: StepShape, item: Luck): boolean {
   return canFailBy(["doomed", "resumed"], step, item);
 }
 
-/** Tells whether the job goes on with the next step when this one has failed. */
+/** Tells whether the job goes on with the next step after this one has failed. */
 export function leadsOn(step: StepShape): boolean {
   return isFork(step) && canFailBy(["doomed"], step, "sound");
 }

@@ -5,7 +5,10 @@ import { OutsideLog } from "./outside/outside-log.ts";
 import { between, chance } from "./random.ts";
 import { forkedShapes, functionName, linearShapes, type WorkflowShape } from "./workflows.ts";
 
-/** The jobs of a campaign are no-ops and waits one after the other, or branches with calls, tasks of workers, child jobs and waits in them. */
+/**
+ * The kinds of jobs in a campaign. `linear`: no-ops and waits, one after the other. `forks`: branches with calls, tasks of workers, child jobs and
+ * waits.
+ */
 export const workloads = ["linear", "forks"] as const;
 export type WorkloadName = (typeof workloads)[number];
 
@@ -17,7 +20,7 @@ export class Workload {
   readonly #hasWorkers: boolean;
   #crew: Crew | undefined;
 
-  /** `answers`: further functions, by their names. */
+  /** `answers` has further functions by their names. */
   static async start(name: WorkloadName, answers: Readonly<Record<string, FunctionAnswer>> = {}): Promise<Workload> {
     let log: OutsideLog | undefined;
     const work = (call: FunctionCall) => {
@@ -51,7 +54,7 @@ export class Workload {
     await this.#crew?.calm();
   }
 
-  /** The last output of workers that ended by themselves, which no worker should do. */
+  /** The last output of the workers that ended without being told to, which no worker should do. */
   get complaints(): readonly string[] {
     return this.#crew?.complaints ?? [];
   }
@@ -60,7 +63,7 @@ export class Workload {
     return this.#crew === undefined ? {} : { ...this.#crew.counts, ...this.log.tally() };
   }
 
-  /** The reasons why a run with workers proves nothing about them. Empty if it does prove something. */
+  /** The reasons why a run proves nothing about its workers. Empty if it proves something. */
   get reasonsWhyVoid(): string[] {
     if (this.#crew === undefined) return [];
     const { handedToAnother, takenAnswers, refusedAnswers } = this.log.tally();

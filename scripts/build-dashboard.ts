@@ -7,7 +7,7 @@ import { filesBelow, stampOf } from "./stamp.ts";
 
 const source = "packages/dashboard";
 const target = "packages/server/dist/dashboard";
-/** The stamp is beside the built files and not among them, since all of those are served. */
+/** The stamp is beside the directory of the built files, since all files in the directory are served. */
 const stampFile = "packages/server/dist/dashboard.stamp";
 
 /** Builds the dashboard if any of its sources changed since the last build. Returns an exit code. */
@@ -37,7 +37,7 @@ async function runVite(): Promise<number> {
   return await new Promise((resolve) => vite.once("exit", (code) => resolve(code ?? 1)));
 }
 
-/** Compresses the assets once, and not with every request. Small files and files that are already compressed stay as they are. */
+/** Compresses the assets once, so that no request has to. Small files and files that are already compressed stay as they are. */
 async function compressAssets(): Promise<void> {
   const folder = join(target, "assets");
   const files = readdirSync(folder).filter((file) => /\.(js|css|svg|json)$/.test(file));

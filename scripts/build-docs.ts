@@ -11,7 +11,7 @@ import { filesBelow, stampOf } from "./stamp.ts";
 
 const source = "docs";
 const target = "packages/server/dist/docs";
-/** The stamp is beside the built files and not among them, since all of those are served. */
+/** The stamp is beside the directory of the built files, since all files in the directory are served. */
 const stampFile = "packages/server/dist/docs.stamp";
 const manifestFile = "packages/server/dist/dashboard/manifest.json";
 
@@ -61,10 +61,7 @@ function stampOfInputs(): string {
   ]);
 }
 
-/**
- * The document is loaded from the sources, and only when it is needed, since this takes as long as starting a service
- * without its store.
- */
+/** The document is loaded from the sources only when it is needed, since this takes as long as starting a service without its store. */
 async function readApiDocument(): Promise<ApiDocument> {
   const { apiDocument } = await import("../packages/server/src/http/api-document.ts");
   const { readConfig } = await import("../packages/server/src/config.ts");
@@ -94,7 +91,7 @@ function foundAt({ address, title }: Pick<Page, "address" | "title">, { id, head
   return [id === undefined ? below : `${below}#${id}`, title, heading, text];
 }
 
-/** Returns its address, which changes with its content. */
+/** Returns the address of the index, which changes with its content. */
 function writeIndex(rows: readonly Row[]): string {
   const text = JSON.stringify(rows);
   const name = `search-${createHash("sha256").update(text).digest("base64url").slice(0, 8)}.json`;
@@ -131,7 +128,7 @@ function write(file: string, text: string): void {
   writeFileSync(join(target, file), text);
 }
 
-/** Copies only the images to which a page leads. */
+/** Copies only the images to which a page refers. */
 function copyImages(): void {
   const pages = readdirSync(target)
     .filter((file) => file.endsWith(".html"))

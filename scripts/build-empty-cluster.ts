@@ -10,8 +10,8 @@ const target = "packages/server/dist/store/home/empty-cluster.tar.gz";
 const stampFile = `${target}.stamp`;
 
 /**
- * Makes the empty cluster with which each new embedded store begins, if PGlite has changed since the last time. PGlite needs four seconds of processor
- * time to initialize a cluster, and a quarter of that to unpack one.
+ * Makes the empty cluster with which each new embedded store begins, if PGlite has changed since the last time. PGlite needs four seconds of
+ * processor time to initialize a cluster, but only one second to unpack it.
  */
 export async function buildEmptyCluster(): Promise<void> {
   const stamp = stampOf(["package-lock.json", "scripts/build-empty-cluster.ts"]);

@@ -8,7 +8,7 @@ import { buildEmptyCluster } from "./build-empty-cluster.ts";
 // Both run at the same time, since neither needs the output of the other.
 const dashboard = buildDashboard();
 const compiled = spawnSync(process.execPath, ["node_modules/typescript/bin/tsc", "-b"], { stdio: "inherit" });
-// The directory is removed first, since a migration of another branch that stayed here would stop the start.
+// The directory is removed first: if a migration of another branch stayed in it, the service would not start.
 rmSync("packages/server/dist/store/migrations", { recursive: true, force: true });
 cpSync("packages/server/src/store/migrations", "packages/server/dist/store/migrations", { recursive: true });
 writeFileSync("packages/client/dist/commonjs/package.json", '{ "type": "commonjs" }\n');
@@ -16,5 +16,5 @@ for (const name of ["client", "server", "cli"]) cpSync("LICENSE", `packages/${na
 cpSync("examples", "packages/cli/dist/examples", { recursive: true });
 await buildEmptyCluster();
 process.exitCode = (compiled.status ?? 1) || (await dashboard);
-// Its pages name files of the dashboard's build.
+// The pages of the documentation use files of the dashboard's build.
 if (process.exitCode === 0) await buildDocs();

@@ -1,4 +1,4 @@
-/** Writes docs/configuration.md from the settings themselves; with `--check` only says whether it is up to date. */
+/** Writes docs/configuration.md from the settings themselves. With `--check` it only reports whether the file is up to date. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { settings } from "../packages/server/src/config.ts";
 

@@ -1,6 +1,4 @@
-/**
- * Writes the client's types from the service's own API document; with `--check` only says whether they are up to date.
- */
+/** Writes the client's types from the service's own API document. With `--check` it only reports whether they are up to date. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
@@ -41,7 +39,7 @@ interface ApiDocument {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
-/** The little that the client must know of each operation while it runs. */
+/** Writes the table of what the client must know about each operation at run time. */
 function operationTableOf({ paths, components }: ApiDocument): string {
   const lines = Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => {
@@ -64,7 +62,7 @@ ${lines.join("")}} as const;
 `;
 }
 
-/** The field that is an array, beside `nextPageToken`. */
+/** Returns the field that is an array, in an answer that also has `nextPageToken`. */
 function itemsFieldOf(
   { operationId, responses }: Operation,
   schemas: ApiDocument["components"]["schemas"],
@@ -77,7 +75,7 @@ function itemsFieldOf(
   return items;
 }
 
-/** The first field that each successful answer must have. Undefined where one may have no body, or is a text. */
+/** Returns the first field that every successful answer must have. Undefined if some answer may have no body, or is a text. */
 function fieldOf({ responses }: Operation, schemas: ApiDocument["components"]["schemas"]): string | undefined {
   const successes = Object.entries(responses).filter(([status]) => status.startsWith("2"));
   const [first = [], ...others] = successes.map(([, { content }]) =>
@@ -93,7 +91,7 @@ function requiredIn(schema: Schema | undefined, schemas: ApiDocument["components
   return first.filter((name) => others.every((names) => names.includes(name)));
 }
 
-/** The generator is the client's own dependency: it needs another TypeScript than the rest of the house. */
+/** The generator is a dependency of the client package, because it needs another version of TypeScript than the other packages. */
 async function typesOf(document: string): Promise<string> {
   const clientRequire = createRequire(pathToFileURL(resolve("packages/client/package.json")));
   const generator = clientRequire("openapi-typescript");

@@ -1,4 +1,4 @@
-/** Packs the packages as `npm publish` would, and checks them with publint and attw: what these find breaks some users of a package. */
+/** Packs the packages as `npm publish` would, and checks them with publint and attw, which find what would break some users of a package. */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ try {
   for (const file of [client, server, cli]) check(publint, "run", file, "--strict");
   check(attw, client, "--format", "ascii");
   check(attw, cli, "--format", "ascii");
-  // The service is an ES module alone.
+  // The server package consists only of ES modules.
   check(attw, server, "--format", "ascii", "--profile", "esm-only");
 } finally {
   rmSync(directory, { recursive: true, force: true });

@@ -1,4 +1,7 @@
-/** Writes a picture of every page, light, dark and as narrow as a telephone, into `screenshots/`; with `--readme` those of the README. */
+/**
+ * Writes a picture of every page into `screenshots/`: light, dark, and as narrow as a telephone. With `--readme` it writes the pictures of the
+ * README.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

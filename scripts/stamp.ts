@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Makes a stamp of the contents of files, not of their times, so that a fresh clone or a switch between branches causes no needless build. */
+/** Makes a stamp from the contents of files, not from their times, so that a fresh clone or a switch between branches causes no needless build. */
 export function stampOf(files: readonly string[]): string {
   const hash = createHash("sha256");
   for (const file of files) hash.update(file).update("\0").update(readFileSync(file)).update("\0");

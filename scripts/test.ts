@@ -1,8 +1,9 @@
 /**
- * The checks. `npm test` is the one that must pass: types, lint, unused code, and the tests. `npm run test:quick` is for the daily loop: types, lint, and the
- * tests of `core`, `store`, `engine`, `management` and of all that needs no service, on one home of the store. `npm run test:all` is the whole matrix: it
- * runs the tests of `npm test` on both homes, also the tests that only repeat or measure, and the service and the command line once more without
- * `__proto__`. CONTRIBUTING.md says which test belongs where. Each ends with a line `N passed, N failed`, in which every check counts as one.
+ * Runs the checks. `npm test` is the one that must pass: types, lint, unused code, and the tests. `npm run test:quick` is for the daily loop: types,
+ * lint, and the tests of `core`, `store`, `engine`, `management` and of everything that needs no service, on one home of the store. `npm run
+ * test:all` is the whole matrix: the tests of `npm test` on both homes, the tests that only repeat or measure, and the tests of the service and of
+ * the command line once more without `__proto__`. CONTRIBUTING.md says which test belongs where. Each of the three ends with a line `N passed, N
+ * failed`, in which every check counts as one.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -32,7 +33,7 @@ const otherChecks = [
   ["unused code", "node_modules/knip/bin/knip.js"],
 ] as const;
 
-/** The service and the command line, as `npm test` tries them. */
+/** The tests of the service and of the command line that run again without `__proto__`. */
 const withoutProto = ["--project=service", "--project=command line"];
 
 let passed = 0;
@@ -42,7 +43,7 @@ const checks = (scope === "quick" ? quickChecks : [...quickChecks, ...otherCheck
 await Promise.all([checkAll(), checkAll()]);
 
 const { slowest, triedTwice } = testing("tests", []);
-// Code that reads or writes `__proto__` fails there, also in a dependency. Such code lets a key in a user's JSON change all objects.
+// In these tests, code that reads or writes `__proto__` fails, even in a dependency. Such code would let a key in a user's JSON change all objects.
 if (scope === "all")
   testing("tests without __proto__", withoutProto, {
     NODE_OPTIONS: "--disable-proto=throw",
@@ -81,7 +82,7 @@ function testing(
   const tests = readReport();
   passed += tests.passed;
   failed += tests.failed;
-  // A run that breaks outside of any test (a file that does not load, an unhandled rejection) must not count as passed.
+  // A run that fails outside of any test (a file that does not load, an unhandled rejection) must not count as passed.
   if (status !== 0 && tests.failed === 0) failed += 1;
   return tests;
 }
@@ -90,7 +91,10 @@ function run(command: readonly string[], environment: Record<string, string> = {
   return spawnSync(process.execPath, command, { stdio: "inherit", env: environmentWith(environment) }).status ?? 1;
 }
 
-/** All processes share one cache of compiled modules, also with the next run: half of the time to load the service is spent on types and compiling. */
+/**
+ * All processes share one cache of compiled modules, and so does the next run: without the cache, half of the time to load the service goes into
+ * removing types and compiling.
+ */
 function environmentWith(environment: Record<string, string>): NodeJS.ProcessEnv {
   const compiled = join(process.cwd(), "node_modules/.cache/compiled");
   return { NODE_COMPILE_CACHE: compiled, ...process.env, STEPWELL_TEST_SCOPE: scope, ...environment };
@@ -103,7 +107,7 @@ interface FileReport {
   readonly assertionResults: readonly {
     readonly fullName: string;
     readonly status: string;
-    /** The messages of every try. */
+    /** The messages of all tries. */
     readonly failureMessages: readonly string[];
   }[];
 }

@@ -22,7 +22,7 @@ export interface ChildrenResult extends ChildrenSize {
 const levels = 10;
 const waitSeconds = 30;
 
-/** One tree of jobs over ten levels, each of which ends with its children. */
+/** Measures a tree of jobs with ten levels. Each job ends when its children have ended. */
 export async function runChildrenBench(
   homes: StoreHomes,
   size: ChildrenSize,
@@ -56,10 +56,10 @@ async function growTree({ api, organizationId }: Target, name: string, size: Chi
   }
 }
 
-/** The workflows of a tree with exactly so many jobs below its root, the leaves first and the root last. */
+/** Returns the workflows of a tree with exactly this many jobs below its root, from the leaves to the root. */
 function treeOf(name: string, { jobs, concurrency }: ChildrenSize): Definition[] {
   const [first, second] = jobs >= 2_000 ? [10, 10] : [1, 1];
-  // The inner jobs of levels 1 to 9: the first level is `first` wide, all others `first * second`.
+  // The jobs that are neither root nor leaf are on levels 1 to 9. Level 1 has `first` jobs, each of the others has `first * second`.
   const innerCount = first + (levels - 2) * first * second;
   const leavesEach = Math.floor((jobs - innerCount) / (first * second));
   const rest = jobs - innerCount - leavesEach * first * second;

@@ -10,7 +10,7 @@ import { StatementCounter } from "../statement-counter.ts";
 import { startTarget, type Target } from "../target/target.ts";
 import { smallInput, threeNoops } from "../workflows.ts";
 
-/** The cost of one request for the store. Each figure is a median. */
+/** What one request costs the store. Each figure is a median. */
 export interface CostResult {
   readonly bench: "cost";
   readonly store: "postgres";
@@ -21,7 +21,10 @@ export interface CostResult {
   readonly ms: number;
 }
 
-/** Sends one request at a time, each on a job of its own, so that all that the store writes meanwhile is for this request. Needs a PostgreSQL server. */
+/**
+ * Sends one request at a time, each for a job of its own, so that everything that the store writes meanwhile belongs to this request. Needs a
+ * PostgreSQL server.
+ */
 export async function runCostBench(homes: StoreHomes, count: number): Promise<CostResult[]> {
   const home = await homes.fresh();
   const databaseUrl = home.environment.DATABASE_URL;

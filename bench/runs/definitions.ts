@@ -31,13 +31,13 @@ export interface DefinitionsResult {
     | "compiling the largest definition with expressions";
   /** The slowest definition that was found (`packages/testing/src/costly.ts`). */
   readonly slowest: string;
-  /** The processor time, which other work on the machine does not change. */
+  /** The processor time, which does not depend on other work on the machine. */
   readonly cpuMs: number;
-  /** The time of a pattern for each unit that it counts as (`core/schema/patterns/pattern.ts`). */
+  /** The time of a pattern divided by its work, as `core/schema/patterns/pattern.ts` counts it. */
   readonly usPerUnit?: number;
 }
 
-/** Measures the definitions, patterns and values that cost most within each bound. The bounds are set by these figures. */
+/** Measures the most expensive definitions, patterns and values that each bound allows. The bounds were chosen by these figures. */
 export function runDefinitionsBench(runs: number, progress: (line: string) => void): DefinitionsResult[] {
   const config = readConfig({});
   const [executors, limits] = [executorCatalog(config), definitionLimits(config)];
@@ -49,10 +49,10 @@ export function runDefinitionsBench(runs: number, progress: (line: string) => vo
   };
   const checks = costlyChecks().map(({ name, schema: raw, value }) => {
     const schema = parseSchemas({ raw }, "", new ProblemList(1), true).get("raw") ?? anything;
-    // The value that fitted last is not checked again, so another one fits in between.
+    // A value that fitted in the check before is not checked again, so each run checks another value in between.
     return measured("check of a value", name, () => [checkValue(anything, null), checkValue(schema, value)]);
   });
-  // A matcher that was compiled is remembered by its text, so each run has one of its own.
+  // Compiled matchers are cached by their text, so each run has a text of its own.
   let run = 0;
   const patterns = costlyPatterns().flatMap((source) => {
     const { work } = readPattern(source);

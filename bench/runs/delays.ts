@@ -18,16 +18,16 @@ export interface DelaysSize {
 export interface DelaysResult extends DelaysSize {
   readonly bench: "delays";
   readonly store: StoreKind;
-  /** The time from the instant until a job was finished, as its `finishedAt` says. */
+  /** The time from the instant until a job finished, according to its `finishedAt`. */
   readonly lateP50Ms: number;
   readonly lateP99Ms: number;
   readonly lateMaxMs: number;
-  /** The latency of another organization's jobs of three no-ops: while all sleep, and from the instant until all are awake. */
+  /** The latency of another organization's jobs of three no-ops, first while all sleepers sleep, then from the instant until all are awake. */
   readonly neighbourAsleepP50Ms: number;
   readonly neighbourAsleepP99Ms: number;
   readonly neighbourAwakeP50Ms: number;
   readonly neighbourAwakeP99Ms: number;
-  /** The memory of the service's process, before the first job was there and while all sleep; null where the system does not say. */
+  /** The memory of the service's process, before there was a job and while all sleep; null on systems that do not report it. */
   readonly emptyMb: number | null;
   readonly asleepMb: number | null;
 }
@@ -36,13 +36,10 @@ const neighbours = 10;
 /** Each of the neighbour's connections submits ten jobs a second. The machine can do far more, so this load alone causes no waiting. */
 const pauseMs = 100;
 const asleepMs = 10_000;
-/** A wake-up that takes longer is broken, and not slow. */
+/** A wake-up that takes longer than this is not slow but broken. */
 const mostMs = 600_000;
 
-/**
- * Many jobs that all sleep until one instant: the bench measures how late they go on, and how much they slow another
- * organization.
- */
+/** Measures many jobs that all sleep until one instant: how late they continue, and how much they slow another organization. */
 export async function runDelaysBench(
   homes: StoreHomes,
   size: DelaysSize,
@@ -54,7 +51,7 @@ export async function runDelaysBench(
     try {
       return { bench: "delays", store: homes.kind, ...size, ...(await measure(target, size, progress)) };
     } finally {
-      // This closes the connections too.
+      // Stopping the service also closes the connections.
       await target.service.stop();
     }
   } finally {
@@ -69,7 +66,7 @@ async function measure(target: Target, size: DelaysSize, progress: (line: string
   const emptyMb = target.service.residentMb();
   const { workflowId, instant, lastJobId } = await submitSleepers(target, submitting, size.jobs, progress);
   for (const connection of submitting) connection.close();
-  // These connections are opened only now, since the service ends a connection that asks for nothing.
+  // These connections are opened only now, since the service closes idle connections.
   const neighbouring = await Connection.openMany(target.port, neighbours);
   const asleep = await submitAsLong(neighbouring, submitOfNeighbour, () => Date.now() < instant - 500);
   const asleepMb = target.service.residentMb();
@@ -155,7 +152,7 @@ async function submitAsLong(
   const latenciesMs: number[] = [];
   await Promise.all(
     connections.map(async (connection, index) => {
-      // The connections begin one after the other, and not all at the same moment.
+      // The connections do not all begin at the same moment, but one after the other.
       await sleep((pauseMs * index) / connections.length);
       do {
         const startedAt = performance.now();
@@ -173,7 +170,10 @@ interface Page {
   readonly nextPageToken?: string;
 }
 
-/** Asks for the job that was submitted last, which is among the last to wake. A list of sleeping jobs would slow the neighbour: it must pass the woken ones. */
+/**
+ * Waits until the last submitted job, which is among the last to wake, has succeeded. It does not list the sleeping jobs: such a list must skip the
+ * jobs that woke already, which would slow the neighbour.
+ */
 async function untilAwake({ api, organizationId }: Target, jobId: string, instant: number): Promise<void> {
   for (;;) {
     const { status } = await api.get<{ status: string }>(`/organizations/${organizationId}/jobs/${jobId}`);

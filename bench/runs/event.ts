@@ -6,7 +6,7 @@ import { jobIdIn, requireStatus, requireSuccess } from "../requests.ts";
 import type { Target } from "../target/target.ts";
 import { oneWait, smallInput } from "../workflows.ts";
 
-/** Jobs that wait for one event: the client sends it, then waits for the job's end. */
+/** Measures jobs that wait for one event: the client sends the event, then waits for the end of the job. */
 export const event: LoadBench = {
   jobs: 5_000,
   concurrency: 100,

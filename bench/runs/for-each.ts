@@ -8,7 +8,7 @@ import { startTarget, type Target } from "../target/target.ts";
 import { eachItem, type ItemBody } from "../workflows.ts";
 
 export interface ForEachSize {
-  /** The items of the larger list; the smaller one has a tenth. */
+  /** The number of items in the larger list. The smaller list has a tenth of them. */
   readonly items: number;
   readonly concurrency: number;
   readonly body: ItemBody;
@@ -19,13 +19,13 @@ export interface ForEachResult extends ForEachSize {
   readonly store: StoreKind;
   /** The time from the request until the job has succeeded. */
   readonly seconds: number;
-  /** `benchUs` is the worker's, where the body is a task. */
+  /** If the body is a task, `benchUs` is the processor time of the worker. */
   readonly perItem: ReturnType<typeof costOfOne>;
-  /** The most memory that the service's process had until then. */
+  /** The highest memory use of the service's process until the job's end. */
   readonly peakResidentMb: number | null;
 }
 
-/** One job with a forEach over few items and one over many, on one fresh service: an item should cost the same in both. */
+/** Runs a forEach over few items and one over many on the same fresh service. An item should cost the same in both. */
 export async function runForEachBench(
   homes: StoreHomes,
   size: ForEachSize,

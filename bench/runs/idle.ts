@@ -12,7 +12,7 @@ export interface IdleResult {
   /** Searches over all organizations: timers, takeovers, notices, task leases, rollups and seals. */
   readonly searches: number;
   readonly otherStatements: number;
-  /** The queries that a Citus would send to its shards if it had to ask each of them for each search. */
+  /** The number of queries to the shards of a Citus cluster if every search had to ask every shard. */
   readonly shardQueries: number;
   /** The commands that Stepwell sends to the workers instead. */
   readonly workerCommands: number;
@@ -22,7 +22,7 @@ export interface IdleResult {
 const shardCount = 32;
 const workerCount = 2;
 
-/** Counts the statements of an idle node, and the commands that they become on a Citus with two workers. */
+/** Counts the statements of an idle node, and how many commands they become on a Citus cluster with two workers. */
 export async function runIdleBench(homes: StoreHomes, seconds: number): Promise<IdleResult> {
   const home = await homes.fresh();
   const counts: Counts = { searches: 0, searchesOnCitus: 0, otherStatements: 0, restsUntil: new Map() };
@@ -37,7 +37,7 @@ export async function runIdleBench(homes: StoreHomes, seconds: number): Promise<
     { open: async (config, logger) => counted(await openStore(config, logger), counts) },
   );
   try {
-    // Searches that a start makes only once are over by then.
+    // By then, the searches that a start makes only once are over.
     await sleep(5_000);
     const before = { ...counts };
     await sleep(seconds * 1_000);
@@ -59,7 +59,7 @@ export async function runIdleBench(homes: StoreHomes, seconds: number): Promise<
 
 interface Counts {
   searches: number;
-  /** Some searches rest on a Citus after they found nothing. */
+  /** The searches that would run on a Citus cluster, where some searches pause after they found nothing. */
   searchesOnCitus: number;
   readonly restsUntil: Map<string, number>;
   otherStatements: number;

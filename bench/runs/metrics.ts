@@ -15,11 +15,11 @@ export interface MetricsResult {
   readonly store: StoreKind;
   /** Rows of rollups that stand for 10 million jobs of 20 workflows in 30 days. */
   readonly rollupRows: number;
-  /** A metric of durations over 30 days: in hours and in days, of all workflows and of one. */
+  /** A metric of durations over 30 days is read in hours and in days, of all workflows and of one. */
   readonly hoursMs: number;
   readonly daysMs: number;
   readonly hoursOfWorkflowMs: number;
-  /** Jobs whose history is not counted yet. */
+  /** Jobs whose history the rollups do not include yet. */
   readonly jobs: number;
   readonly countedJobsPerSecond: number;
 }
@@ -96,7 +96,7 @@ async function medianMs(database: Database, range: MetricRange): Promise<number>
   return rounded(median(samples));
 }
 
-/** 60 classes of durations in each hour, which span a factor of 300: some 11 jobs of each class, workflow and hour. */
+/** Each hour has 60 classes of durations, the longest some 300 times the shortest. Each workflow has some 11 jobs of each class in each hour. */
 export async function seedRollups(database: Database, organizationId: string, to: number): Promise<string[]> {
   const workflowIds = Array.from({ length: workflowCount }, () => randomUUID());
   const text = `

@@ -3,7 +3,7 @@ import type { LoadBench } from "../load-bench.ts";
 import { hasSucceeded, jobIdIn } from "../requests.ts";
 import { smallInput, threeNoops } from "../workflows.ts";
 
-/** Three no-op steps; the client submits, then asks for the job until it has succeeded. */
+/** Measures jobs of three no-op steps: the client submits a job, then asks for it until it has succeeded. */
 export const noop3Poll: LoadBench = {
   jobs: 20_000,
   concurrency: 100,
@@ -22,5 +22,5 @@ export const noop3Poll: LoadBench = {
   },
 };
 
-/** A job that never ends must end the bench. */
+/** A job that never ends must stop the bench with an error. */
 const maxPolls = 10_000;

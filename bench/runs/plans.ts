@@ -21,9 +21,9 @@ export interface PlansResult {
   readonly subject: string;
   readonly keys?: number;
   readonly organizations?: number;
-  /** The first time, when nothing that it needs is in the memory of the server yet. */
+  /** The time of the first run, when the server has nothing that the statement needs in memory. */
   readonly firstMs?: number;
-  /** The least of all times, which comes nearest to a machine with nothing else to do. */
+  /** The shortest of all times, which is closest to that on an idle machine. */
   readonly leastMs?: number;
   readonly medianMs: number;
   readonly maxMs: number;
@@ -41,8 +41,8 @@ const repetitions = 11;
 const historyRowsPerJob = 3;
 
 /**
- * Measures the statements that take many keys in a store of many jobs: each with keys of as many organizations, and with keys of one organization.
- * The store's own functions run them, in a transaction that is rolled back, so that every statement finds the same store.
+ * Measures, in a store with many jobs, the statements that take many keys: with keys of as many organizations, and with keys of one organization. The
+ * store's own functions run the statements, each in a transaction that is rolled back, so that every statement finds the same store.
  */
 export async function runPlansBench(size: PlansSize, progress: (line: string) => void): Promise<PlansResult[]> {
   const homes = await openStoreHomes("postgres");
@@ -76,7 +76,7 @@ export async function runPlansBench(size: PlansSize, progress: (line: string) =>
   }
 }
 
-/** Says which bounds are exceeded, or undefined when none is. */
+/** Returns which bounds are exceeded; undefined if none is. */
 export function exceededBounds(results: readonly PlansResult[]): string | undefined {
   const exceeded = results.flatMap(({ subject, organizations, medianMs, maxMs, scanned = [] }) => {
     const name = organizations === undefined ? subject : `${subject} over ${organizations} organizations`;
@@ -140,7 +140,7 @@ async function measureStatement(
   } as const;
 }
 
-/** Makes keys that are spread over all rows of the organizations. Their numbers are even, since the jobs of even numbers are running. */
+/** Makes keys that are spread over all rows of the organizations. The numbers of the jobs are even, since only jobs with even numbers are running. */
 function keysOf(tables: KeyedTables, organizations: number, count: number): RowKey[] {
   const runningPerOrganization = Math.floor(tables.rowsPerOrganization / 2);
   return Array.from({ length: count }, (_, index) => {
@@ -177,7 +177,7 @@ async function rolledBack(database: Database, work: (transaction: Queryable) => 
         await work(transaction);
         throw new RolledBack();
       },
-      // The transaction of a commit has this option as well.
+      // The transactions of commits set this option too.
       { isKeyed: true },
     );
   } catch (error) {
@@ -187,7 +187,10 @@ async function rolledBack(database: Database, work: (transaction: Queryable) => 
 
 class RolledBack extends Error {}
 
-/** The costs of both kinds of plans. A table with a row for each organization may be read whole. */
+/**
+ * Returns what the statements cost under each of the two kinds of plans. It does not list tables with only one row for each organization, since a
+ * plan may read such a table completely.
+ */
 async function plansOf(client: pg.Client, asked: readonly Asked[], organizations: number) {
   const costs: Cost[][] = [];
   for (const mode of planModes) {
@@ -203,7 +206,7 @@ async function plansOf(client: pg.Client, asked: readonly Asked[], organizations
   return { pages, scanned: rows.map(({ relname }) => relname) };
 }
 
-/** One poll answers all requests that wait for a job. */
+/** One poll of the store answers all requests that wait for a job. */
 async function measureWatchers(database: Database, tables: KeyedTables): Promise<PlansResult> {
   const keys = keysOf(tables, tables.organizations, watchers);
   const samples: number[] = [];

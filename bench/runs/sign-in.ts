@@ -6,9 +6,9 @@ import { median, percentile, rounded } from "../samples.ts";
 import { startTarget, type Target } from "../target/target.ts";
 
 export interface SignInSize {
-  /** Reads that are measured, in each of the two parts. */
+  /** The number of reads that each of the two parts measures. */
   readonly reads: number;
-  /** Passwords that wait for their check at any moment. */
+  /** The number of passwords that are waiting for their check at any moment. */
   readonly concurrency: number;
 }
 
@@ -33,8 +33,8 @@ const readers = 20;
 const pauseMs = 50;
 
 /**
- * Measures how the check of passwords slows the requests of others. A check is StartSecondFactor with the right password. It takes one count
- * before, one hash and one forgiven count, as the sign-in does, but has none of the redirects of a sign-in in a browser.
+ * Measures how much the check of passwords slows the requests of others. Each check is a StartSecondFactor with the right password. Like a sign-in,
+ * it counts the attempt, computes one hash and takes the count back, but it has no redirects as in a browser.
  */
 export async function runSignInBench(
   homes: StoreHomes,
@@ -95,7 +95,7 @@ async function readJobs(
   let next = 0;
   await Promise.all(
     connections.map(async (connection, index) => {
-      // The readers begin one after the other, and not all at the same moment.
+      // The readers do not all begin at the same moment, but one after the other.
       await sleep((pauseMs * index) / connections.length);
       while (next < count) {
         const place = next;
@@ -110,7 +110,7 @@ async function readJobs(
   return latenciesMs;
 }
 
-/** Sends one check of a password after the other on each connection, from its start until it is stopped. */
+/** On each connection, sends one check of a password after the other until it is stopped. */
 class PasswordChecks {
   readonly #latenciesMs: number[] = [];
   readonly #startedAt = performance.now();

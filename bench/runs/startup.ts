@@ -9,7 +9,7 @@ import { startTarget, type Target } from "../target/target.ts";
 import { smallInput, threeNoops } from "../workflows.ts";
 
 export interface StartupSize {
-  /** Jobs that are put into the store between one start and the next. */
+  /** The number of jobs that are added to the store between one start and the next. */
   readonly jobs: number;
   readonly concurrency: number;
 }
@@ -23,16 +23,13 @@ export interface StartupResult {
   readonly jobs: number;
   /** The time from the start of the process to the answer that a job of three no-op steps has succeeded. */
   readonly firstJobMs: number;
-  /** The memory after five idle seconds; null where the system does not say. */
+  /** The memory of the service after it was idle for five seconds; null on systems that do not report it. */
   readonly residentMb: number | null;
 }
 
 type Start = "on an empty store" | "after SIGTERM" | "after SIGKILL";
 
-/**
- * Measures how long a service takes from an empty store to its first finished job, and how much memory it needs when it
- * is idle.
- */
+/** Measures how long a service takes from an empty store to its first finished job, and how much memory it uses when idle. */
 export async function runStartupBench(
   homes: StoreHomes,
   size: StartupSize,
@@ -50,7 +47,7 @@ export async function runStartupBench(
 
 const idleMs = 5_000;
 
-/** The life of one store: made, stopped in order, started, killed, started. */
+/** Starts the service on a new store, stops it in order, starts it, kills it, and starts it again. */
 async function measureLife(homes: StoreHomes, size: StartupSize): Promise<StartupResult[]> {
   const home = await homes.fresh();
   const results: StartupResult[] = [];
@@ -70,7 +67,7 @@ async function measureLife(homes: StoreHomes, size: StartupSize): Promise<Startu
   return results;
 }
 
-/** On an existing store too the workflow is a new one, so that all three starts do the same. */
+/** Registers a new workflow even on an existing store, so that all three starts do the same work. */
 async function startToFirstJob(home: StoreHome): Promise<{ readonly target: Target; readonly firstJobMs: number }> {
   const startedAt = performance.now();
   const target = await startTarget(home);

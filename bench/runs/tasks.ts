@@ -13,18 +13,21 @@ import { oneTask, smallInput } from "../workflows.ts";
 export interface TasksSize {
   /** Tasks that wait when the worker starts. */
   readonly jobs: number;
-  /** How many the worker does at once. */
+  /** How many tasks the worker does at once. */
   readonly concurrency: number;
 }
 
 export interface TasksResult extends TasksSize {
   readonly bench: "tasks";
   readonly store: StoreKind;
-  /** How fast the worker did the tasks that waited, from its start until all of them were answered. */
+  /** How many waiting tasks the worker did in a second, from its start until all of them were answered. */
   readonly tasksPerSecond: number;
-  /** The cost of one of them; `benchUs` is the worker's. */
+  /** The cost of one task; `benchUs` is the processor time of the worker. */
   readonly perTask: ReturnType<typeof costOfOne>;
-  /** The time from the moment when a task became due until the worker had it, at `pacedPerSecond` tasks a second. */
+  /**
+   * How many tasks became due in each second while `handedOut…` was measured: the time from the moment when a task became due until the worker had
+   * it.
+   */
   readonly pacedPerSecond: number;
   readonly handedOutP50Ms: number;
   readonly handedOutP99Ms: number;
@@ -35,10 +38,7 @@ const pacedPerSecond = 100;
 const pacedSeconds = 20;
 const warmUpTasks = 1_000;
 
-/**
- * Measures one worker of the client library: how fast it does the waiting tasks, and how soon it gets tasks that become
- * due.
- */
+/** Measures one worker of the client library: how fast it does waiting tasks, and how soon it gets tasks that become due. */
 export async function runTasksBench(
   homes: StoreHomes,
   size: TasksSize,
@@ -79,9 +79,7 @@ interface Work {
   readonly concurrency: number;
 }
 
-/**
- * Submits the tasks, and returns how many seconds a worker that starts then takes for them, and the cost of one task.
- */
+/** Submits the tasks, then starts a worker. Returns how many seconds the worker takes for them, and the cost of one task. */
 async function drain(work: Work, count: number, meter: CostMeter) {
   const connections = await Connection.openMany(work.target.port, submitters);
   const submit = submission(work);
@@ -101,12 +99,12 @@ async function doAll(work: Work, count: number): Promise<number> {
     return input;
   });
   await Promise.race([done.promise, worker.ended]);
-  // The last answers are on their way, and the worker waits for them.
+  // The last answers are still being sent, and the worker waits until they have arrived.
   await worker.stop();
   return (performance.now() - begunAt) / 1000;
 }
 
-/** Submits tasks one after the other, and returns for each how long after its due time the worker had it. */
+/** Submits tasks one after the other. Returns, for each task, how long after its due time the worker got it. */
 async function handOutTimes(work: Work): Promise<Float64Array> {
   const count = pacedPerSecond * pacedSeconds;
   const times: number[] = [];

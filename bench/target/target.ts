@@ -13,7 +13,7 @@ export interface Target {
   readonly token: string;
   /** The password of the seeded user. */
   readonly password: string;
-  /** The sample job, which waits. */
+  /** The sample job, which waits for an event. */
   readonly jobId: string;
   readonly api: Api;
   /** Writes requests as a program sends them, with an API token of its own. */

@@ -12,9 +12,9 @@ import { checkOutside } from "./outside.ts";
 import { checkOrigin, checkSubmissions, nonceOf } from "./submissions.ts";
 
 /**
- * Compares the requests and answers of the clients with the final state of the service. `shapes`: the campaign's workflows by their id. `log`: the
- * work that was done for its jobs outside of the service. `families`: records which job began which. The newest jobs come first, so that children
- * come before their parents. The jobs come one after the other, since all jobs of a long campaign do not fit into memory together.
+ * Compares the requests and answers of the clients with the final state of the service. `shapes` has the campaign's workflows by their id, `log` the
+ * work that was done for jobs outside the service, `families` which job began which. `jobs` must have the newest job first, so that children come
+ * before their parents. It gives one job at a time, since all jobs of a long campaign do not fit into memory together.
  */
 export async function checkCampaign(
   operations: Iterable<Operation>,
@@ -52,7 +52,7 @@ export async function checkCampaign(
 function checkJob(job: FinalJob, ledger: Ledger): Finding[] {
   const record = ledger.jobs.get(job.jobId);
   return [
-    // The parent asked for a child job, and no client did.
+    // A child job was requested by its parent, not by a client.
     ...(job.parent === undefined ? checkOrigin(job, ledger) : []),
     ...checkEvents(job, record),
     ...checkObservations(job, record),

@@ -3,7 +3,7 @@ import type { FinalEvent, FinalJob } from "./final-job.ts";
 import { type Finding, violation } from "./finding.ts";
 import { type JobRecord, mayBeResumed, type SendingRecord } from "./ledger.ts";
 
-/** Every acknowledged event is listed for its job, and none more often than it was sent. */
+/** Every acknowledged event must be listed for its job, and no event more often than it was sent. */
 export function checkEvents(job: FinalJob, record: JobRecord | undefined): Finding[] {
   const byNonce = Map.groupBy(job.events, ({ nonce }) => nonce);
   const findings: Finding[] = [];
@@ -18,7 +18,7 @@ export function checkEvents(job: FinalJob, record: JobRecord | undefined): Findi
   return findings;
 }
 
-/** Returns the events of a job that does not exist any more. */
+/** Returns the acknowledged events of a job that no longer exists. */
 export function findLostEvents(record: JobRecord): Finding[] {
   return [...record.sendings.values()]
     .filter(({ attempts }) => attempts.some(({ outcome }) => outcome.type === "ok"))
@@ -56,14 +56,17 @@ function checkSending(
   return findings;
 }
 
-/** Tells whether the job has ended, or the only wait for which the event was sent. */
+/** Tells whether the job has ended, or the wait to which the event was sent has ended. */
 function isOver({ status, steps }: FinalJob, { branch, step }: EventSending): boolean {
   if (isTerminal(status)) return true;
   const wait = steps.find((run) => run.branch === branch && run.name === step);
   return wait !== undefined && wait.status !== "successful_but_incomplete" && wait.status !== "running";
 }
 
-/** A key gets its first answer again, also when the job has ended meanwhile. */
+/**
+ * Tells whether a request was rejected although its key had already received an answer. Such a request must get the first answer again, even when the
+ * job has ended meanwhile.
+ */
 function isRefusedAfterAnswer({ idempotencyKey }: EventSending, attempts: SendingRecord["attempts"]): boolean {
   if (idempotencyKey === null) return false;
   const answered = attempts.filter(({ outcome }) => outcome.type === "ok").map(({ endedAtMs }) => endedAtMs);
@@ -72,8 +75,8 @@ function isRefusedAfterAnswer({ idempotencyKey }: EventSending, attempts: Sendin
 }
 
 /**
- * Under a key every repetition means the same event. Without one, an event that is sent again may be a new one: the first may have
- * been consumed meanwhile.
+ * With a key, every repetition means the same event. Without a key, an event that is sent again may be a new one, since the first may have been
+ * consumed meanwhile.
  */
 function timesToBeListed(
   { idempotencyKey }: EventSending,

@@ -6,8 +6,8 @@ import { runsOf } from "./histories.ts";
 import type { StepFold } from "./history-automaton.ts";
 
 /**
- * Compares each child job with the step that began it: a visit of a step begins one job, and when the step has ended, the job has ended the same way.
- * A campaign reads its jobs in any order, so the two are compared at the end.
+ * Compares each child job with the step that began it: each visit of a step begins one job, and when the step has ended, the job must have ended in
+ * the same way. A campaign reads its jobs in any order, so they are compared at the end.
  */
 export class Families {
   readonly #children = new Map<string, Child[]>();
@@ -65,7 +65,7 @@ function complaintAbout({ phase, isCut }: StepFold, child: Child | undefined): s
     const hasStopped = child.status === "FAILED" || child.status === "CANCELLED";
     return hasStopped ? undefined : `failed, and its child is ${child.status}.`;
   }
-  // A child that its parent no longer waits for is cancelled, unless it ended first.
+  // A child for which its parent no longer waits is cancelled, unless it ended before.
   return isCut && !isTerminal(child.status) ? `is over, and its child is ${child.status}.` : undefined;
 }
 

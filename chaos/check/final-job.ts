@@ -13,7 +13,7 @@ export interface FinalJob extends JobKey {
   readonly missingEventIds?: readonly string[];
   readonly entries: readonly Entry[];
   readonly events: readonly FinalEvent[];
-  /** The step of another job that began it, if one did. */
+  /** The step of another job that began this job, if there is one. */
   readonly parent?: FinalParent;
 }
 
@@ -36,7 +36,7 @@ export interface FinalStep {
 export interface FinalEvent {
   readonly eventNumber: number;
   readonly eventId: string;
-  /** The one wait for which it was sent. */
+  /** The single wait for which the event was sent, if it was sent for one. */
   readonly address?: EventAddress;
   readonly outcome: string;
   /** The nonce in the payload; undefined when the event does not come from a client of the campaign. */

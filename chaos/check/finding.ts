@@ -1,12 +1,12 @@
 /**
  * A defect that the check has found.
- * - lost: acknowledged, and not there.
- * - duplicated: asked for once (or again under the same key), and there more than once.
+ * - lost: it was acknowledged, but does not exist.
+ * - duplicated: it was requested once, or repeatedly under the same key, but exists more than once.
  * - violation: any other broken promise.
  */
 export interface Finding {
   readonly kind: "lost" | "duplicated" | "violation";
-  /** The job or the nonce that it is about. */
+  /** The id of the job, or the nonce, that the finding is about. */
   readonly subject: string;
   readonly detail: string;
 }

@@ -14,7 +14,7 @@ import {
 } from "./history-automaton.ts";
 import { missingEventIds, wayOf } from "./way.ts";
 
-/** The history is a path of the state machine, and all that the service shows of the job follows from it. */
+/** Checks that the history is a path of the state machine, and that everything that the service shows of the job follows from it. */
 export function checkHistory(
   job: FinalJob,
   shape: WorkflowShape | undefined,
@@ -37,7 +37,7 @@ export function addressesOf(events: readonly FinalEvent[]): Addresses {
   return new Map(events.flatMap(({ eventNumber, address }) => (address ? [[eventNumber, address]] : [])));
 }
 
-/** The steps in the history; none where the history is broken, which the check of the history reports. */
+/** Returns the steps in the history, or none if the history is broken, which `checkHistory` reports. */
 export function runsOf({ entries, events }: FinalJob): readonly StepFold[] {
   try {
     return foldHistory(entries, addressesOf(events)).steps;
@@ -62,8 +62,7 @@ function* complaintsAboutState(job: FinalJob, fold: Fold): Generator<string> {
 }
 
 /**
- * Compares the history with the workflow: each branch has its steps in order, and each wait ends with exactly the
- * events that it waits for.
+ * Compares the history with the workflow: each branch must have its steps in order, and each wait must end with exactly the events that it waits for.
  */
 function* complaintsAboutWay(
   job: FinalJob,
@@ -95,10 +94,10 @@ function shownStep({ name, branch, visit, phase, isCut }: StepFold): FinalStep {
       return { name, branch, visit, status: "failure" };
     case "waiting":
     case "delayed":
-      // A wait or a sleep that is given up has not failed.
+      // The job did not wait or sleep to the end, but the step has not failed.
       return { name, branch, visit, status: "successful_but_incomplete" };
     default:
-      // A call that is given up is shown as failed.
+      // A call that was cut off is shown as failed.
       return { name, branch, visit, status: isCut ? "failure" : "running" };
   }
 }

@@ -4,8 +4,8 @@ import { isUnder, levelOf, mainLine } from "../branches.ts";
 import type { JobStatus } from "../operation.ts";
 
 /**
- * The state of a job as its history describes it, derived without the service's own code, so that it is an independent
- * check of the state machine. Only the types of the entries are the service's, so that a new one cannot be forgotten here.
+ * The state of a job as its history describes it. It is derived without the service's own code, so that it is an independent check of the state
+ * machine. Only the types of the entries come from the service, so that the compiler reports each new type that is missing here.
  */
 export interface Fold {
   readonly status: JobStatus;
@@ -13,9 +13,9 @@ export interface Fold {
   readonly hasStarted: boolean;
   readonly steps: readonly StepFold[];
   readonly eventCount: number;
-  /** Events received and not consumed, by their number. */
+  /** The events that were received but not consumed, by number. */
   readonly kept: ReadonlyMap<number, KeptEvent>;
-  /** The branches that a resume continues from where they stopped. */
+  /** The branches that continue after a resume, each from where it stopped. */
   readonly resumed: ReadonlySet<string>;
 }
 
@@ -42,9 +42,9 @@ export interface StepFold {
   readonly phase: "running" | "betweenAttempts" | "waiting" | "delayed" | "forked" | "succeeded" | "failed";
   /** Why the step failed for good. */
   readonly error?: StepFailure;
-  /** The step was under way when its branch or the job ended. No later entry may be about it. */
+  /** The step was under way when its branch or the job ended. No later entry may name it. */
   readonly isCut?: true;
-  /** How many branches the step has, if it has some. */
+  /** How many branches the step has. Undefined for a step without branches. */
   readonly branchCount?: number;
   /** The ids for which the step waits or has waited. */
   readonly eventIds: readonly string[];
@@ -55,13 +55,16 @@ export interface StepFold {
 interface StepFailure {
   readonly code: string;
   readonly message: string;
-  /** The failure of a branch or of a child job that led to this one. A child job has an id. */
+  /** The failure of a branch or of a child job that led to this one. It has a job id only if it is that of a child job. */
   readonly cause?: { readonly jobId?: string };
 }
 
 export type Entry = { readonly sequence: number } & Transition;
 
-/** Throws `NotAPath` at the first entry that cannot follow those before it. `addresses`: the waits for which single events were sent, by event number. */
+/**
+ * Throws `NotAPath` at the first entry that cannot follow those before it. `addresses` has the waits for which single events were sent, by event
+ * number.
+ */
 export function foldHistory(entries: readonly Entry[], addresses: Addresses = new Map()): Fold {
   return entries.reduce((fold, entry) => {
     check(entry.sequence === fold.sequence + 1, entry, `follows number ${fold.sequence}`);
@@ -115,7 +118,7 @@ function next(fold: Fold, entry: Entry, addresses: Addresses): Fold {
       return { ...leavingResume(fold, branch), status: "RUNNING", steps: [...fold.steps, started] };
     }
     case "step.attemptStarted": {
-      // A resumed job begins again with the steps in which its branches ended.
+      // Each branch of a resumed job continues with the step in which it ended.
       const isResumed = fold.resumed.has(entry.branch ?? mainLine);
       const step = stepOf(
         fold,
@@ -129,7 +132,7 @@ function next(fold: Fold, entry: Entry, addresses: Addresses): Fold {
         `follows attempt ${step.attempt}`,
       );
       const { isCut: _, ...uncut } = step;
-      // A fork continues with the branches that it has.
+      // A fork continues with its existing branches.
       const phase = step.branchCount === undefined ? "running" : "forked";
       const entered = withStep(fold, { ...uncut, attempt: entry.attempt, phase });
       return { ...leavingResume(entered, step.branch), status: "RUNNING" };
@@ -202,7 +205,7 @@ export function isWaiting({ phase, isCut }: StepFold): boolean {
   return phase === "waiting" && isCut !== true;
 }
 
-/** Tells whether an event with this address is for that wait. */
+/** Tells whether an event with this address may end the wait. */
 export function isFor(address: EventAddress | undefined, { branch, name, visit }: StepFold): boolean {
   return address === undefined || (address.branch === branch && address.step === name && address.visit === visit);
 }
@@ -211,7 +214,7 @@ function isUnderWay({ phase }: StepFold): boolean {
   return phase !== "succeeded" && phase !== "failed";
 }
 
-/** The latest run of the entry's branch. Entries may only be about this run. */
+/** Returns the latest step of the entry's branch. An entry may only name this step. */
 function stepOf(
   fold: Fold,
   entry: Entry & StepRunKey,
@@ -225,7 +228,7 @@ function stepOf(
   return step;
 }
 
-/** Tells whether the fork of the branch has its branches now, and this one among them. */
+/** Tells whether the fork of the branch is open and this branch is one of its branches. */
 function isOpen(fold: Fold, branch: string): boolean {
   if (branch === mainLine) return true;
   const { parent, fork, key } = levelOf(branch);

@@ -3,7 +3,7 @@ import type { FinalJob } from "./final-job.ts";
 import { type Finding, violation } from "./finding.ts";
 import { type JobRecord, mayBeResumed } from "./ledger.ts";
 
-/** Checks the states in which clients saw the job: a terminal state is final, and an acknowledged cancellation holds. */
+/** Checks the states in which clients saw the job: a terminal state must be final, and an acknowledged cancellation must hold. */
 export function checkObservations(job: FinalJob, record: JobRecord | undefined): Finding[] {
   if (record === undefined) return [];
   return [...complaints(job, record)].map((detail) => violation(job.jobId, detail));
@@ -44,7 +44,7 @@ function* complaintsAboutResumes({ entries }: FinalJob, { resumes }: JobRecord):
   if (count < least || count > most) yield `It was resumed ${count} times, and ${least} to ${most} were asked for.`;
 }
 
-/** Tells whether the event is for the whole job: one for a branch is refused when that branch is over, though the job goes on. */
+/** Tells whether the event is for the whole job. An event for a branch is also rejected when only that branch has ended. */
 function isForTheJob({ sending }: { readonly sending: EventSending }): boolean {
   return sending.branch === undefined;
 }

@@ -7,8 +7,8 @@ import { runsOf } from "./histories.ts";
 import type { StepFold } from "./history-automaton.ts";
 
 /**
- * Compares the attempts that functions and workers received, and their answers, with the history of the job. Each attempt is given once, under the
- * key of its visit, and not after the end of the step is recorded. An accepted answer is the result of the step.
+ * Compares the attempts that functions and workers received, and their answers, with the history of the job. Each attempt must be given out once,
+ * under the key of its visit, and not after the end of the step was recorded. An answer that the service accepted must be the result of the step.
  */
 export function checkOutside(job: FinalJob, shape: WorkflowShape | undefined, log: OutsideLog): Finding[] {
   const runs = new Map(runsOf(job).map((run) => [keyOf(job, run), run]));
@@ -59,7 +59,7 @@ function* checkVisit(
   }
 }
 
-/** The key under which every attempt of the visit is carried out. */
+/** The idempotency key that all attempts of the visit share. */
 function keyOf({ jobId }: FinalJob, { branch, name, visit }: StepFold): string {
   return [jobId, name, visit, ...(branch === mainLine ? [] : [branch])].join(":");
 }

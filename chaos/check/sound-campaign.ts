@@ -4,9 +4,7 @@ import { forkedShapes, linearShapes } from "../workflows.ts";
 import type { FinalJob, FinalStep } from "./final-job.ts";
 import type { Entry } from "./history-automaton.ts";
 
-/*
- * A campaign without any defect, for the tests of the checker. Each test breaks one thing in it.
- */
+/* Makes a campaign without any defect, for the tests of the checker. Each test adds one defect to it. */
 
 const organizationId = "organization";
 const by = { type: "user", id: "owner" } as const;
@@ -16,7 +14,7 @@ export const shapesById = new Map([...linearShapes, ...forkedShapes].map((shape)
 
 export const finished = jobNamed("finished", "three-noops");
 const waiting = jobNamed("waiting", "wait-for-3");
-/** Has branches, of which one waits. */
+/** A workflow with branches, one of which waits. */
 const forked = jobNamed("forked", "branches");
 
 const first: Submission = { ...submissionOf(finished), idempotencyKey: "key-1" };
@@ -122,7 +120,7 @@ export function soundJobs(): FinalJob[] {
 const askKey = "forked:ask:1:split:1[calls]";
 export const makeKey = "forked:make:1:split:1[tasks]";
 
-/** One worker was lost, and the next one received the task under the same key. */
+/** The first worker was lost, and the next one received the task under the same key. */
 export function soundLog(): OutsideLog {
   const log = new OutsideLog();
   log.handOut({ jobId: "forked", idempotencyKey: askKey, attempt: 1, holder: "function" });

@@ -3,7 +3,7 @@ import type { FinalJob } from "./final-job.ts";
 import { type Finding, violation } from "./finding.ts";
 import type { Ledger, SubmissionRecord } from "./ledger.ts";
 
-/** Every existing job was requested by a client, and is as it was requested. */
+/** Checks that a client requested the job, and that the job is as requested. */
 export function checkOrigin(job: FinalJob, { submissions }: Ledger): Finding[] {
   const nonce = nonceOf(job);
   const record = nonce === undefined ? undefined : submissions.get(nonce);
@@ -23,7 +23,7 @@ export function checkOrigin(job: FinalJob, { submissions }: Ledger): Finding[] {
   return findings;
 }
 
-/** Every acknowledged submission is there, once. `found` are the jobs that are there, by nonce. */
+/** Every acknowledged submission must have exactly one job. `found` has the existing jobs by their nonce. */
 export function checkSubmissions(ledger: Ledger, found: ReadonlyMap<string, readonly string[]>): Finding[] {
   return [...ledger.submissions.values()].flatMap((record) =>
     checkSubmission(record, found.get(record.submission.nonce) ?? []),

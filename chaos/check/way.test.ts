@@ -5,7 +5,7 @@ import { wayOf } from "./way.ts";
 
 const make = { step: "make", visit: 1 } as const;
 
-/** The complaints about a job whose first task, which cannot fail, failed after so many lost workers. */
+/** Returns the complaints about a job whose first task failed after this many lost workers. By its workflow, the task cannot fail. */
 function complaintsAfter(lostCount: number, code: "Interrupted" | "ExecutorError"): readonly string[] {
   const attempts = Array.from({ length: lostCount }, (_, index): Transition[] => [
     { type: "step.interrupted", ...make, attempt: index + 1 },

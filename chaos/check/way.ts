@@ -15,20 +15,20 @@ import {
 import { type Fold, isFor, isWaiting, type StepFold } from "./history-automaton.ts";
 
 /**
- * How far a line of steps has come. `resting`: nothing happens before an event comes. `moving`: the service, a function or a worker owes it something.
- * `cut`: it ended with the fork around it, or with the job.
+ * How far a line of steps has come. `resting`: nothing happens before an event arrives. `moving`: the service, a function or a worker must act next.
+ * `cut`: the line ended because the fork around it or the job ended.
  */
 export type LineState = "done" | "failed" | "cut" | "resting" | "moving";
 
-/** The path of a job, compared with its workflow. */
+/** The result of comparing the path of a job with its workflow. */
 export interface Way {
   readonly state: LineState;
   readonly complaints: readonly string[];
-  /** A task of the job, or of a job below it, ended because its sixth worker was lost. */
+  /** Whether a task of the job, or of a job below it, ended because its sixth worker was lost. */
   readonly lostSixWorkers: boolean;
 }
 
-/** `endedByLostWorkers`: the jobs of which this is known; children are looked at before their parents. */
+/** `endedByLostWorkers` has the jobs of which `lostSixWorkers` is already known to be true. Children are checked before their parents. */
 export function wayOf(fold: Fold, steps: Line, endedByLostWorkers: ReadonlySet<string> = new Set()): Way {
   const walk = new Walk(fold, endedByLostWorkers);
   const state = walk.line(steps, mainLine, "sound");
@@ -42,8 +42,8 @@ class Walk {
   readonly #byBranch: ReadonlyMap<string, readonly StepFold[]>;
   readonly #known = new Set<string>();
   /**
-   * On a busy machine six workers in a row may be too late for a task. The service then ends the task, and with it the forks around it, the job, and the
-   * jobs above. Their failures are no findings then.
+   * On a busy machine, six workers in a row may lose the same task because they are too late. The service then ends the task and everything around
+   * it: the forks, the job, and its parents. These failures are not findings.
    */
   readonly lostSixWorkers: boolean;
 
@@ -55,7 +55,7 @@ class Walk {
     );
   }
 
-  /** `item` is the one of the innermost forEach around the line. */
+  /** `item` is the item of the innermost forEach around the line. */
   line(steps: Line, branch: string, item: Luck): LineState {
     this.#known.add(branch);
     const runs = this.#byBranch.get(branch) ?? [];
@@ -75,7 +75,7 @@ class Walk {
     return last === undefined || (last === "done" && runs.length < steps.length) ? "moving" : last;
   }
 
-  /** The names of branches that the workflow does not have. */
+  /** Returns a complaint for each branch that the workflow does not have. */
   complaintsAboutStrangers(): string[] {
     const strangers = [...this.#byBranch.keys()].filter((branch) => !this.#known.has(branch));
     return strangers.map((branch) => `It has steps${inBranch(branch)}, which its workflow does not have.`);
@@ -95,7 +95,7 @@ class Walk {
     if (run.phase === "failed") return leadsOn(step) ? "done" : "failed";
     if (run.isCut) return "cut";
     if (isWaiting(run)) return this.#wait(run);
-    // The child waits for an event that nobody sends.
+    // The child rests, since it waits for an event that nobody sends.
     if (step.kind === "child" && run.phase === "running" && hasWait(step.workflow)) return "resting";
     return run.phase === "forked" && isFork(step) && branches !== undefined ? restOf(step, branches) : "moving";
   }
@@ -123,7 +123,7 @@ class Walk {
     this.complaints.push(`Its events of ${name}${inBranch(branch)} are ${events}.`);
   }
 
-  /** A branch may rest in a wait only while events are missing. */
+  /** A branch may only wait while events are missing. */
   #wait(run: StepFold): LineState {
     if (missingEventIds(this.#fold, run).length > 0) return "resting";
     this.complaints.push(`It waits in ${run.name}${inBranch(run.branch)}, though all its events have come.`);
@@ -146,7 +146,7 @@ interface Branch {
   readonly state: LineState;
 }
 
-/** A fork rests while each branch that is open does, and no other can begin. */
+/** A fork rests when all its open branches rest and no other branch can begin. */
 function restOf(step: Fork, branches: readonly Branch[]): LineState {
   const begun = branches.filter(({ hasBegun }) => hasBegun);
   const open = begun.filter(({ state }) => state === "resting" || state === "moving");

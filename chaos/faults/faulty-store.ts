@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { setTimeout as delay } from "node:timers/promises";
 import type { openStore } from "@stepwell/server";
 
-/** Defects of a store. The campaign must find each of them: a check that has never failed proves nothing. */
+/** Defects of a store. The campaign must find each of them, since a check that has never failed proves nothing. */
 export const faults = [
   "answer-before-commit",
   "no-sync",
@@ -24,7 +24,7 @@ export function withFault(database: Database, fault: Fault): Database {
     case "answer-before-commit":
       return answeringBeforeCommit(database);
     case "no-sync":
-      // The wrapped store is sound: the defect is the disk's, which `breakSync` plants before the store is opened.
+      // The database itself gets no fault: here the defect is in the disk, and `breakSync` plants it before the store is opened.
       return database;
     case "replay-without-key":
       return forgettingKeys(database);
@@ -41,21 +41,21 @@ export function withFault(database: Database, fault: Fault): Database {
 
 const noticeStatements = ["find_job_notices", "find_job_notices_in_turn"];
 
-/** A notice to a parent tells it how its child ended. One to a child tells it that its parent has left it, and nothing else. */
+/** A notice to a parent tells it how its child ended. A notice to a child only tells it that its parent has left it. */
 function isForChild(notice: unknown): boolean {
   return (notice as { readonly outcome: unknown }).outcome === null;
 }
 
-/** From now on the disk reports data as written before it is. */
+/** From now on, the disk reports data as written before it is. */
 export function breakSync(): void {
   fs.fdatasyncSync = () => {};
-  // Modules that have imported the function by its name see the change as well.
+  // This makes the change visible to modules that imported the function by its name.
   syncBuiltinESMExports();
 }
 
 /**
- * A transaction answers while it can still be lost. Everything else of this process waits until it is committed, so that the loss is the
- * only thing to be noticed.
+ * Returns the result of a transaction while it can still be lost. All other queries and transactions of this process wait until it is committed, so
+ * that this loss is the only effect that can be noticed.
  */
 function answeringBeforeCommit(database: Database): Database {
   let underWay: Promise<unknown> = Promise.resolve();

@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 
 /** A change to the source of one module of the server. */
 export interface Replacement {
-  /** The path of the module below `packages/server/src`. */
+  /** The path of the module, relative to `packages/server/src`. */
   readonly file: string;
-  /** The text that is replaced. It must stand in the module exactly once. */
+  /** The text that is replaced. The module must contain it exactly once. */
   readonly text: string;
   readonly replacement: string;
 }
@@ -12,7 +12,9 @@ export interface Replacement {
 /** The folder of the server's sources. */
 export const serverSources = new URL("../../packages/server/src/", import.meta.url);
 
-/** Returns the sources of all modules that these replacements change, by their addresses. Throws for a text that does not stand in its module exactly once. */
+/**
+ * Returns the sources of all modules that these replacements change, by their addresses. Throws if a text does not occur exactly once in its module.
+ */
 export function replacedSources(replacements: readonly Replacement[]): ReadonlyMap<string, string> {
   const sources = new Map<string, string>();
   for (const { file, text, replacement } of replacements) {

@@ -2,8 +2,8 @@ import { registerHooks } from "node:module";
 import { type Replacement, replacedSources, serverSources } from "./replacement.ts";
 
 /**
- * `node service-without-fix.ts REPLACEMENTS dev|serve`: these two commands of the command line, over a server in whose sources some texts are
- * replaced, as the JSON says. The server runs from its sources, since the replaced texts are theirs.
+ * `node service-without-fix.ts REPLACEMENTS dev|serve` runs these two commands of the command line over a changed server: REPLACEMENTS is JSON that
+ * says which texts of its sources are replaced. The server runs from its sources, since the texts are in them.
  */
 const [json = "[]", command] = process.argv.slice(2);
 const sources = replacedSources(JSON.parse(json) as Replacement[]);
@@ -17,7 +17,7 @@ registerHooks({
   },
 });
 
-// The command line is loaded only now, because the hooks apply to what is loaded after them.
+// The command line is loaded only now, because the hooks apply only to modules that are loaded after them.
 const { dev } = await import("../../packages/cli/dist/dev/dev.js");
 const { serve } = await import("../../packages/cli/dist/dev/serve.js");
 await (command === "serve" ? serve() : dev());

@@ -1,6 +1,6 @@
 import type { Replacement } from "./replacement.ts";
 
-/** No organization rests after commands that cost much, and each may decide in one batch for as long as it likes. */
+/** Organizations no longer rest after expensive commands, and each may use as much time in one batch as it likes. */
 export const withoutTurns: readonly Replacement[] = [
   {
     file: "engine/commit/turns.ts",
@@ -19,7 +19,7 @@ export const withoutTurns: readonly Replacement[] = [
   },
 ];
 
-/** Long reads go through the lane of all requests, where nobody rests and no organization has a turn. */
+/** Long reads use the lane of all requests, in which organizations neither rest nor take turns. */
 export const withoutReadLane: readonly Replacement[] = [
   {
     file: "store/home/pool.ts",

@@ -8,9 +8,9 @@ import type { Replacement } from "../faults/replacement.ts";
 /** An organization that puts as much load as it can on the service while a well-behaved one is measured. */
 export interface HostileTenant {
   readonly name: string;
-  /** The stores on which the tenant runs. Left out: every store. */
+  /** The stores on which the tenant runs. Default: every store. */
   readonly stores?: readonly StoreKind[];
-  /** What keeps the service from this tenant's harm. */
+  /** The part of the service that protects other organizations from this tenant. */
   readonly fix: Fix;
   /** Creates everything that the attack needs, unmeasured. */
   prepare(ground: Ground): Promise<Attack>;
@@ -24,24 +24,24 @@ export interface Fix {
   readonly turnedOffBy: readonly Replacement[];
 }
 
-/** Runs until `end`, and counts its requests in `traffic`. */
+/** Sends requests until `end`, and counts them in `traffic`. */
 export type Attack = (traffic: Traffic, end: AbortSignal) => Promise<void>;
 
 export interface Traffic {
   /** Sends one request after the other over each of `connectionCount` connections, whatever the answers are. */
   keepAsking(connectionCount: number, next: () => string | Buffer): Promise<void>;
-  /** Requests answers that are large or never end, and ignores their content. */
+  /** Sends requests whose answers are large or never end, and ignores the content of the answers. */
   keepReading(connectionCount: number, nextPath: () => string): Promise<void>;
 }
 
-/** The environment of a hostile tenant: a service, and an organization of its own in it. */
+/** What a hostile tenant works with: a service, and an organization of its own in it. */
 export interface Ground {
   readonly port: number;
   readonly organizationId: string;
   /** Calls the API as a user who may do everything in the organization. */
   readonly api: Api;
   readonly requests: RequestWriter;
-  /** Returns the calls of `large` with 1 MB, and of `slow` after 30 s. */
+  /** Answers calls of the function `large` with 1 MB, and those of `slow` after 30 s. */
   readonly functions: FunctionServer;
   /** The number of jobs that the tenant with too many jobs creates. */
   readonly jobs: number;
@@ -51,7 +51,7 @@ export interface Ground {
   withStore(work: (database: Database) => Promise<void>): Promise<void>;
 }
 
-/** Gives one item after the other, and begins again after the last. */
+/** Returns one item after the other, and begins again after the last. */
 export function inTurn<Item>(items: readonly Item[]): () => Item {
   let index = -1;
   return () => {

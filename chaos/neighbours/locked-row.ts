@@ -3,7 +3,7 @@ import pg from "pg";
 import { oneWait, smallInput } from "../../bench/workflows.ts";
 import { type Ground, type HostileTenant, inTurn, submitJobs } from "./hostile-tenant.ts";
 
-/** Sends changes of a job whose row another session has locked, as a forgotten session of an operator does. */
+/** Changes a job whose row another session has locked, as a forgotten session of an operator would. */
 export const lockedRow: HostileTenant = {
   name: "locked-row",
   stores: ["postgres"],

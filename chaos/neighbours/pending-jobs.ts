@@ -3,7 +3,7 @@ import { said } from "@stepwell/testing/notes.ts";
 import { registerWorkflow } from "@stepwell/testing/processes/api.ts";
 import { type Ground, type HostileTenant, inTurn, submitJobs } from "./hostile-tenant.ts";
 
-/** Has some hundred thousand jobs that wait for their turn to call a slow function, and looks at their list. */
+/** Has some hundred thousand jobs that wait for their turn to call a slow function, and lists them again and again. */
 export const pendingJobs: HostileTenant = {
   name: "pending-jobs",
   fix: {
@@ -50,10 +50,10 @@ export const pendingJobs: HostileTenant = {
   },
 };
 
-/** More jobs in one statement would exceed the time limit of the store's statements. */
+/** Inserting more jobs in one statement would exceed the time limit of the store's statements. */
 const maxJobsAtOnce = 20_000;
 
-/** Every column of a job has the value of the model, except for the columns that are given. */
+/** Copies the model job: every column has the value of the model, except the columns that are given. */
 const copyJob = `
   INSERT INTO job
   SELECT copy.*

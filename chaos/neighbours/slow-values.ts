@@ -15,7 +15,7 @@ export const slowValues: HostileTenant = {
     const asked: Buffer[] = [];
     for (const { name, schema, value } of costlyChecks()) {
       const definition = definitionOf(name, schema);
-      // Schemas over a bound are refused, as they should be.
+      // The service rejects schemas over a bound, as it should.
       const workflowId = await registerWorkflow(api, organizationId, definition).catch(() => undefined);
       const body = { workflowId, inputJson: { value } };
       if (workflowId !== undefined) {

@@ -11,7 +11,7 @@ import { unreadableVersion } from "./unreadable-version.ts";
 import { watchers } from "./watchers.ts";
 import { wideForks } from "./wide-forks.ts";
 
-/** The hostile tenants. A well-behaved organization must notice nothing of any of them. */
+/** The hostile tenants. None of them may affect a well-behaved organization. */
 export const tenants: readonly HostileTenant[] = [
   slowSchemas,
   slowValues,

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Connection } from "../../bench/connection.ts";
 import type { Traffic } from "./hostile-tenant.ts";
 
-/** The requests of a hostile tenant. A refusal is an answer like any other; a lost connection is opened again. */
+/** Sends the requests of a hostile tenant. A rejection counts as an answer like any other; a lost connection is opened again. */
 export class HostileTraffic implements Traffic {
   readonly #port: number;
   readonly #token: string;
@@ -16,7 +16,7 @@ export class HostileTraffic implements Traffic {
     this.#end = end;
   }
 
-  /** How often each status was answered. */
+  /** How many answers had each status. */
   get counts(): Readonly<Record<string, number>> {
     return Object.fromEntries([...this.#counts].toSorted(([left], [right]) => left.localeCompare(right)));
   }

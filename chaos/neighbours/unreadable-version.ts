@@ -2,7 +2,7 @@ import { said } from "@stepwell/testing/notes.ts";
 import { registerWorkflow } from "@stepwell/testing/processes/api.ts";
 import { type Ground, type HostileTenant, inTurn, submitJobs } from "./hostile-tenant.ts";
 
-/** Has 600 jobs that are due, of a version which this release cannot compile, as one that a later release registered. */
+/** Has 600 jobs that are due and whose version this release cannot compile, as if a later release had registered it. */
 export const unreadableVersion: HostileTenant = {
   name: "unreadable-version",
   fix: {
@@ -35,7 +35,7 @@ export const unreadableVersion: HostileTenant = {
 };
 
 const jobCount = 600;
-/** The jobs are made due in the store, once the version has become unreadable. */
+/** Long enough that no job becomes due by itself. The jobs are made due in the store once the version has become unreadable. */
 const timeoutSeconds = 3_600;
 
 function definitionOf(type: string) {

@@ -6,20 +6,20 @@ import { jobIdIn, RequestWriter, requireStatus } from "../../bench/requests.ts";
 import { smallInput } from "../../bench/workflows.ts";
 import type { LoadOutcome, LoadTask, RequestKind } from "./well-behaved.ts";
 
-/** One second holds 25 of these rounds. As many jobs get their event as are submitted. */
+/** Each second has 25 of these rounds. As many events are sent as jobs are submitted. */
 const round = ["submit", "read", "event", "read", "submit", "event", "read", "timer"] as const;
 const requestsPerSecond = 200;
 const timerMs = 1_000;
-/** These jobs get the first events, so that an event seldom has to wait for its job. */
+/** These jobs are submitted before the measurement and get the first events, so that an event seldom has to wait for its job. */
 const readyJobCount = 100;
 
-/** The requests begin at fixed times, whether or not earlier ones were answered, and their time counts from there. */
+/** The requests begin at fixed times, whether or not earlier ones were answered. The time of a request counts from its fixed time. */
 class Load {
   readonly #task: LoadTask;
   readonly #requests: RequestWriter;
   readonly #jobs: string;
   readonly #free: Connection[] = [];
-  /** The jobs that are submitted, or are about to be: an event waits for its job. */
+  /** The jobs that were or are being submitted. An event waits for the submission of its job. */
   readonly #waitingJobIds: Promise<string>[] = [];
   readonly #latenciesMs: Record<RequestKind, number[]> = { submit: [], event: [], read: [], timer: [] };
   readonly #errorTexts: string[] = [];
@@ -58,7 +58,7 @@ class Load {
 
   async #measured(kind: RequestKind, dueAt: number): Promise<void> {
     await this.#counted(kind);
-    // The second for which the timer waits is not part of the delay.
+    // The delay does not include the second for which the timer waits.
     this.#latenciesMs[kind].push(performance.now() - dueAt - (kind === "timer" ? timerMs : 0));
   }
 

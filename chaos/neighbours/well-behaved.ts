@@ -8,19 +8,19 @@ export interface Measurement {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly maxMs: number;
-  /** The 99th percentile of each kind of request, to see which of them suffers. */
+  /** The 99th percentile of each kind of request, to show which kinds suffer. */
   readonly p99MsOf: Readonly<Record<RequestKind, number>>;
   readonly errors: number;
-  /** The first few of them. */
+  /** The first few error messages. */
   readonly errorTexts: readonly string[];
-  /** The share of the machine's processors that all programs together used. Near 1, the figures say little about the service. */
+  /** The share of the machine's processors that all programs together used. If it is close to 1, the figures say little about the service. */
   readonly machineBusy: number;
 }
 
 export const requestKinds = ["submit", "event", "read", "timer"] as const;
 export type RequestKind = (typeof requestKinds)[number];
 
-/** The orders of the thread, given at its start. */
+/** The instructions that the thread gets at its start. */
 export interface LoadTask {
   readonly port: number;
   readonly token: string;
@@ -32,14 +32,14 @@ export interface LoadTask {
   readonly seconds: number;
 }
 
-/** The answer of the thread at its end. */
+/** What the thread reports at its end. */
 export interface LoadOutcome extends Pick<Measurement, "errors" | "errorTexts" | "machineBusy"> {
   readonly latenciesMs: Readonly<Record<RequestKind, Float64Array>>;
 }
 
 /**
- * Measures an organization that sends 200 requests a second. It runs in a thread of its own, so that the time which this process spends on the
- * hostile tenant does not count as the service's.
+ * Measures an organization that sends 200 requests a second. It runs in a thread of its own, so that the time that this process spends on the hostile
+ * tenant is not measured as time of the service.
  */
 export async function measure(task: LoadTask): Promise<Measurement> {
   const worker = new Worker(new URL("./well-behaved-thread.ts", import.meta.url), { workerData: task });

@@ -2,7 +2,7 @@ import { registerWorkflow } from "@stepwell/testing/processes/api.ts";
 import { withoutTurns } from "../faults/turned-off.ts";
 import { type Ground, type HostileTenant, inTurn } from "./hostile-tenant.ts";
 
-/** Submits jobs that go through 10,000 items each, in as many branches as may be open at once, over 4 connections. */
+/** Submits jobs with a forEach over 10,000 items, with as many open branches as allowed, over 4 connections. */
 export const wideForks: HostileTenant = {
   name: "wide-forks",
   fix: {

@@ -37,7 +37,7 @@ export class Crew {
     return { workersKilled: this.#killedCount, workersStopped: this.#stoppedCount };
   }
 
-  /** The last output of workers that ended by themselves, which no worker should do. */
+  /** The last output of workers that ended without being told to, which no worker should do. */
   get complaints(): string[] {
     return this.#places.flatMap(({ worker }) => worker.complaint ?? []);
   }

@@ -7,14 +7,12 @@ export interface HandedOut {
   readonly holder: string;
 }
 
-/** The output of an attempt, as the service took it from a worker, or did not. */
+/** The output of an attempt, and whether the service took it from the worker. */
 export interface Answer extends HandedOut {
   readonly isTaken: boolean;
 }
 
-/**
- * The work of jobs as functions and workers saw it: the second source from which a campaign knows which work was done.
- */
+/** The work of jobs as functions and workers saw it. This is a second source, besides the histories, for what was done. */
 export class OutsideLog {
   readonly #handedOut = new Map<string, HandedOut[]>();
   readonly #answers = new Map<string, Answer[]>();
@@ -28,7 +26,10 @@ export class OutsideLog {
     add(this.#answers, given);
   }
 
-  /** Counts a step of a lost worker that went to another one, under the same key. The histories know which workers were lost. */
+  /**
+   * Counts a step that was given to another worker under the same key after the first one was lost. The caller knows from the histories which workers
+   * were lost.
+   */
   countHandedOn(): void {
     this.#handedOnCount += 1;
   }
@@ -41,7 +42,7 @@ export class OutsideLog {
     return this.#answers.get(jobId) ?? [];
   }
 
-  /** Counts for the result of a campaign, and for deciding whether the campaign proves anything. */
+  /** The counts are part of the result of a campaign, and decide whether the campaign proves anything. */
   tally(): OutsideTally {
     const handedOut = [...this.#handedOut.values()].flat();
     const answers = [...this.#answers.values()].flat();
@@ -55,12 +56,12 @@ export class OutsideLog {
 }
 
 export interface OutsideTally {
-  /** Visits of steps that a function or worker was given. */
+  /** Visits of steps that were given to a function or worker. */
   readonly stepsDoneOutside: number;
-  /** Visits that another worker was given after the first one was lost, under the same key. */
+  /** Visits that were given to another worker under the same key after the first one was lost. */
   readonly handedToAnother: number;
   readonly takenAnswers: number;
-  /** Answers that came late, or again. */
+  /** Answers that came too late or repeatedly. */
   readonly refusedAnswers: number;
 }
 

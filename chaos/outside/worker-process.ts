@@ -11,7 +11,7 @@ export interface WorkerAssignment {
   readonly name: string;
 }
 
-/** A message of a worker about a task: it was given the task, or the service took or refused its answer. */
+/** What a worker reports about a task: the worker was given it, or the service took or refused the worker's answer. */
 export interface WorkerWord {
   readonly type: "handedOut" | "taken" | "refused";
   readonly jobId: string;
@@ -51,7 +51,7 @@ export class WorkerProcess {
     this.#child.kill(signal);
   }
 
-  /** The last output of the worker if it ended by itself, which it never should; undefined otherwise. */
+  /** The last output of the worker if it ended without being told to, which it never should; undefined otherwise. */
   get complaint(): string | undefined {
     const hasEnded = this.#child.exitCode !== null || this.#child.signalCode !== null;
     return hasEnded && !this.#isKilled ? this.#complaint : undefined;

@@ -37,7 +37,7 @@ async function carryOut(task: Task): Promise<object> {
   return { answer: "of the library" };
 }
 
-/** Answers without the library, whether the worker still has the task or not. */
+/** Sends an answer without the library, even if the worker no longer has the task. */
 async function complete(task: Task, answer: number): Promise<void> {
   try {
     await client.completeTask(organizationId, task.taskId, { answer });
@@ -51,7 +51,7 @@ function isRefusal(error: unknown): boolean {
   return (error as { readonly status?: number }).status === 409;
 }
 
-/** Waits until the message is sent, so that it is known even if this process is killed next. */
+/** Waits until the message is sent, so that the campaign has it even if this process is killed next. */
 async function say(type: WorkerWord["type"], { jobId, idempotencyKey, attempt }: Task): Promise<void> {
   const word: WorkerWord = { type, jobId, idempotencyKey, attempt };
   await new Promise((resolve) => process.send?.(word, resolve));

@@ -1,5 +1,5 @@
-// A mail service that is busy when a message for `bob` comes the first time, and knows nobody of the name `nobody`. A request that comes again with the
-// same `Idempotency-Key` sends nothing again. GET /messages shows what was sent.
+// A mail service that is busy at the first message for `bob`, and does not know `nobody`. If a request is repeated with the same
+// `Idempotency-Key`, nothing is sent again. GET /messages shows what was sent.
 import { createServer } from "node:http";
 import { json } from "node:stream/consumers";
 

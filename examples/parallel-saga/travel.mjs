@@ -1,5 +1,6 @@
-// A travel agency where the customer numbers the bookings: PUT /flights/17 books the flight 17, and the same request again books nothing again. DELETE cancels
-// a booking for good: one that is asked for after that is refused. Hotels have rooms for up to 30 nights. GET /bookings shows what is booked.
+// A travel agency where the customer chooses the numbers of the bookings. PUT /flights/17 books a flight under the number 17, and repeating the
+// request books nothing again. DELETE cancels a number for good: a later booking under it is rejected. Hotels have rooms for up to 30 nights.
+// GET /bookings shows the bookings.
 import { createServer } from "node:http";
 import { json } from "node:stream/consumers";
 

@@ -1,4 +1,4 @@
-// A service that makes exports: one is running when it is asked for the first two times, and done from then on. `endless` never is.
+// A service that makes exports. An export is running at the first two requests for it, and done from then on. The export `endless` is never done.
 import { createServer } from "node:http";
 
 const askedCounts = new Map();

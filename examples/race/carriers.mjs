@@ -1,4 +1,4 @@
-// Two carriers. North answers at once, and carries up to 20 kg; South thinks for a second, and carries up to 100 kg.
+// Two carriers. North answers at once and carries up to 20 kg. South answers after a second and carries up to 100 kg.
 import { createServer } from "node:http";
 import { setTimeout } from "node:timers/promises";
 

@@ -1,5 +1,5 @@
-// A travel agency: it books flights and hotels, cancels them, and takes payments of up to 1000. A request that comes again with the same
-// `Idempotency-Key` books nothing again. GET /bookings shows what is booked.
+// A travel agency that books flights and hotels, cancels bookings, and takes payments of up to 1000. If a request is repeated with the same
+// `Idempotency-Key`, nothing is booked again. GET /bookings shows the bookings.
 import { createServer } from "node:http";
 import { json } from "node:stream/consumers";
 

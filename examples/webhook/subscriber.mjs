@@ -1,4 +1,4 @@
-// A subscriber of webhooks. It is busy when a delivery first comes, and takes it when it comes again. One at /gone wants no more.
+// A subscriber of webhooks. It is busy at the first attempt of a delivery, and accepts the second one. The subscriber at /gone no longer exists.
 import { createServer } from "node:http";
 
 const seen = new Set();

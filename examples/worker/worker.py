@@ -1,4 +1,4 @@
-"""A worker in Python with nothing but its standard library: it writes captions, up to four at once."""
+"""A worker in Python that needs only the standard library. It writes captions, up to four at once."""
 
 import json
 import os
@@ -16,7 +16,7 @@ GRACE_SECONDS = 30
 
 
 class Failure(Exception):
-    """Raised by the work of a task, to say more than that it failed."""
+    """Raised by the work of a task to give the failure a type, or to say that a retry cannot help."""
 
     def __init__(self, message, type=None, retryable=True):
         super().__init__(message)
@@ -25,7 +25,7 @@ class Failure(Exception):
 
 
 def write_caption(task):
-    """The work. `task["idempotencyKey"]` is the same whenever this task comes again."""
+    """Does the work. `task["idempotencyKey"]` stays the same when the task is given out again."""
     image, thumbnails = task["input"]["image"], task["input"]["thumbnails"]
     if not thumbnails:
         raise Failure(f"{image} has no thumbnails.", type="NoThumbnails", retryable=False)
@@ -33,7 +33,7 @@ def write_caption(task):
 
 
 class Service:
-    """The few operations that a worker needs."""
+    """The operations that a worker needs."""
 
     def __init__(self, base_url, organization_id, token):
         self.base_url = base_url
@@ -52,7 +52,7 @@ class Service:
         return self.post(path, body, timeout=POLL_SECONDS + 15)["tasks"]
 
     def answer(self, task, verb, body):
-        """Sends an answer until the service has it, also over its restart. A conflict means that the task is not ours any more."""
+        """Sends an answer until the service has it, even if the service restarts. A conflict means that the worker no longer holds the task."""
         while True:
             try:
                 return self.post(f"/tasks/{task['taskId']}/{verb}", body)
@@ -123,7 +123,7 @@ def work(service, stopping, busy):
 
 
 def connection():
-    """The service that the environment names, or else the one that `npm start` started in this directory."""
+    """Returns how to reach the service that the environment names, or else the one that `npm start` started in this directory."""
     names = ("STEPWELL_URL", "STEPWELL_ORGANIZATION", "STEPWELL_TOKEN")
     if all(name in os.environ for name in names):
         return [os.environ[name] for name in names]
@@ -142,7 +142,7 @@ def main():
         threading.Thread(target=work, args=(service, stopping, busy), daemon=True).start()
     print(f"The worker takes tasks of {QUEUE} at {service.base_url}.", flush=True)
     stopping.wait()
-    # Polls that wait are dropped; tasks under way end first, and those that take longer go to another worker after their leases.
+    # Waiting polls are dropped. Tasks under way may end within the grace period; longer ones go to another worker when their leases end.
     deadline = time.monotonic() + GRACE_SECONDS
     for busy in locks:
         busy.acquire(timeout=max(0, deadline - time.monotonic()))

@@ -1,4 +1,4 @@
-// A worker in TypeScript: it makes thumbnails, one task after the other, and up to four at once.
+// A worker in TypeScript. It makes thumbnails, up to four at once.
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { createClient, type Task, type TaskControl, TaskFailure, Worker } from "@stepwell/client";
@@ -15,13 +15,13 @@ const worker = new Worker({
   onError: (error, task) => process.stderr.write(`${task?.taskId ?? "poll"}: ${error}\n`),
 });
 
-// The worker then takes no more tasks, ends those under way, and gives back what takes longer than 30 seconds.
+// After a signal, the worker takes no more tasks, ends those under way, and gives back those that take longer than 30 seconds.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void worker.stop(30));
 
 process.stdout.write(`The worker takes tasks of thumbnails at ${baseUrl}.\n`);
 await worker.ended;
 
-/** `idempotencyKey` is the same whenever this task comes again, so thumbnails that are there already need not be made again. */
+/** `idempotencyKey` stays the same when the task is given out again, so thumbnails that exist already need not be made again. */
 async function makeThumbnails({ input, idempotencyKey }: Task, { signal, progress }: TaskControl) {
   const { image, widths } = input as { image: string; widths: number[] };
   if (!/\.(png|jpg)$/.test(image)) {
@@ -36,7 +36,7 @@ async function makeThumbnails({ input, idempotencyKey }: Task, { signal, progres
   return { image, thumbnails };
 }
 
-/** The service that the environment names, or else the one that `npm start` started in this directory. */
+/** Returns how to reach the service that the environment names, or else the one that `npm start` started in this directory. */
 function connection(): { baseUrl: string; organizationId: string; token: string } {
   const { STEPWELL_URL, STEPWELL_ORGANIZATION, STEPWELL_TOKEN, STEPWELL_DATA_DIR = ".stepwell" } = process.env;
   if (STEPWELL_URL !== undefined && STEPWELL_ORGANIZATION !== undefined && STEPWELL_TOKEN !== undefined)

@@ -7,7 +7,7 @@ export interface FrameFiles {
   readonly script: string;
   readonly style: string;
   readonly icon: string;
-  /** The index of the search. */
+  /** The index in which the search looks. */
   readonly index: string;
 }
 
@@ -29,8 +29,8 @@ interface Framed {
 }
 
 /**
- * Puts a page into the frame that all pages share. An attribute that begins with a slash is an address of the service: the server writes its path prefix
- * before it. On a narrow screen the two navigations are popovers, which work without any script.
+ * Puts a page into the frame that all pages share. If an attribute begins with a slash, it is an address of the service, and the server writes its
+ * path prefix before it. On a narrow screen the two navigations are popovers, which work without any script.
  */
 export function framed(page: Framed, pages: Pages, files: FrameFiles): string {
   const { title, description, content, contents, markdown } = page;
@@ -89,7 +89,7 @@ interface PageLink {
   readonly title: string;
 }
 
-/** The reference of the API has no file in `docs/`. It stands behind the page about the HTTP interface. */
+/** The reference of the API has no file in `docs/`. Its link comes after the page about the HTTP interface. */
 function sectionsOf({ sections }: Pages): { title: string; links: PageLink[] }[] {
   return sections.map(({ title, pages }) => ({ title, links: pages.flatMap(withReference) }));
 }

@@ -8,10 +8,10 @@ export interface Heading {
   readonly level: number;
 }
 
-/** The text below one heading, for the search. The text before the first heading has the heading of the page. */
+/** The text below one heading, for the search. Text before the first heading belongs to the title of the page. */
 export interface Passage {
   readonly id: string | undefined;
-  /** The heading, after the headings above it: some pages have "Errors" more than once. */
+  /** The heading, preceded by the headings above it, since some pages have "Errors" more than once. */
   readonly heading: string;
   readonly text: string;
 }
@@ -23,10 +23,10 @@ export interface Rendered {
   readonly passages: readonly Passage[];
 }
 
-/** Gives the address of a link on the site; undefined: the site has no such page, and only the text of the link is kept. */
+/** Returns the address of a link on the site. Undefined if the site has no such page: then only the text of the link stays. */
 export type AddressOf = (href: string) => string | undefined;
 
-/** Renders a page of Markdown, with the ids of headings that the pages of repositories have. */
+/** Renders a page of Markdown. Headings get the same ids as on the repository's pages. */
 export function renderMarkdown(source: string, addressOf: AddressOf): Rendered {
   const headings: Heading[] = [];
   const marked = markedWith(addressOf, headings);
@@ -53,12 +53,12 @@ export function renderMarkdown(source: string, addressOf: AddressOf): Rendered {
   };
 }
 
-/** Renders a text of one line, such as a description in the API's document. */
+/** Renders a single line of text, such as a description in the API's document. */
 export function renderLine(source: string): Markup {
   return new Markup(markedWith(() => undefined, []).parseInline(source) as string);
 }
 
-/** The page as Markdown, in which links that lead nowhere on the site are only their text. */
+/** Returns the page as Markdown. A link to a page that the site does not have is replaced by its text. */
 export function servedMarkdown(source: string, addressOf: AddressOf): string {
   return source
     .split(/(^```[\s\S]*?^```)/m)
@@ -86,7 +86,7 @@ function markedWith(addressOf: AddressOf, headings: Heading[]): Marked {
         if (level === 1) return `<h1>${content}</h1>\n`;
         const id = idOf(text, ids);
         headings.push({ id, text, level });
-        // The table of contents already leads there by keyboard, so the anchor of each heading needs no stop of its own.
+        // The table of contents already leads to each heading by keyboard, so the heading's anchor is not a tab stop.
         return `<h${level} id="${id}">${content} <a class="anchor" href="#${id}" tabindex="-1" aria-hidden="true">#</a></h${level}>\n`;
       },
       link(href, _title, content) {
@@ -98,7 +98,7 @@ function markedWith(addressOf: AddressOf, headings: Heading[]): Marked {
         if (address === undefined) throw new Error(`The image ${href} is not in docs/images.`);
         return html`<img src="${address}" alt="${text}" loading="lazy">`.text;
       },
-      // An element that scrolls must take the focus, or no key can scroll it.
+      // An element that scrolls must be focusable, since otherwise no key can scroll it.
       code: (text) => html`<pre tabindex="0"><code>${text}</code></pre>\n`.text,
       table: (header, body) =>
         `<div class="scroll" tabindex="0"><table><thead>${header}</thead><tbody>${body}</tbody></table></div>\n`,
@@ -112,12 +112,12 @@ function markedWith(addressOf: AddressOf, headings: Heading[]): Marked {
   return marked;
 }
 
-/** The few elements that pages of Markdown may write out themselves. Everything else is shown as it stands. */
+/** Lets the few HTML elements through that pages of Markdown may contain. All others are shown as text. */
 function harmlessHtml(text: string): string {
   return html`${text}`.text.replace(/&lt;(\/?(?:br|kbd|sub|sup|details|summary))\s*\/?&gt;/g, "<$1>");
 }
 
-/** Makes the same anchors as the pages of repositories do, so that a link holds in both places. */
+/** Makes the same anchors as the repository's pages, so that a link works in both places. */
 function idOf(text: string, taken: Set<string>): string {
   const plain = text
     .toLowerCase()

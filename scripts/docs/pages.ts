@@ -5,7 +5,7 @@ import { plainText } from "./plain-text.ts";
 
 /** A page that users read, made from a file of `docs/`. */
 export interface Page {
-  /** Its name in `docs/`. */
+  /** The name of the page's file in `docs/`. */
   readonly file: string;
   readonly source: string;
   readonly address: string;
@@ -16,16 +16,16 @@ export interface Page {
 }
 
 export interface Pages {
-  /** `docs/README.md`: it says which pages there are, and in which order. */
+  /** `docs/README.md`, which lists the pages in their order. */
   readonly index: Page;
   readonly sections: readonly { readonly title: string; readonly pages: readonly Page[] }[];
 }
 
-/** The address of the reference of the API. The page about the HTTP interface, `api.md`, therefore has another address than its name. */
+/** The address of the reference of the API. Because of it, the page about the HTTP interface, `api.md`, has an address that differs from its name. */
 export const referenceAddress = "/docs/api";
 const otherAddresses: Readonly<Record<string, string>> = { "README.md": "/docs", "api.md": "/docs/http-api" };
 
-/** Reads the list of pages: each file of this folder that a link below a heading of the index names. */
+/** Reads the list of pages: each file in this folder to which a link below a heading of the index leads. */
 export function readPages(folder: string): Pages {
   const index = readPage(folder, "README.md", { title: "Documentation", description: "" });
   const sections: { title: string; pages: Page[] }[] = [];
@@ -45,10 +45,7 @@ export function readPages(folder: string): Pages {
   return { index: { ...index, source: withoutOtherSections(index.source, titles) }, sections: filled };
 }
 
-/**
- * Leaves out the parts of the index that only link to pages which are not served, since their links would be plain
- * text.
- */
+/** Removes the parts of the index that only link to pages that are not served, since only plain text would be left of them. */
 function withoutOtherSections(source: string, titles: readonly string[]): string {
   const parts = source.split(/^(?=## )/m);
   return parts
@@ -91,7 +88,7 @@ function blocksOf(token: Token): readonly string[] {
   return token.type === "paragraph" ? [token.text] : [];
 }
 
-/** A link with which a block begins is described by the rest of the block. */
+/** If a block begins with a link, the rest of the block describes the link. */
 function linksOf(block: string): Pick<Page, "file" | "title" | "description">[] {
   return [...block.matchAll(/\[([^\]]*)\]\(([\w.-]+\.md)(?:#[^)]*)?\)/g)].map(
     ({ 0: link, 1: text = "", 2: file = "", index }) => {

@@ -1,6 +1,6 @@
 import { parseInline } from "marked";
 
-/** The text of a line of Markdown, without its marks. */
+/** The text of a line of Markdown, without the marks of Markdown. */
 export function plainText(markdown: string): string {
   return textOfHtml(parseInline(markdown) as string);
 }

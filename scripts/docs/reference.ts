@@ -18,7 +18,7 @@ interface Found {
   readonly answers: readonly (readonly [status: string, answer: Answer])[];
 }
 
-/** Renders the document that `GET /openapi.json` answers: each operation below its tag, and then the schemas that have a name. */
+/** Renders the document that `GET /openapi.json` returns: each operation below its tag, and then the schemas that have a name. */
 export function renderReference(document: ApiDocument): Reference {
   const { info, components } = document;
   const groups = groupsOf(document);
@@ -83,7 +83,7 @@ function headerAnchor(name: string): string {
   return `header-${name.toLowerCase()}`;
 }
 
-/** Ids of operations begin with a capital letter, so none of them can be the same. */
+/** Ids of operations begin with a capital letter, so they differ from all anchors of groups. */
 function groupAnchor(tag: string): string {
   return `tag-${tag}`;
 }
@@ -109,7 +109,7 @@ ${errors(answers)}
 `;
 }
 
-/** A long path may break behind each slash, on a narrow screen. */
+/** Lets a long path break after each slash on a narrow screen. */
 function breakable(path: string): Markup {
   return new Markup(html`${path}`.text.replaceAll("/", "/<wbr>"));
 }
@@ -174,7 +174,7 @@ function headerLine(names: readonly string[]): Markup {
   return html`<p class="soft">Headers: ${names.map((name, index) => html`${index > 0 && ", "}<a href="#${headerAnchor(name)}">${name}</a>`)}</p>`;
 }
 
-/** All errors have one form (`Problem`), so their statuses and codes say enough. */
+/** All errors have the same form (`Problem`), so only their statuses and codes are shown. */
 function errors(answers: Found["answers"]): Markup | undefined {
   const found = answers.filter(([status]) => Number(status) >= 400);
   if (found.length === 0) return undefined;

@@ -2,7 +2,7 @@ import { html, type Markup } from "../../packages/server/src/http/pages/html.ts"
 import type { Schema } from "./document.ts";
 import { renderLine } from "./markdown.ts";
 
-/** Shows a schema: its type, and below it the fields that it has itself. A schema with a name is a link to its own section. */
+/** Shows a schema: its type, and below it the fields that belong to it directly. A schema with a name is shown as a link to its own section. */
 export function schemaOf(schema: Schema): Markup {
   return html`<p>${typeOf(schema)}${remarks(schema)}</p>${below(schema)}`;
 }
@@ -11,7 +11,7 @@ export function schemaAnchor(name: string): string {
   return `schema-${name}`;
 }
 
-/** The type and its bounds, for a cell of a table. */
+/** The type and its bounds, as shown in a cell of a table. */
 export function typeOf(schema: Schema): Markup {
   const { $ref, anyOf, items, type } = schema;
   if ($ref !== undefined) {
@@ -30,7 +30,7 @@ export function nameOf(reference: string): string {
   return reference.split("/").at(-1) ?? reference;
 }
 
-/** Alternatives without fields of their own fit into one line. */
+/** Tells whether the alternatives fit into one line, which they do if none has fields of its own. */
 function isShort(anyOf: readonly Schema[]): boolean {
   return anyOf.every((one) => below(one) === undefined && one.description === undefined);
 }
@@ -77,7 +77,7 @@ function remarks({ description }: Schema): Markup | undefined {
   return description === undefined || description === "" ? undefined : html` — ${renderLine(description)}`;
 }
 
-/** The fields of an object, of the objects in an array, or the alternatives; undefined where there are none. */
+/** The fields of an object or of the objects in an array, or the alternatives; undefined if there are none. */
 function below(schema: Schema): Markup | undefined {
   const { anyOf, items, properties = {}, additionalProperties, required = [] } = schema;
   if (anyOf !== undefined && !isShort(anyOf)) return list(anyOf.map(alternative));

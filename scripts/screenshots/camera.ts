@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { findChromium } from "@stepwell/testing/find-chromium.ts";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 
-/** Every page is taken in each of these looks. */
+/** The looks in which every page is taken. */
 export const looks = [
   { name: "light", colorScheme: "light", width: 1_280 },
   { name: "dark", colorScheme: "dark", width: 1_280 },
@@ -25,7 +25,7 @@ export class Camera {
     this.#words = words;
   }
 
-  /** Takes only pages whose names contain one of the words; without words all. */
+  /** Takes only the pages whose names contain one of the words, or all pages if there are no words. */
   static async open(directory: string, words: readonly string[]): Promise<Camera> {
     const executablePath = findChromium();
     if (executablePath === undefined) throw new Error("There is no Chromium. Run `node scripts/chromium.ts`.");
@@ -49,10 +49,13 @@ export class Camera {
     return this.#words.length === 0 || this.#words.some((word) => name.includes(word));
   }
 
-  /** Takes a picture of the whole page. `window`: only the part that is seen without scrolling, for example where a dialog lies over the page. */
+  /**
+   * Takes a picture of the whole page, or with `window` only of the part that is visible without scrolling, for example when a dialog covers the
+   * page.
+   */
   async take(page: Page, name: string, part: "whole" | "window" = "whole"): Promise<void> {
     if (!this.wants(name)) return;
-    // The bar on top stays in view, so in a picture of a page that is scrolled it would cover a part of it.
+    // The bar at the top stays visible, so it would cover a part of the page in a picture of a scrolled page.
     if (part === "whole") await page.evaluate("scrollTo(0, 0)");
     await page.waitForFunction(isSettled);
     const path = join(this.directory, `${name}.png`);
@@ -63,6 +66,6 @@ export class Camera {
 
 const args = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"];
 
-/** This is text, since it runs in the page. It is true when nothing is being loaded and all charts and graphs are drawn. */
+/** This is text, since it runs in the page. It is true when nothing is loading and all charts and graphs are drawn. */
 const isSettled = `new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))).then(
   () => document.fonts.status === "loaded" && document.querySelector(".skeleton, .starting") === null)`;

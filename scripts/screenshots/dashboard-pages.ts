@@ -5,9 +5,12 @@ import type { Story } from "./story.ts";
 export interface DashboardPage {
   readonly name: string;
   readonly path: string;
-  /** Waits until the page is whole. */
+  /** Waits until the page is complete. */
   readonly isReady: (page: Page) => Promise<void>;
-  /** True: the picture has only the part that is seen without scrolling, because of a dialog or because rows are drawn only when in view. */
+  /**
+   * Whether the picture shows only the part that is visible without scrolling, because of a dialog or because rows are drawn only when they are
+   * visible.
+   */
   readonly isWindow?: boolean;
 }
 
@@ -124,7 +127,7 @@ async function showAsList(page: Page): Promise<void> {
   await page.getByRole("table", { name: "Steps of the workflow" }).waitFor();
 }
 
-/** A typo in a reference, as it happens. */
+/** Makes a typical typo in a reference. */
 async function breakDefinition(page: Page): Promise<void> {
   await page.getByText("The definition is valid").waitFor();
   await page.getByRole("radio", { name: "Graph" }).click();

@@ -17,10 +17,10 @@ export interface DayParts {
 
 const minuteMs = 60_000;
 const turnMs = 30 * minuteMs;
-/** How much of the day is kept for the jobs that are left open. */
+/** How much of the day is reserved for the jobs that stay open. */
 const evening = 125 * minuteMs;
 
-/** A day of orders, with a quiet night, a report that breaks, and jobs that are left in every state. Returns the paths of those. */
+/** Plays a day of orders, with a quiet night, a report that fails, and jobs that stay in every state. Returns the paths of these jobs. */
 export async function liveADay(parts: DayParts): Promise<Readonly<Record<JobName, string>>> {
   const { clock, owner } = parts;
   const day = new Day(parts);
@@ -49,7 +49,7 @@ class Day {
     this.#parts = parts;
   }
 
-  /** Submits, and returns the job's path when it has ended or waits. */
+  /** Submits a job, and returns its path when the job has ended or waits. */
   async submit(name: WorkflowName, inputJson: object, by = this.#parts.shop, waitSeconds = 20): Promise<string> {
     const { organization, workflows } = this.#parts;
     const body = { workflowId: workflows[name], inputJson };
@@ -78,7 +78,7 @@ class Day {
     return await this.submit("nightly-report", { region, date }, by, waitSeconds);
   }
 
-  /** Submits a refund. One of the refunds is left for a person. */
+  /** Submits a refund. One of the refunds waits for a person. */
   async claim(): Promise<void> {
     this.#orders += 1;
     await this.submit("refund", { orderId: `A-${this.#orders}`, amount: 49.9, reason: "damaged" });
@@ -93,7 +93,7 @@ class Day {
     return job;
   }
 
-  /** Leaves a job that has one of its two events, and another event with a mistyped id. */
+  /** Leaves a job that has received one of its two events, and another event with a mistyped id. */
   async leaveWaiting(): Promise<string> {
     const { shop, clock } = this.#parts;
     const job = await this.submit("order-fulfilment", { ...this.#order(), amount: 126 });
@@ -139,7 +139,7 @@ class Day {
     return job;
   }
 
-  /** Every now and then a card is declined, or the payment is slow. */
+  /** Now and then a card is declined, or the payment is slow. */
   #order(): object {
     this.#orders += 1;
     const number = this.#orders;

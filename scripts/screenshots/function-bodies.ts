@@ -1,6 +1,8 @@
 import type { FunctionBody } from "./functions.ts";
 
-/** The bodies of the functions that the workflows of the pictures call. Most succeed, each after its own time; some fail, as real ones do. */
+/**
+ * The bodies of the functions that the workflows of the pictures call. Most succeed, each after a time of its own. Some fail, as real functions do.
+ */
 export const functionBodies: Readonly<Record<string, FunctionBody>> = {
   "reserve-stock": (order) => ({
     tookMs: 340,
@@ -23,7 +25,7 @@ export const functionBodies: Readonly<Record<string, FunctionBody>> = {
     input.region === "nordics"
       ? failing("TypeError", "Cannot read properties of undefined (reading 'currency')", 3_100)
       : { tookMs: 17_500, output: { ...input, document: `s3://reports/${input.region}/${input.date}.pdf` } },
-  // The call for `benelux` gets no answer, so it is still under way.
+  // The call for `benelux` gets no answer, so it stays under way.
   "publish-report": (input) => (input.region === "benelux" ? undefined : { tookMs: 2_400, output: input }),
   "post-entries": () => failing("LedgerClosed", "The ledger is closed for month-end until 18:00 UTC.", 900),
   "pay-back": (claim) => ({ tookMs: 890, output: { ...claim, paidBack: true } }),

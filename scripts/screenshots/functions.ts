@@ -2,7 +2,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { MovingClock } from "./moving-clock.ts";
 
-/** The answer of a function, and its time by the moving clock. Undefined: the function gives no answer while the pictures are taken. */
+/** The output of a function, and its duration by the moving clock. Undefined if the function does not answer while the pictures are taken. */
 export interface FunctionAnswer {
   readonly tookMs: number;
   readonly output?: unknown;

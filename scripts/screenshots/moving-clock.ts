@@ -1,7 +1,7 @@
 import { performance } from "node:perf_hooks";
 
 /**
- * The clock of this process, set back and moved forward by hand, so that the work of a few real seconds is spread over a day of the service: the
+ * A clock for this process that is set back and moved forward by hand. It spreads the work of a few real seconds over a day of the service: the
  * database in this process, ids, tokens and histories all use this clock.
  */
 export class MovingClock {
@@ -23,7 +23,7 @@ export class MovingClock {
     performance.now = () => machine.monotonic() - behind();
   }
 
-  /** How far it is from the machine's own. */
+  /** How far this clock is behind the machine's own. */
   get behindMs(): number {
     return this.#behindMs;
   }

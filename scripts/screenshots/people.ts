@@ -12,7 +12,7 @@ import type { Api } from "./api.ts";
 /** The password of everybody in the pictures. */
 export const password = "seven green bicycles";
 
-/** Makes a person a member through an invitation, with the same requests that they would send. */
+/** Makes a person a member through an invitation, with the same requests as the person's browser. */
 export async function join(baseUrl: string, organization: string, owner: Api, { email, displayName, role }: Newcomer) {
   const { link = "" } = await owner.post(`${organization}/invitations`, { roles: [role], email });
   const path = new URL(link).pathname;
@@ -27,7 +27,7 @@ export interface Newcomer {
   readonly role: string;
 }
 
-/** A sign-in from a device of its own; `typed` may be wrong. */
+/** Signs in from a device of its own. `typed` may be a wrong password. */
 export async function signInFrom(baseUrl: string, userAgent: string, email: string, typed = password): Promise<void> {
   const browser = new Browser(userAgent);
   const isArrival = (url: URL) => url.pathname === "/signed-in";
@@ -35,7 +35,7 @@ export async function signInFrom(baseUrl: string, userAgent: string, email: stri
   await browser.submit(page, { email, password: typed }, isArrival);
 }
 
-/** Where the dashboard sends people who are not signed in. */
+/** The address to which the dashboard sends people who are not signed in. */
 export function signInAddress(baseUrl: string, clientId = "stepwell-dashboard"): string {
   const query = new URLSearchParams({
     client_id: clientId,
@@ -50,7 +50,7 @@ export function signInAddress(baseUrl: string, clientId = "stepwell-dashboard"):
   return `${baseUrl}/oidc/auth?${query}`;
 }
 
-/** Puts a second factor in force, and returns the recovery codes. */
+/** Activates a second factor, and returns the recovery codes. */
 export async function giveSecondFactor(
   { database, engine }: RunningService,
   config: Config,

@@ -18,7 +18,7 @@ export interface PictureParts {
   readonly story: Story;
   /** The recovery codes of the operator. Each of them works once. */
   readonly recoveryCodes: readonly string[];
-  /** Only pages whose names contain one of these words are taken. Empty: all pages. */
+  /** Only pages whose names contain one of these words are taken. If there are no words, all pages are taken. */
   readonly words: readonly string[];
 }
 
@@ -27,7 +27,7 @@ interface Written {
   readonly directory: string;
 }
 
-/** Every page in every look. */
+/** Takes every page in every look. */
 export async function takeAll(parts: PictureParts): Promise<Written> {
   const camera = await Camera.open("screenshots", parts.words);
   const recoveryCodes = [...parts.recoveryCodes];
@@ -62,7 +62,7 @@ async function takeLook(camera: Camera, parts: PictureParts, look: Look, nextCod
   });
 }
 
-/** Each picture is as high as its content. */
+/** The height of each picture is that of its content. */
 const readmePictures = [
   { name: "job", shown: "job-waiting", height: 920 },
   { name: "home", shown: "home", height: 812 },
@@ -105,7 +105,7 @@ async function takePage(camera: Camera, page: Page, baseUrl: string, shown: Dash
 }
 
 async function open(page: Page, baseUrl: string, { path, isReady }: DashboardPage): Promise<void> {
-  // A dialog would stay over the next page where both have the same address.
+  // If the next page has the same address, a dialog would stay open over it.
   await page.keyboard.press("Escape");
   await page.mouse.move(0, 0);
   await page.evaluate("scrollTo(0, 0)");

@@ -6,7 +6,7 @@ const order = {
   express: { type: "boolean", title: "Express delivery" },
 };
 const reservation = { ...order, reservationId: { type: "string" }, warehouse: { type: "string" } };
-/** The data of the workflows, by the name under which their definitions hold it. */
+/** The schemas of the workflows' data, by their names in the definitions. */
 export const schemas = {
   any: { type: "object" },
   order: closed(order, ["orderId", "sku", "count", "amount"]),

@@ -14,7 +14,7 @@ import {
   type WorkflowName,
 } from "./workflows.ts";
 
-/** Paths and links of what the pictures show: of an organization in which much has happened, and of an empty one. */
+/** Paths and links of what the pictures show: an organization in which much has happened, and an empty one. */
 export interface Story {
   readonly organization: string;
   readonly emptyOrganization: string;
@@ -34,7 +34,7 @@ const firefox = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:143.0) Gecko/20100
 const telephone =
   "Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/19.0 Mobile/15E148 Safari/604.1";
 
-/** Lives a day and a bit in the service, from the clock's time until now. */
+/** Uses the service for a bit more than a day, from the clock's time until now. */
 export async function tellStory(service: RunningService, clock: MovingClock, begun: InitialOwner): Promise<Story> {
   const { baseUrl } = service;
   const owner = new Api(baseUrl, begun.token);

@@ -12,7 +12,7 @@ export const orderApproval = readFileSync(
 
 const retry = { maxAttempts: 4, initialIntervalSeconds: 1, backoffRate: 2, jitter: true };
 
-/** This workflow has steps for failures, and a wait for two events. */
+/** A workflow with steps for failures, and a wait for two events. */
 export const orderFulfilment = written("order-fulfilment", {
   "reserve-stock": call("reserve-stock", "order", "reservation", {
     next: "charge-card",

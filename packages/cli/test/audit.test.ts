@@ -10,7 +10,7 @@ import { endAll, printed, run, start, stop } from "./process.ts";
 
 afterEach(endAll);
 
-/* The tests go on from each other, on one store. */
+/* Each test continues where the one before it ended, on one store. */
 onOneStore((home) => {
   let store: PreparedStore;
   let environment: Record<string, string>;
@@ -94,7 +94,7 @@ test("verification creates neither a store nor a secret key", async () => {
   expect((await run(environment, "audit", "verify")).complaint).toContain("secret.key is missing");
 });
 
-/** Asks until the service has sealed all there is. */
+/** Asks until the service has sealed all entries. */
 async function sealed(baseUrl: string, organizationId: string, token: string): Promise<void> {
   for (;;) {
     const answer = await fetch(`${baseUrl}/organizations/${organizationId}/audit/verification`, {

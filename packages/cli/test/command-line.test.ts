@@ -9,7 +9,7 @@ import { withCurrentNames } from "../src/old-names.ts";
 import { declareProgram, leavesOf } from "../src/program.ts";
 import { converse, endAll, entry, run } from "./process.ts";
 
-// The frame of the command line: what it says without a service.
+// The parts of the command line that need no service, such as help and completion.
 let directory: string;
 let nowhere: Record<string, string>;
 
@@ -108,7 +108,7 @@ test("the version is printed by an option of the program alone, and by a command
   for (const words of [["--version"], ["-V"], ["version"], ["version", "-q"]])
     expect(await run({}, ...words)).toEqual({ code: 0, output: `${version}\n`, complaint: "" });
   expect(JSON.parse((await run({}, "version", "--json")).output)).toEqual({ version });
-  // Behind the name of a command it is that command's own.
+  // After the name of a command, this option belongs to the command itself.
   expect(await run(nowhere, "tag", "set", "order", "next", "--version")).toMatchObject({ code: 2 });
 });
 
@@ -131,7 +131,7 @@ test.runIf(existsSync("/dev/full"))("output that a full disk cannot store is an 
 
 test("every command takes --json and --quiet, and has a description", () => {
   const program = declareProgram();
-  // The output of completion is for a shell, and help is for people.
+  // Completion prints for a shell, and help for people, so neither needs these options.
   const leaves = leavesOf(program).filter((leaf) => !["completion", "complete", "help"].includes(leaf.name()));
   expect(leaves.length).toBeGreaterThan(40);
   for (const leaf of leaves) {
@@ -187,16 +187,16 @@ test("completion offers the commands, options and values that fit the typed text
   expect(candidatesFor(program, ["job", "list", "--status=F"])).toEqual(["--status=FAILED"]);
   expect(candidatesFor(program, ["job", "list", "--status", "=", "F"])).toEqual(["FAILED"]);
   expect(candidatesFor(program, ["help", "job", "expl"])).toEqual(["explain"]);
-  // The value of an option is none of the arguments.
+  // The value of an option is not offered as an argument.
   expect(candidatesFor(program, ["sample", "--name", "mine", "order-a"])).toEqual(["order-approval"]);
   expect(candidatesFor(program, ["deploy", "a.json", "--d"])).toEqual(["--dry-run"]);
   expect(candidatesFor(program, ["completion", ""])).toEqual(["bash", "zsh", "fish"]);
-  // The command that the shells' scripts call is no word for people.
+  // The command that only the shells' scripts call is not offered to people.
   expect(candidatesFor(program, ["compl"])).toEqual(["completion"]);
 });
 
 test("the completion for bash completes commands, options and their values when the user presses the Tab key", async () => {
-  // A terminal of which this program is the person: what bash prints there is what a person sees.
+  // A program that plays the person at a terminal: everything that bash prints there is what a person would see.
   const terminal = `
 import os, pty, sys
 pid, bash = pty.fork()
@@ -244,7 +244,7 @@ test("a profile names a service and an organization, and contains no secret", as
   expect(JSON.parse((await run(home, "profile", "list", "--json")).output)).toEqual([
     { name: "prod", url: "http://127.0.0.1:9", organization: "acme", isCurrent: false },
   ]);
-  // Without a command it says where commands go.
+  // Without a command, it prints to which service commands go.
   expect((await run({ ...home, STEPWELL_PROFILE: "prod" })).output).toContain("Commands go to http://127.0.0.1:9.");
   expect(await run({ ...home, STEPWELL_TOKEN: "none" }, "whoami", "--profile", "test")).toMatchObject({
     code: 3,

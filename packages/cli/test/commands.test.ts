@@ -24,7 +24,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** An organization with a workflow that waits for `approved`, and the command line of its owner, who names no organization. */
+/** Makes an organization with a workflow that waits for `approved`, and the command line of its owner. The commands do not name the organization. */
 async function world() {
   const { organizationId, api } = await service.newOrganization();
   const { token, tokenId } = await apiToken(api, programPermissions);
@@ -83,7 +83,7 @@ test.concurrent("`job watch` prints each entry as it comes and ends with the job
   await watch.said("step.waiting");
   expect(shown(await stepwell("job", "cancel", jobId))).toBe("The job ID is CANCELLED.\n");
   const { code, output } = await watch.ended;
-  // A script that follows a job learns that it did not succeed.
+  // The exit code tells a script that follows a job that the job did not succeed.
   expect({ code, last: output.trimEnd().split("\n").at(-1) }).toEqual({
     code: 1,
     last: expect.stringMatching(/^\S+Z {2}job\.cancelled/),
@@ -177,7 +177,7 @@ test.concurrent("deploy with --dry-run changes nothing and prints the planned ch
   });
   expect(shown(await stepwell("workflow", "list"))).toMatch(/^WORKFLOW .*\ndry +ID +\$LIVE → 1 +\d+ s\n$/);
   expect((await stepwell("workflow", "show", "dry", "--definition")).output).toBe(`${definition}\n`);
-  // Such a text is an expression in other systems, and a mistake here more often than not.
+  // In other systems such a text is an expression, so here it is usually a mistake.
   const { steps, ...rest } = JSON.parse(definition);
   const finish = { ...noopStep("finish", null), input: { sku: "$.sku" } };
   await writeFile(file, JSON.stringify({ ...rest, steps: [...steps.slice(0, -1), finish] }));
@@ -211,7 +211,7 @@ test.concurrent("a tag can be moved back to an earlier version, and its history 
   expect(versions).toEqual([1, 2, 1]);
   expect((await stepwell("tag", "delete", "approval", "next")).code).toBe(0);
   expect((await stepwell("tag", "list", "approval", "--quiet")).output).toBe("$LIVE\n");
-  // A version that no tag points at runs and is read by its number.
+  // A version to which no tag points can be run and read by its number.
   const { jobId, versionNumber } = await json("submit", "approval", "--version", "2");
   expect([versionNumber, (await json("job", "show", jobId)).workflowVersion.versionNumber]).toEqual([2, 2]);
   expect((await stepwell("workflow", "show", "approval", "--version", "2")).output).toContain("The second one.");
@@ -307,7 +307,7 @@ test.concurrent("a waiting command updates one line on a terminal, and prints no
     "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))",
     ...[process.execPath, entry, "queue", "submit", "nobody-works-here", "--wait", "600"],
   );
-  // No worker asks this queue, so the job goes on until it is cancelled.
+  // No worker asks for tasks of this queue, so the job goes on until it is cancelled.
   await onTerminal.printed("\r\u001b[KRUNNING in ");
   const listed = await run(environment, "job", "list", "--quiet");
   const jobId = listed.output.trim();

@@ -36,7 +36,10 @@ const wholeDevFile = Object.fromEntries(
 let directory: string;
 let port: string;
 let store: PreparedStore;
-/** On PostgreSQL, of which a process has less to load; first-five-minutes.test.ts is on the embedded store. */
+/**
+ * This test uses PostgreSQL, which makes the start of a process cheaper than the embedded store. The tests in first-five-minutes.test.ts use the
+ * embedded store.
+ */
 let environment: Record<string, string>;
 
 beforeAll(async () => {
@@ -59,7 +62,7 @@ test("the first five minutes work: a sample job waits, the printed lines approve
   expect(seeded).toMatchObject({ email: "owner@localhost", password: expect.stringMatching(/^[0-9A-Za-z]{24}$/) });
   expect(welcome).toContain(seeded.password);
 
-  // Look, approve, see it succeed: exactly the lines that were printed.
+  // Looks at the job, approves it and sees it succeed, with exactly the lines that were printed.
   const [look, approve, see] = welcome.match(/curl .*/g) ?? [];
   expect(await answerTo(look)).toMatchObject({ status: "RUNNING", currentStep: { name: "approve" } });
   expect(await answerTo(approve)).toMatchObject({ outcome: "matched" });
@@ -118,7 +121,7 @@ test("the first five minutes work: a sample job waits, the printed lines approve
     steps: [{}, {}, { name: "ship", status: "failure" }, { name: "decline", status: "success" }],
   });
 
-  // A step may call what runs on the same machine, the service itself for one.
+  // A step may call any address on the same machine, for example the service itself.
   const calling = join(directory, "calling.json");
   await writeFile(calling, definitionOf(httpStep({ url: `${seeded.baseUrl}/health/live` })));
   expect(await run(environment, "deploy", calling)).toMatchObject({ code: 0 });
@@ -172,7 +175,7 @@ test("dev never leaves a half-written dev.json when it is killed, and the next s
   expect(await answerTo(look)).toMatchObject({ status: "RUNNING", currentStep: { name: "approve" } });
   expect(await answerTo(approve)).toMatchObject({ outcome: "matched" });
 
-  // One key press arrives twice, from the terminal and from npm, and yet stops it in order.
+  // One key press arrives as two signals, one from the terminal and one from npm. The service must still stop in order.
   service.kill("SIGINT");
   expect(await stop(service, "SIGINT")).toBe(0);
 });
@@ -324,7 +327,7 @@ test("a mistake is reported in one sentence that says what to do, without a stac
   });
 });
 
-/** Sends what the page's form sends. */
+/** Sends the request that the page's form sends. */
 async function setPassword(link: string): Promise<number> {
   const [page, secret = ""] = link.split("?link=");
   const password = "a long enough password";
@@ -340,7 +343,7 @@ function interrupted() {
   return embedded("interrupted");
 }
 
-/** Where no database is named, the store is in this directory. */
+/** When no database is named, the store is in this directory. */
 function embedded(name: string) {
   return { STEPWELL_DATA_DIR: join(directory, name), STEPWELL_PORT: port };
 }
@@ -349,11 +352,11 @@ function leaveDevFile(content: string): void {
   writeFileSync(join(interrupted().STEPWELL_DATA_DIR, "dev.json"), content);
 }
 
-/** Returns once the directory holds, or has held, an entry of this name. */
+/** Returns once the directory contains, or did contain, an entry of this name. */
 async function appears(directory: string, name: string, service: ChildProcess): Promise<void> {
   const ended = once(service, "exit").then(() => Promise.reject(new Error(`It ended before it made ${name}.`)));
   ended.catch(() => undefined);
-  // A start warns of a directory that others may read.
+  // The mode avoids the warning about a directory that others may read.
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const changes = watch(directory, { signal: AbortSignal.timeout(60_000) });
   const seen = async () => {
@@ -366,7 +369,7 @@ function devFile(): DevFile {
   return JSON.parse(readFileSync(join(environment.STEPWELL_DATA_DIR ?? "", "dev.json"), "utf8"));
 }
 
-/** Sends what a printed curl line would send. */
+/** Sends the request of a printed curl line. */
 async function answerTo(line: string | undefined): Promise<unknown> {
   const words = [...(line ?? "").matchAll(/'([^']*)'/g)].map(([, word]) => word ?? "");
   const headers = Object.fromEntries(
@@ -374,7 +377,7 @@ async function answerTo(line: string | undefined): Promise<unknown> {
   );
   const url = words.find((word) => word.startsWith("http")) ?? "";
   const body = words.find((word) => word.startsWith("{"));
-  // A connection of its own: one out of a pool may lead to a service that has ended, at the same port.
+  // Opens a new connection: a pooled one may lead to a service that used this port before and has ended.
   const sent = request(url, { agent: false, headers, method: body === undefined ? "GET" : "POST" }).end(body);
   const [answer] = (await once(sent, "response")) as [IncomingMessage];
   return await json(answer);

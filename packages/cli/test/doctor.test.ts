@@ -22,7 +22,9 @@ beforeAll(async () => {
 afterEach(endAll);
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-/** `stepwell doctor`: prints each finding, and ends with 1 when one of them is a problem. Tests of one more rule need no process for it. */
+/**
+ * Runs `stepwell doctor`, which prints each finding and exits with 1 when one of them is a problem. Tests of a single rule need no process for this.
+ */
 async function examine(environment: Record<string, string>): Promise<readonly Finding[]> {
   const { code, output, complaint } = await run(environment, "doctor", "--json");
   expect(complaint).toBe("");
@@ -157,7 +159,7 @@ describe("on a PostgreSQL server that may lose acknowledged transactions", () =>
     const { url, environment } = await ownDatabase();
     const proxy = await TcpProxy.before(url);
     onTestFinished(() => proxy.stop());
-    // The message BackendKeyData, in which a pooler names a process of its own.
+    // The message BackendKeyData, in which a pooler reports a process id of its own.
     const start = Buffer.from([0x4b, 0, 0, 0, 12]);
     proxy.changeAnswers((answer) => {
       const at = answer.indexOf(start);

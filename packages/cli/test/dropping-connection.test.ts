@@ -14,9 +14,9 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { endAll, run } from "./process.ts";
 import { shellLinesIn } from "./readme.ts";
 
-// The stories of the documentation over connections that break at random moments. Nothing may happen twice.
+// Runs the stories of the documentation over connections that break at random moments. Nothing may happen twice.
 const service = useService(postgresHome);
-/** The whole matrix tries other moments each time. */
+/** The whole matrix uses a random seed, so that the connections break at other moments each time. */
 const seed = scope === "all" ? Math.floor(Math.random() * 2 ** 31) : 20_261_123;
 let directory: string;
 
@@ -28,7 +28,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** An organization, its owner with a good connection, and a token with these permissions behind a bad one. */
+/** Makes an organization whose owner has a good connection, and a token with these permissions that is used over a bad one. */
 async function world(permissions: readonly string[]) {
   const { organizationId, owner, api } = await service.newOrganization();
   const { body } = await api.call<{ token: string }>("CreateApiToken", { body: { name: "pipeline", permissions } });
@@ -110,7 +110,7 @@ test(`a program with the client completes the first five minutes over a dropping
   expect(await direct.listWorkflows(organizationId).toArray()).toHaveLength(1);
 });
 
-/** Runs a command again as long as it ends with the code of a service that cannot be reached, as docs/cli.md says that one can. */
+/** Repeats a command while it exits with the code for a service that cannot be reached. docs/cli.md promises that this is allowed. */
 async function untilReached(environment: Record<string, string>, words: readonly string[]): Promise<Ended> {
   for (let runs = 1; runs <= maxRuns; runs += 1) {
     const ended = await run(environment, ...words);
@@ -119,7 +119,7 @@ async function untilReached(environment: Record<string, string>, words: readonly
   throw new Error(`\`stepwell ${words.join(" ")}\` did not reach the service in ${maxRuns} runs.`);
 }
 
-/** Calls again under the same key as long as no answer came. */
+/** Repeats a call with the same key until an answer arrives. */
 async function untilAnswered<Answer>(call: () => Promise<Answer>): Promise<Answer> {
   for (let calls = 1; ; calls += 1) {
     try {
@@ -132,7 +132,7 @@ async function untilAnswered<Answer>(call: () => Promise<Answer>): Promise<Answe
 
 const maxRuns = 20;
 
-/** The part of a page below a heading. */
+/** Returns the part of a page below a heading. */
 function document(name: string, heading: string): string {
   const page = readFileSync(resolve(import.meta.dirname, "../../../docs", name), "utf8");
   const [, part = ""] = page.split(`${heading}\n`);

@@ -11,8 +11,8 @@ import { endAll, entry, printed, start } from "./process.ts";
 import { shellLinesIn } from "./readme.ts";
 import { comparable, tutorialStepsIn } from "./tutorial.ts";
 
-// Each command of the examples' READMEs runs against the service that `npm start` starts, and ends as the remark behind it says. So does the tutorial, whose
-// commands print what stands below them.
+// Runs each command of the examples' READMEs against the service that `npm start` starts. Each must end as the remark behind it says. The commands of
+// the tutorial must print what stands below them.
 const examples = resolve(import.meta.dirname, "../../../examples");
 let directory: string;
 let shell: Shell;
@@ -21,7 +21,7 @@ let greeting: string;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "stepwell-examples-"));
   await cp(examples, join(directory, "examples"), { recursive: true });
-  // The client library is found as in a clone.
+  // The client library is found in the same place as in a clone.
   await symlink(resolve(examples, "../node_modules"), join(directory, "node_modules"));
   const environment = { STEPWELL_DATA_DIR: join(directory, ".stepwell"), STEPWELL_PORT: String(await findFreePort()) };
   shell = new Shell(directory, environment);
@@ -88,7 +88,7 @@ test.concurrent("the commands of docs/tutorial.md print what the page says", asy
   expect(steps.length).toBeGreaterThan(7);
 });
 
-/** Runs a line with the command line as it was built. */
+/** Runs a line with the built command line. */
 async function stepwell(line: string): Promise<string> {
   return await shell.succeed(asBuilt(line));
 }
@@ -101,7 +101,7 @@ async function textOf(...path: readonly string[]): Promise<string> {
   return await readFile(join(...path), "utf8");
 }
 
-/** The port of an example may be taken here. */
+/** The port in the example may be in use on this machine. */
 async function moveToFreePort(example: string): Promise<void> {
   const texts = new Map<string, string>();
   for (const file of await readdir(example)) texts.set(join(example, file), await textOf(example, file));

@@ -16,7 +16,7 @@ import { deployFirst, deploySample, submitSample } from "../../dashboard/src/par
 import type { DevFile } from "../src/connection/dev-file.ts";
 import { commandsIn } from "./readme.ts";
 
-// The first five minutes of a newcomer, with real programs: npm, the packages, a shell. Each test goes on where the one before it ended.
+// The first five minutes of a new user, with real programs: npm, the packages, a shell. Each test continues where the one before it ended.
 vi.setConfig({ testTimeout: 600_000 });
 
 const root = resolve(import.meta.dirname, "../../..");
@@ -24,9 +24,9 @@ let directory: string;
 let clone: Shell;
 let project: Shell;
 let service: Running;
-/** Where other versions of Node.js are, once npm has installed them. */
+/** The directory with other versions of Node.js, once npm has installed them. */
 let otherNodes: Promise<string>;
-/** The service runs on the Node.js that the workspace brings, and on this one. */
+/** The service is tested on the Node.js that runs the tests, and on this other version. */
 const otherMajor = process.versions.node.startsWith("24.") ? 26 : 24;
 
 beforeAll(async () => {
@@ -82,7 +82,7 @@ test("every command that npm start and an empty dashboard print runs unchanged",
   const printed = (await service.printed("npx stepwell submit")).match(/npx stepwell .*/g) ?? [];
   expect(printed).toHaveLength(3);
   const offered = [...deploySample.split("\n"), submitSample, ...deployFirst("it's new").split("\n")];
-  // Some lines are printed and offered alike.
+  // Some lines are both printed and offered.
   for (const line of new Set([...printed, ...offered])) await clone.succeed(line);
   const { baseUrl, organizationId, token } = devFileIn("clone");
   const list = `curl -s -H 'Authorization: Bearer ${token}' '${baseUrl}/organizations/${organizationId}/workflows'`;
@@ -98,7 +98,7 @@ test("SIGTERM to npm start ends the service", async () => {
   const { baseUrl } = devFileIn("clone");
   const { complaint } = await service.terminate();
   await expect(fetch(baseUrl)).rejects.toThrow();
-  // The service has signed somebody in by now, and its library has printed no warning about this Node.js.
+  // By now the service has signed somebody in, and its library has printed no warning about this version of Node.js.
   expect(complaint).not.toContain("oidc-provider");
 });
 
@@ -114,7 +114,7 @@ test("the packages work in the same way when they are installed in an empty proj
     expect(existsSync(join(installed, "README.md")) && existsSync(join(installed, "LICENSE"))).toBe(true);
     expect(await project.succeed(`find '${installed}' -name '*.tsbuildinfo'`)).toBe("");
   }
-  // Making a store takes seconds, and the clone has made one.
+  // Making a store takes seconds, and the clone has already shown that it works.
   if (scope !== "all") await layEmbeddedStore(join(directory, "project/.stepwell"));
   await beginInProject(project.with({ PATH: dirname(process.execPath) }));
 });
@@ -186,7 +186,7 @@ inWholeMatrix(() => {
     const permissions = [...programPermissions, "task:work", "metrics:read"].join(",");
     const { baseUrl } = devFileIn("project");
     for (const major of [20, otherMajor]) {
-      // The page begins with an organization in which nothing has happened yet.
+      // The page first shows an organization in which nothing has happened yet.
       const name = `node-${major}`;
       const organizationId = (await project.succeed(`npx stepwell org create ${name} --quiet`)).trim();
       const create = `npx stepwell token create page --organization ${organizationId} --permission ${permissions} --quiet`;
@@ -201,12 +201,12 @@ inWholeMatrix(() => {
   });
 });
 
-/** The key is the line of the README; a value that does nothing says where the line is tried. */
+/** Each key is a line of the README. A value that does nothing says where else the line is tested. */
 const readmeWalk = new Map<string, () => Promise<void>>([
   ["npm ci && npm start", async () => {}], // By the test before this one.
   [
     "npm ci && npm test",
-    // This test is a part of `npm test`. The check of each change runs these two commands and nothing else.
+    // `npm test` includes this test. The check of each change runs these two commands and nothing else.
     async () => expect(readFileSync(join(root, ".ci/run"), "utf8")).toMatch(/\nnpm ci\nnpm test\n$/),
   ],
   ["npx stepwell sample > order-approval.json", () => succeeds("npx stepwell sample > order-approval.json")],
@@ -265,8 +265,8 @@ async function succeeds(line: string): Promise<void> {
 }
 
 /**
- * Installs the packages. The whole matrix does it with `npm ci`, as everybody does. `npm test` reuses the packages that its own `npm ci` has installed:
- * another installation takes 20 s of processor time and shows nothing new.
+ * Installs the packages. The whole matrix uses `npm ci`, as users do. `npm test` reuses the packages that it was installed with: installing them
+ * again takes 20 s of processor time and shows nothing new.
  */
 async function install(): Promise<void> {
   if (scope !== "all") {
@@ -280,8 +280,8 @@ async function install(): Promise<void> {
 }
 
 /**
- * Prepares the build. In the whole matrix `npm start` builds everything. `npm test` reuses the build with which it began, and `npm start` only builds what
- * differs from it: compiling the rest again takes 6 s of processor time and shows nothing new.
+ * Prepares the build. In the whole matrix, `npm start` builds everything. `npm test` reuses its own build, so `npm start` builds only what differs
+ * from it: compiling the rest again takes 6 s of processor time and shows nothing new.
  */
 async function build(): Promise<void> {
   if (scope === "all") return;
@@ -290,7 +290,7 @@ async function build(): Promise<void> {
   }
 }
 
-/** The story of `npm start` once more, from the packages. */
+/** Goes through the story of `npm start` again, with the installed packages. */
 async function beginInProject(shell: Shell): Promise<void> {
   const running = shell.start("npx", "stepwell", "dev");
   const printed = await running.printed("npx stepwell submit");
@@ -313,7 +313,7 @@ async function beginInProject(shell: Shell): Promise<void> {
   }
 }
 
-/** The directory of a Node.js of this major version, which npm installs as a package. */
+/** Returns the directory of a Node.js of this major version, which npm installs as a package. */
 async function nodeOf(major: number): Promise<string> {
   return join(await otherNodes, "node_modules", `node-${major}`, "bin");
 }
@@ -349,7 +349,7 @@ async function signIn(): Promise<void> {
   expect(await asking.ended).toMatchObject({ code: 0, output: expect.stringContaining(`Signed in at ${baseUrl}`) });
 }
 
-/** The part of the README on running it for real has a shell of its own, in which its settings stay. */
+/** The commands of the README's part on running it for real need a shell of their own, which keeps their settings. */
 async function setForReal(variable: string, value: () => Promise<string>): Promise<void> {
   realShell = realShell.with({ [variable]: await value() });
 }

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { cut, inOneLine, table, withoutControls } from "../src/output/table.ts";
 import { endAll, entry, run } from "./process.ts";
 
-// The command line with values, files, directories and answers that nobody means to give it.
+// The command line with values, files, directories and answers that occur only by mistake.
 const organizationId = "00000000-0000-4000-8000-000000000000";
 let directory: string;
 let nowhere: Record<string, string>;
@@ -29,7 +29,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** The address of a service that answers each request so. */
+/** Returns the address of a service that answers each request with this function. */
 async function serviceThat(answers: RequestListener): Promise<string> {
   const server = createServer(answers).listen(0, "127.0.0.1");
   onTestFinished(() => {
@@ -157,7 +157,7 @@ test("an empty HOME counts as not set, and does not mean the working directory",
 test("an invalid home directory stores nothing, and the command says so only when it needs to store something", async () => {
   const home = { ...nowhere, XDG_CONFIG_HOME: "", HOME: "/dev/null" };
   expect((await run(home, "profile", "list")).output).toBe("There is no profile yet.\n");
-  // The command asks the service, although nothing can be kept in this home directory.
+  // The command asks the service, although it can store nothing in this home directory.
   expect(await run(home, "whoami")).toMatchObject({ code: 5 });
   expect(await run(home, "profile", "set", "a", "--url", "http://127.0.0.1:9")).toMatchObject({
     code: 1,
@@ -195,7 +195,7 @@ test("a file that is not UTF-8 is rejected and not changed", async () => {
 });
 
 test("standard input that another program made non-blocking is read completely", async () => {
-  // The second half is written once the command line has taken the first, and so asks for more in vain.
+  // The second half is written only when the command line has read the first half and waits for more.
   const script = `
 import array, fcntl, os, subprocess, sys, termios, time
 there, here = os.pipe()

@@ -4,7 +4,7 @@ import { type Command, CommanderError } from "commander";
 import { expect, test } from "vitest";
 import { declareProgram, leavesOf } from "../src/program.ts";
 
-// The parser of the command line itself judges each command that a document, a page, a help text or a message shows.
+// Parses each command that a document, a page, a help text or a message shows, with the command line's own parser.
 const root = resolve(import.meta.dirname, "../../..");
 const documents = ["README.md", "docs/*.md", "examples/*/README.md", "packages/*/README.md"];
 const programs = ["packages/{cli,dashboard,server}/src/**/*.{ts,tsx}"];
@@ -17,9 +17,9 @@ interface Shown {
 test("every command that Stepwell shows to a user is a valid command of the command line", async () => {
   const shown = [
     ...shownIn(documents, /(?:^|`|npx )stepwell ([a-z-]+\b[^`\n]*)/gm),
-    // The list of sessions shows a command line as `stepwell on HOST`.
+    // The list of sessions shows a sign-in of the command line as `stepwell on HOST`, which is not a command.
     ...shownIn(programs, /(?:\\`|`|npx |: )stepwell (?!on \$)([a-z-]+\b[^`\n]*)/g),
-    // A text that is a command, as in the next steps. The server has texts of this form that are no commands.
+    // Finds strings that are a whole command, as in the next steps. In the server, some strings of this form are not commands, so it is left out.
     ...shownIn(["packages/{cli,dashboard}/src/**/*.{ts,tsx}"], /["']stepwell ([a-z-]+\b[^"\n]*)/g),
   ];
   expect(shown.length).toBeGreaterThan(150);
@@ -47,7 +47,7 @@ function shownIn(patterns: readonly string[], command: RegExp): readonly Shown[]
   });
 }
 
-/** The words of a command in a shell or in a text, up to what is not the command's any more: a remark, a pipe, a redirection. */
+/** Returns the words of a command in a shell or in a text, up to the first that does not belong to the command: a remark, a pipe, a redirection. */
 function wordsIn(command: string): readonly string[] {
   const text = command.replaceAll(/<\w+>|\$\{[^}]*\}|\$\w+/g, "PLACEHOLDER").replace(/\\.*$/, "");
   const words: string[] = [];
@@ -58,7 +58,7 @@ function wordsIn(command: string): readonly string[] {
   return words;
 }
 
-/** Returns what the parser says against these words. A command alone, which a text names without its arguments, only has to be there. */
+/** Returns the parser's complaint about these words. If a text names only a command without its arguments, it is enough that the command exists. */
 async function complaintOf(words: readonly string[]): Promise<string | undefined> {
   const program = declareProgram();
   const isNamedOnly = words.every((word) => /^[a-z-]+$/.test(word) && !word.startsWith("-"));
@@ -82,7 +82,7 @@ function isCommand(program: Command, words: readonly string[]): boolean {
   return command !== undefined;
 }
 
-/** Lets a word in capitals, or a file that is not here, stand for an option's value. */
+/** Accepts a word in capitals, or the name of a missing file, as the value of an option. */
 function takePlaceholders(command: Command): Command {
   for (const option of command.options) {
     const { parseArg } = option;

@@ -12,16 +12,16 @@ export async function run(environment: Record<string, string>, ...words: string[
 
 export interface Conversation {
   readonly ended: Promise<Ended>;
-  /** Returns everything that was printed as soon as `wanted` is in it; the command continues. */
+  /** Returns everything that was printed as soon as it contains `wanted`; the command continues. */
   said(wanted: string | RegExp): Promise<string>;
-  /** Returns the standard error so far, once `wanted` is in it. */
+  /** Returns the standard error so far, once it contains `wanted`. */
   complained(wanted: RegExp): Promise<string>;
-  /** Reads nothing more of what it prints, as `head` does. */
+  /** Stops reading what the command prints, as `head` does. */
   stopReading(): void;
   end(signal: NodeJS.Signals): void;
 }
 
-/** Runs the command line while the test does what it asks for. */
+/** Starts the command line, so that the test can do what the command asks for while it runs. */
 export function converse(environment: Record<string, string>, words: readonly string[]): Conversation {
   const child = start(environment, ...words);
   let output = "";
@@ -50,7 +50,7 @@ export function converse(environment: Record<string, string>, words: readonly st
   };
 }
 
-/** Ends what a failed test left running. */
+/** Ends all processes that a failed test left running. */
 export function endAll(): void {
   for (const child of started) child.kill("SIGKILL");
   started.clear();
@@ -60,11 +60,11 @@ const started = new Set<ChildProcess>();
 
 export function start(environment: Record<string, string>, ...words: string[]): ChildProcess {
   const child = spawn(process.execPath, [entry, ...words], {
-    // The options of the tests' own Node.js hold for the programs that they try.
+    // Options of Node.js that are set for the tests also apply to the programs that they run.
     env: {
       PATH: process.env.PATH ?? "",
       NODE_OPTIONS: process.env.NODE_OPTIONS ?? "",
-      // A fifth of the processor time of a short command would go into compiling the same modules again.
+      // Without the cache, compiling the same modules again would use a fifth of the processor time of a short command.
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? "",
       STEPWELL_METRICS_PORT: "0",
       ...environment,
@@ -76,14 +76,14 @@ export function start(environment: Record<string, string>, ...words: string[]): 
   return child;
 }
 
-/** Returns everything that was printed as soon as `text` is in it; throws when the process ends before. */
+/** Returns everything that was printed as soon as it contains `text`. Throws when the process ends before that. */
 export async function printed(child: ChildProcess, text: string): Promise<string> {
   let output = "";
   const complaints = textOf(child.stderr);
   for await (const chunk of child.stdout?.iterator({ destroyOnReturn: false }) ?? []) {
     output += String(chunk);
     if (!output.includes(text)) continue;
-    // The program may print more: a closed pipe would end it, and a full pipe would stop it.
+    // The program may print more: it would end if the pipe were closed, and stop if the pipe were full.
     child.stdout?.resume();
     return output;
   }

@@ -1,6 +1,6 @@
 export interface ShellLine {
   readonly command: string;
-  /** The text behind the `#`; empty where there is none. */
+  /** The text after the `#`; empty if there is none. */
   readonly remark: string;
 }
 
@@ -15,7 +15,7 @@ export function shellLinesIn(markdown: string): readonly ShellLine[] {
   );
 }
 
-/** The commands in a document's `sh` blocks, without the remarks behind them. */
+/** The commands in a document's `sh` blocks, without the remarks after them. */
 export function commandsIn(markdown: string): readonly string[] {
   return shellLinesIn(markdown).map(({ command }) => command);
 }

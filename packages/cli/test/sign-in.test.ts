@@ -20,7 +20,7 @@ interface StoredSignIn {
   readonly organizationId?: string;
 }
 
-/** Somebody at a terminal, with an organization and a file of sign-ins of their own. */
+/** A person at a terminal, with an organization and a file of sign-ins of their own. */
 interface Terminal {
   readonly person: Person;
   readonly organizationId: string;
@@ -40,7 +40,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-// Side by side, since a command line may ask only after two seconds whether it was let in.
+// The tests run side by side, since the command line may have to wait two seconds before it asks whether it was signed in.
 test.concurrent("a user who signs in with a browser uses the command line with their own permissions, in their only organization", async () => {
   const terminal = await newTerminal();
   const done = await signIn(terminal);
@@ -104,7 +104,7 @@ test.concurrent("a sign-in that is about to expire is renewed and stored, once f
   const first = stored(terminal);
   expect(first.refreshToken).not.toBe(before.refreshToken);
   expect(first.expiresAt).toBeGreaterThan(Date.now() + 3_000_000);
-  // Had the file kept an earlier refresh token, this would be taken for theft.
+  // If the file still had an earlier refresh token, the service would take its use for theft.
   await ageExchanges(60);
   age(terminal);
   expect((await run(terminal.environment, "whoami")).code).toBe(0);
@@ -256,7 +256,7 @@ async function newTerminal(dataDirectory = join(directory, "nothing")): Promise<
   };
 }
 
-/** `login`, and what a person does for it in a browser. */
+/** Runs `login`, and does what a person does for it in a browser. */
 async function signIn({ person, environment }: Terminal, ...options: string[]): Promise<Ended> {
   const asking = converse(environment, ["login", "--url", service.baseUrl, ...options]);
   const browser = new Browser();
@@ -299,7 +299,7 @@ function age(terminal: Terminal): StoredSignIn {
   return stored(terminal);
 }
 
-/** Changes the stored renewals as if all of them were that long ago. */
+/** Changes the stored renewals as if all of them had happened this many seconds ago. */
 async function ageExchanges(seconds: number): Promise<void> {
   await query("UPDATE refresh_exchange SET claimed_at = claimed_at - $1 * interval '1 second'", [seconds]);
 }

@@ -28,14 +28,17 @@ afterAll(async () => {
 
 const impatient = { STEPWELL_DATABASE_START_SECONDS: "0", STEPWELL_SECRET_KEY: secretKey, STEPWELL_PORT: "0" };
 
-/** The complaint of `stepwell serve`: one line, which names the setting and ends the process with 1. */
+/** Returns the complaint of `stepwell serve`: one line, which names the setting. The process must end with 1. */
 async function complaint(environment: Record<string, string>): Promise<string> {
   const ended = await run({ ...impatient, ...environment }, "serve");
   expect(ended).toMatchObject({ code: 1, complaint: expect.stringMatching(/^stepwell: [^\n]+\n$/) });
   return ended.complaint;
 }
 
-/** The message of the error with which a start in this process ends. `stepwell serve` prints it, as the tests with a process try: those load the service anew. */
+/**
+ * Returns the message of the error with which a start in this process ends. `stepwell serve` prints this message, as the tests that start a process
+ * show; each of those must load the whole service.
+ */
 async function reasonOf(environment: Record<string, string>): Promise<string> {
   const quiet = { STEPWELL_METRICS_PORT: "0", STEPWELL_LOG_LEVEL: "silent" };
   const started = await Promise.resolve({ ...impatient, ...quiet, ...environment })
@@ -121,7 +124,7 @@ test.concurrent("an untrusted certificate stops the start with a message that sa
 });
 
 test.concurrent("a server that is older than the required version stops the start", async () => {
-  // The server is a real one behind a proxy that reports an old version.
+  // A proxy before a real server reports an old version.
   const proxy = await TcpProxy.before(inject("postgresUrl"));
   const version = await onServer(inject("postgresUrl"), async (client) => {
     const { rows } = await client.query<{ number: string }>("SELECT current_setting('server_version_num') AS number");
@@ -233,7 +236,7 @@ test("a directory that this user may not write to stops the start with a sentenc
   mkdirSync(dataDir);
   chmodSync(dataDir, 0o500);
   onTestFinished(() => chmodSync(dataDir, 0o700));
-  // Root may write everywhere, unless that is taken away.
+  // Root may write everywhere, unless this command takes that permission away.
   const without = process.getuid?.() === 0 ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] : ["env"];
   const [command = "", ...words] = [...without, process.execPath, entry, "serve"];
   const environment = { PATH: process.env.PATH, STEPWELL_DATA_DIR: dataDir };

@@ -1,10 +1,10 @@
-/** Commands that stand in one block, and what they print together. */
+/** Commands in one block, and what they print together. */
 export interface TutorialStep {
   readonly commands: readonly string[];
   readonly output: string;
 }
 
-/** The `sh` blocks of a document, each with the `text` block behind it. A block without one would not be tested, which is an error of the document. */
+/** The `sh` blocks of a document, each with the `text` block after it. Throws for an `sh` block without one, since its output would not be tested. */
 export function tutorialStepsIn(markdown: string): readonly TutorialStep[] {
   const blocks = [...markdown.matchAll(/^```sh\n([\s\S]*?)^```$(?:\n\n```text\n([\s\S]*?)^```$)?/gm)];
   return blocks.map(([, commands = "", output]) => {
@@ -13,7 +13,7 @@ export function tutorialStepsIn(markdown: string): readonly TutorialStep[] {
   });
 }
 
-/** An output without what is different each time: ids, times, durations, and the widths of columns that follow from them. */
+/** Removes from an output everything that differs each time: ids, times, durations, and the widths of columns that depend on them. */
 export function comparable(output: string): string {
   return output
     .replace(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, "ID")

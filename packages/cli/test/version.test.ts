@@ -11,7 +11,7 @@ test("the workspace, its packages, the API document, and the command line have t
   const { version } = manifestIn("../../..");
   const manifests = ["client", "server", "cli", "dashboard"].map(manifestOf);
   expect(manifests.map((manifest) => manifest.version)).toEqual([version, version, version, version]);
-  // Each release of the command line goes with its own release of the others.
+  // A release of the command line requires the same release of the other packages.
   expect(manifestOf("cli").dependencies).toMatchObject({ "@stepwell/client": version, "@stepwell/server": version });
   expect((await run({}, "--version")).output).toBe(`${version}\n`);
   const document = await (await fetch(`${service.baseUrl}/openapi.json`)).json();

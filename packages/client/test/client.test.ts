@@ -170,7 +170,7 @@ test("an operation accepts exactly the documented input, and returns the documen
     ["GET", "/organizations/o/jobs?status=FAILED"],
   ]);
   const wrong = [
-    // @ts-expect-error A stream is opened.
+    // @ts-expect-error This operation opens a stream.
     () => client.call("WatchJob", { path: job }),
     // @ts-expect-error There is no such operation.
     () => client.call("GetJobs", { path: job }),
@@ -178,11 +178,11 @@ test("an operation accepts exactly the documented input, and returns the documen
     () => client.call("GetJob", { path: { organizationId: "o" } }),
     // @ts-expect-error There is no such filter.
     () => client.call("ListJobs", { path: { organizationId: "o" }, query: { state: "FAILED" } }),
-    // @ts-expect-error It needs a body.
+    // @ts-expect-error The body is missing.
     () => client.call("SubmitJob", { path: { organizationId: "o" } }),
-    // @ts-expect-error It takes none.
+    // @ts-expect-error This operation takes no body.
     () => client.call("GetJob", { path: job, body: {} }),
-    // @ts-expect-error It answers no pages.
+    // @ts-expect-error This operation does not return pages.
     () => client.list("GetJob", { path: job }),
   ];
   expect(wrong).toHaveLength(7);
@@ -216,7 +216,7 @@ test("a call by path returns data or the problem, and throws neither", async () 
     parseAs: "stream",
   });
   expect([await new Response(stream.data).text(), server.received[2]?.lastEventId]).toEqual([": hello\n\n", "1"]);
-  // @ts-expect-error Nothing is deleted there.
+  // @ts-expect-error This path has no DELETE.
   const wrong = () => client.api.DELETE("/organizations/{organizationId}/jobs", { params });
   expect(wrong).toBeTypeOf("function");
 });
@@ -277,7 +277,7 @@ test("a caller that aborts the wait for a job gets an error, and no more request
   await expect.poll(() => server.received.length).toBeGreaterThan(1);
   giveUp.abort(new Error("enough"));
   await expect(waiting).rejects.toThrow("enough");
-  // A request that was under way may still come in.
+  // An earlier request may still arrive.
   await client.getJob("o", "j");
   const asked = server.received.length;
   await client.getJob("o", "j");

@@ -8,7 +8,7 @@ export interface Received {
   readonly method: string;
   readonly url: string;
   readonly key: string | undefined;
-  /** The id by which the service knows a repetition where there is no key, and the number of the attempt. */
+  /** The id by which the service recognizes a repeated request that has no key, and the number of the attempt. */
   readonly invocationId: string | undefined;
   readonly attempt: string | undefined;
   readonly lastEventId: string | undefined;
@@ -17,8 +17,8 @@ export interface Received {
 }
 
 /**
- * `drop`: the connection ends without an answer. `hold`: there is none, and it does not end. An answer with a `cut` breaks off in the middle of its body
- * (`broken`), or never ends (`open`).
+ * `drop`: the connection closes without an answer. `hold`: the connection stays open without an answer. An answer with `cut` stops in the middle of
+ * its body: the connection then closes (`broken`) or stays open (`open`).
  */
 export type Scripted =
   | "drop"
@@ -30,7 +30,7 @@ export type Scripted =
       readonly cut?: "broken" | "open";
     };
 
-/** A server that gives the prepared answers in their order, repeats the last one, and records the requests. */
+/** A server that gives the prepared answers in order, repeats the last one for all further requests, and records the requests. */
 export class ScriptedServer {
   readonly baseUrl: string;
   readonly received: Received[] = [];

@@ -7,7 +7,7 @@ import type { AnyInput } from "../src/operation.ts";
 import { type CallOptions, type ClientOptions, Transport } from "../src/transport.ts";
 import { ScriptedServer } from "./scripted-server.ts";
 
-/** A transport whose clock does not run and whose chance is always the same: how long it would have paused is what counts. */
+/** A transport with a stopped clock and a fixed random number. The tests look at how long it would have paused. */
 function transportTo(baseUrl: string, options: Partial<ClientOptions> = {}, chance = 1) {
   const pausedMs: number[] = [];
   const pause = async (ms: number) => void pausedMs.push(ms);

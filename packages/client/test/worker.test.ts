@@ -7,7 +7,7 @@ const conflict: Scripted = {
   body: { status: 409, code: "ConflictError", detail: "The task is not yours any more." },
 };
 
-/** A worker that gets one task, and is answered then as `script` says. It does one thing at a time, so the order is known. */
+/** A worker that gets one task, and after it the answers of `script`. It does one thing at a time, so the order of its requests is known. */
 async function workerOf(...script: Scripted[]) {
   const task = { taskId: "t", input: { n: 1 }, heartbeatSeconds: 60 };
   const server = await ScriptedServer.start({ status: 200, body: { tasks: [task] } }, ...script, "hold");

@@ -11,7 +11,7 @@ const read = (file: string) => readFileSync(join(root, file), "utf8");
 const release = (JSON.parse(read("packages/cli/package.json")) as { version: string }).version;
 const drainSeconds = Number(settings.drainSeconds.fallback);
 
-/** These variables must make an environment with which a start gives no warning; secrets come from files that are missing here. */
+/** A start with these variables must give no warning. Secrets are left out, since they come from files that are missing here. */
 function expectGoodSettings(environment: Readonly<Record<string, string>>): void {
   expect(Object.keys(environment).length).toBeGreaterThan(0);
   expect(describeUnknownVariables(environment)).toEqual([]);

@@ -30,7 +30,7 @@ function settingOf(variable: string) {
   return { name: variable, value: Number(setting.fallback) };
 }
 
-/** Returns the value of a constant that the document quotes from the code. The constants of the quote's own arithmetic are replaced by their values. */
+/** Returns the value of a constant that the document quotes from the code. If the quote computes with other constants, their values are put in. */
 function constantIn(path: string, name: string, value: string): number {
   const source = readFileSync(`${root}/packages/server/src/${path}`, "utf8");
   const values = new Map(
@@ -52,7 +52,7 @@ function constantIn(path: string, name: string, value: string): number {
 const bytes = { KiB: 1_024, MiB: 1_024 ** 2 };
 const seconds = { second: 1, minute: 60, hour: 3_600, day: 86_400 };
 
-/** Returns the number of a row in the unit of the code, which the name of the constant ends in. */
+/** Returns the number in a row, in the unit of the code. The name of the constant ends with this unit. */
 function inUnitOf(name: string, text: string): number {
   const [, number = "", unit = ""] = /^([\d,]+) ?(\w*)$/.exec(text) ?? [];
   const count = numberOf(number);

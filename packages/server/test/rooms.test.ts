@@ -35,7 +35,7 @@ test("the store imports only types from core", () => {
   expect(taken.map(({ file, target }) => `${file} → ${target}`)).toEqual([]);
 });
 
-/** Names that `http` takes from `store` although they are no reading function, with the reason. */
+/** Names that `http` takes from `store` although they are not functions that read, each with the reason. */
 const takenBesideReads: Readonly<Record<string, string>> = {
   DiskFullError: "an error that is answered with 503",
   ReadDeadlineError: "an error that is answered with 503",
@@ -61,7 +61,7 @@ test("no file of http begins a transaction", () => {
   );
 });
 
-/** Packages that only compute: the interpreter of patterns, the parser of expressions, and the UUIDs that are made of a seed. */
+/** Packages that only compute: the interpreter of patterns, the parser of expressions, and the package that makes UUIDs from a seed. */
 const purePackages: ReadonlySet<string | undefined> = new Set(["re2js", "@marcbachmann/cel-js", "uuid"]);
 
 test("core imports only packages without effects, and reads neither a clock nor a random source", () => {
@@ -152,7 +152,7 @@ function valuesFromStore(file: string): string[] {
     .map((name) => name.split(" as ")[0] ?? name);
 }
 
-/** Returns the files of a folder, each with the files that it imports, types included: a reader has to know the names of types as well. */
+/** Returns the files of a folder, each with the files that it imports. Imports of types count, since a reader has to know them as well. */
 function importsIn(folder: string): Imports {
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => /\.tsx?$/.test(file));
   return new Map(
@@ -167,7 +167,7 @@ function importsIn(folder: string): Imports {
 /** Files or folders, each with those that it imports. */
 type Imports = ReadonlyMap<string, readonly string[]>;
 
-/** Returns the imports between the parts of one folder: its files, and its folders as wholes. */
+/** Returns the imports between the parts of one folder. A part is a file of the folder, or a folder in it as a whole. */
 function betweenParts(folder: string, imported: Imports): Imports {
   const between = new Map<string, string[]>();
   for (const [file, targets] of imported) {
@@ -185,13 +185,13 @@ function partOf(folder: string, file: string): string | undefined {
   return part === undefined || part === ".." ? undefined : join(folder, part);
 }
 
-/** Returns the folders in which a file is, the outermost included. */
+/** Returns the folders that contain a file, including the outermost one. */
 function foldersAround(file: string): readonly string[] {
   const folder = dirname(file);
   return folder === "." ? [folder] : [folder, ...foldersAround(folder)];
 }
 
-/** Returns the parts that import themselves through others: a reader would have to read such parts together. */
+/** Returns the parts that import themselves by way of others. A reader would have to read such parts together. */
 function circlesIn(imported: Imports): string[] {
   const reaches = (part: string): boolean => {
     const seen = new Set<string>();
@@ -207,7 +207,7 @@ function circlesIn(imported: Imports): string[] {
   return [...imported.keys()].filter(reaches);
 }
 
-/** Returns the names in backquotes of each row: the room, then the rooms that it may import. */
+/** Returns the names in backquotes in each row: first the room, then the rooms that it may import. */
 function readTable(document: string): Map<string, readonly string[]> {
   const rows = document.split("| room | may import |")[1]?.split("\n\n")[0]?.split("\n").slice(2) ?? [];
   return new Map(

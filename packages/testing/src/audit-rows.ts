@@ -36,13 +36,13 @@ export async function ask<Row = unknown>(
   return (await database.query(said(text), values)) as Row[];
 }
 
-/** The sealing duty as the service runs it, to be run at once. */
+/** The sealing duty as the service runs it, for tests that run it at once. */
 export function sealingDuty({ running }: TestService) {
   const { database, engine } = running;
   return auditSealingDuty({ database, now: () => engine.now(), key: testSecrets().keyFor("audit") });
 }
 
-/** Repeats the duty until nothing is left to seal. The service's own duty may be sealing at the same time; this one does nothing then. */
+/** Repeats the duty until nothing is left to seal. If the service's own duty is sealing at the same time, this one does nothing. */
 export async function sealAll(service: TestService, organizationId: string): Promise<void> {
   const waiting = `SELECT 1 FROM audit_unsealed JOIN audit_entry USING (organization_id, entry_id)
      LEFT JOIN audit_sealed USING (organization_id, entry_id)

@@ -1,4 +1,4 @@
-/** A page as tests see it. */
+/** A page with what tests look at. */
 export interface ShownPage {
   readonly status: number;
   readonly url: URL;
@@ -11,7 +11,7 @@ interface Cookie {
   readonly path: string;
 }
 
-/** A browser without JavaScript: follows redirects, keeps cookies with their paths, sends forms. */
+/** A browser without JavaScript. It follows redirects, stores cookies with their paths, and submits forms. */
 export class Browser {
   readonly #userAgent: string;
   readonly #cookies = new Map<string, Cookie>();
@@ -20,12 +20,12 @@ export class Browser {
     this.#userAgent = userAgent;
   }
 
-  /** `isArrival` recognizes an address that the browser does not open, because another program waits there. */
+  /** `isArrival` recognizes addresses that the browser must not open, because another program waits there. */
   async open(url: URL | string, isArrival: (url: URL) => boolean = () => false): Promise<ShownPage> {
     return await this.#follow(new URL(url), { method: "GET" }, isArrival);
   }
 
-  /** Fills in the page's form that has these fields (or the one at `index`) and sends it. */
+  /** Fills in and submits the form of the page that has these fields, or the form at `index`. */
   async submit(
     page: ShownPage,
     fields: Record<string, string>,
@@ -52,7 +52,7 @@ export class Browser {
     return this.#cookiesFor(url);
   }
 
-  /** A second browser with the same cookies, as a thief of the cookies would have. */
+  /** Returns a second browser with the same cookies, as a thief of the cookies would have. */
   clone(): Browser {
     const other = new Browser(this.#userAgent);
     for (const [name, cookie] of this.#cookies) other.#cookies.set(name, cookie);

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 
-/** A process of ours that a test may kill. Its script says when it is ready. */
+/** A process that a test starts and may kill. Its script reports when it is ready. */
 export class Child<Ready> {
   readonly ready: Ready;
   readonly #process: ChildProcess;
@@ -17,7 +17,7 @@ export class Child<Ready> {
     this.ready = ready;
   }
 
-  /** Throws what the script wrote to its standard error when it ends before it is ready. */
+  /** If the script ends before it is ready, throws an error with what it wrote to standard error. */
   static async start<Ready>(
     script: string,
     args: readonly string[],
@@ -38,7 +38,7 @@ export class Child<Ready> {
     return new Child(child, exit, ready as Ready);
   }
 
-  /** Sends a message and returns the next one that comes back; rejects when the process ends first. */
+  /** Sends a message and returns the next one that comes back. Rejects if the process ends before that. */
   async ask<Answer>(message: object | string): Promise<Answer> {
     const answered = once(this.#process, "message");
     const died = this.#exit.then(() => Promise.reject(new Error("The process has ended.")));
@@ -57,7 +57,7 @@ export class Child<Ready> {
     return this.#output;
   }
 
-  /** SIGSTOP. Nothing of it runs until `goOn`. */
+  /** Sends SIGSTOP. The process does nothing until `goOn`. */
   pause(): void {
     this.#process.kill("SIGSTOP");
   }
@@ -66,13 +66,13 @@ export class Child<Ready> {
     this.#process.kill("SIGCONT");
   }
 
-  /** SIGKILL. Does nothing to a process that has ended. */
+  /** Sends SIGKILL. Does nothing if the process has ended. */
   async kill(): Promise<void> {
     this.#process.kill("SIGKILL");
     await this.#exit;
   }
 
-  /** Returns the exit code when the process ends by itself. */
+  /** Waits until the process ends by itself, and returns its exit code. */
   async ended(): Promise<number | null> {
     await this.#exit;
     return this.#process.exitCode;

@@ -2,12 +2,12 @@ import { expect } from "vitest";
 import { type ApiDocument, readDocument } from "./api/document.ts";
 
 export interface CallOptions {
-  /** The parameters of the path; those that the client is bound to need not be named. */
+  /** The parameters of the path. Those to which the client is bound may be left out. */
   readonly params?: Record<string, string>;
   readonly query?: Record<string, string | number | boolean>;
   readonly body?: unknown;
   readonly headers?: Record<string, string>;
-  /** Fails the test when the answer has another status. Default: any that is a success. */
+  /** The expected status; the test fails for any other. Default: any status of success. */
   readonly status?: number;
 }
 
@@ -31,10 +31,7 @@ export interface ProblemBody {
   readonly fields?: Readonly<Record<string, string>>;
 }
 
-/**
- * Calls operations by their name in the document, and checks every answer against the document, so that the service and its document
- * always agree.
- */
+/** Calls operations by their name in the document, and checks every answer against the document, so that the two always agree. */
 export class Client {
   readonly #baseUrl: string;
   readonly #token: string | undefined;
@@ -46,12 +43,12 @@ export class Client {
     this.#bound = bound;
   }
 
-  /** A client of this caller that has these path parameters filled in. */
+  /** Returns a client of the same caller with these path parameters filled in. */
   bind(params: Record<string, string>): Client {
     return new Client(this.#baseUrl, this.#token, { ...this.#bound, ...params });
   }
 
-  /** A client of another caller, with the same path parameters. */
+  /** Returns a client of another caller with the same path parameters. */
   as(token: string | undefined): Client {
     return new Client(this.#baseUrl, token, this.#bound);
   }

@@ -1,8 +1,8 @@
 import type { JsonObject, JsonValue } from "../../server/src/core/json/json.ts";
 
 /**
- * The definitions and values below cost the most within each bound. They were found by a search, and are kept so that
- * the search need not be repeated.
+ * Of everything within each bound, the definitions and values below cost the most. A search found them, and they are stored here so that it need not
+ * be repeated.
  */
 
 /** A value and the schema that makes its check long. */
@@ -194,7 +194,7 @@ export function costlyPatterns(): string[] {
   ];
 }
 
-/** Definitions that take long to check, or to compile, or that make a large plan. */
+/** Definitions that take long to check or to compile, or that result in a large plan. */
 export function costlyDefinitions(): ReadonlyMap<string, JsonObject> {
   const closed = (properties: JsonObject): JsonObject => ({ type: "object", properties, additionalProperties: false });
   const alone = (definitions: JsonObject) =>
@@ -262,7 +262,7 @@ export function costlyDefinitions(): ReadonlyMap<string, JsonObject> {
   ]);
 }
 
-/** Definitions whose expressions take long to read, or whose types take long to find. */
+/** Definitions whose expressions take long to parse, or whose types take long to infer. */
 export function costlyExpressions(): ReadonlyMap<string, JsonObject> {
   const chain = (count: number, input: (index: number) => JsonValue) =>
     workflow(
@@ -337,7 +337,10 @@ function loops(items: (index: number) => string, body: JsonValue, output: string
   return workflow([...forks, ...bodies], { any: {}, tree, lists });
 }
 
-/** The largest definition that is allowed, written as people write: each step takes values of the step before, the job's input and a loop's count. */
+/**
+ * The largest definition that is allowed, written as people would write it: each step uses values of the previous step, of the job's input and of a
+ * loop's counter.
+ */
 export function largestWithExpressions(): JsonObject {
   const count = 500;
   const text = { type: "string" };
@@ -358,18 +361,18 @@ export function largestWithExpressions(): JsonObject {
   return workflow([first, ...steps.slice(1)], definitions);
 }
 
-/** Five thousand properties of the job's input are declared. */
+/** Declares five thousand properties of the job's input. */
 function misspelt(definition: JsonObject): JsonObject {
   return takingInput({ type: "object", properties: named(5_000, {}), additionalProperties: false }, definition);
 }
 
-/** The job's input has a pattern that is one of a hundred long ones. */
+/** Gives the job's input a property whose value is one of a hundred long patterns. */
 function matched(definition: JsonObject): JsonObject {
   const pattern = { enum: Array.from({ length: 100 }, (_, n) => `${n}${"(a|b)".repeat(190)}`) };
   return takingInput({ type: "object", properties: { pattern }, required: ["pattern"] }, definition);
 }
 
-/** The first step takes the job's input as it is, with this schema. */
+/** Makes the first step take the job's input unchanged, with this schema. */
 function takingInput(wide: JsonObject, { steps, definitions, ...others }: JsonObject): JsonObject {
   const [{ input: _, ...first }, ...following] = steps as [JsonObject, ...JsonObject[]];
   const details = { ...(first.integrationDetails as JsonObject), inputDefinition: { $ref: "#/definitions/wide" } };
@@ -377,7 +380,7 @@ function takingInput(wide: JsonObject, { steps, definitions, ...others }: JsonOb
   return { ...others, steps: [noopStep, ...following], definitions: { ...(definitions as JsonObject), wide } };
 }
 
-/** The first step leads to the last, and each other one to the one before it. */
+/** Makes the first step lead to the last, and every other step to the one before it. */
 function backwards({ steps, ...others }: JsonObject): JsonObject {
   const [first, ...following] = steps as [JsonObject, ...JsonObject[]];
   const last = `s${following.length}`;
@@ -409,14 +412,14 @@ function branching({ steps, ...others }: JsonObject): JsonObject {
   };
 }
 
-/** Each level stands beside the next one in two ways. */
+/** Each level refers to the next one 40 times, so the number of paths multiplies with each level. */
 function doubling(depth: number): JsonObject {
   const next = (level: number) => ({ $ref: `#/definitions/l${level + 1}` });
   const entries = Array.from({ length: depth / 2 }, (_, level) => [`l${level}`, { allOf: many(40, next(level)) }]);
   return { ...Object.fromEntries(entries), [`l${depth / 2}`]: { type: "object", required: ["a"] } };
 }
 
-/** An open object with rules that only some comparisons can decide. */
+/** An open object with keywords that comparisons of schemas can seldom decide. */
 function rare(index: number): JsonObject {
   return {
     type: "object",
@@ -465,7 +468,7 @@ function patterns(count: number): { pattern: string }[] {
   return Array.from({ length: count }, (_, index) => ({ pattern: `^x${index}[a-z]+$` }));
 }
 
-/** The text is the same in every run, and no part of it repeats for a long time. */
+/** Makes a text that is the same in every run, and in which no part is repeated for a long time. */
 function scattered(letters: string, length: number): string {
   const characters = [...letters];
   let state = 1;

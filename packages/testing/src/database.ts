@@ -4,7 +4,7 @@ import { openStore } from "../../server/src/open-store.ts";
 import type { Database } from "../../server/src/store/home/database.ts";
 import type { PreparedStore, StoreHome } from "./stores.ts";
 
-/** A store of its own for the tests of a group, with its schema, and without a service that would run its jobs. */
+/** Gives the tests of a group a store of their own, with its schema, but without a service that would run its jobs. */
 export function useDatabase(home: StoreHome): { readonly database: Database } {
   let store: PreparedStore | undefined;
   let database: Database | undefined;

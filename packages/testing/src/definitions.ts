@@ -1,4 +1,4 @@
-/** Definitions for tests, as the text that is sent. */
+/** Definitions for tests, as the text that is sent to the service. */
 
 const any = { $ref: "#/definitions/any" };
 const anyData = { inputDefinition: any, outputDefinition: any };
@@ -24,7 +24,7 @@ export function waitStep(name: string, eventIds: readonly string[], transitionTo
   };
 }
 
-/** `branches` has the first step of each branch by its name. */
+/** `branches` maps the name of each branch to its first step. */
 export function parallelStep(
   name: string,
   branches: Readonly<Record<string, string>>,
@@ -63,7 +63,7 @@ export function definitionOf(...steps: object[]): string {
   return JSON.stringify({ workflowName: "test", steps, definitions: { any: { type: "object" } } });
 }
 
-/** Runs through by itself. */
+/** Runs to its end without waiting. */
 export const straightDefinition = definitionOf(noopStep("first", "second"), noopStep("second", null));
 
 /** Waits for the event `approved`. */
@@ -73,7 +73,7 @@ export const waitingDefinition = definitionOf(
   noopStep("finish", null),
 );
 
-/** Fails in its second step, which requires a value that the first step does not give. */
+/** Fails in its second step, which requires a value that the first step does not output. */
 export const failingDefinition = JSON.stringify({
   workflowName: "test",
   steps: [

@@ -1,6 +1,6 @@
 import type { Database, Queryable, Statement } from "../../server/src/store/home/database.ts";
 
-/** A table of a test's own, for tests of behaviour that does not depend on the table. */
+/** Creates a table only for tests, for behaviour that does not depend on the table. */
 export async function createNotes(database: Database): Promise<void> {
   await database.query(said("CREATE TABLE IF NOT EXISTS note (content text NOT NULL)"), []);
 }
@@ -14,7 +14,7 @@ export async function readNotes(target: Queryable): Promise<string[]> {
   return rows.map((row) => row.content);
 }
 
-/** A statement that the service does not know. */
+/** A statement that is not among those of the service. */
 export function said<Row>(text: string): Statement<Row> {
   return { name: `test ${text}`.slice(0, 63), scope: "global", text, planned: "each-time" };
 }

@@ -18,7 +18,7 @@ export interface Person {
   readonly email: string;
 }
 
-/** A user with a password. */
+/** Creates a user with a password, or without one if `password` is null. */
 export async function newPerson({ running }: TestService, password: string | null = rightPassword): Promise<Person> {
   const { database, engine } = running;
   const userId = engine.newId();
@@ -36,7 +36,7 @@ export interface SecondFactor {
   codeAt(at: number): string;
 }
 
-/** Puts a second factor straight into the store. It is in force, and no code of it is used yet. */
+/** Writes a second factor directly into the store. It is active, and none of its codes was used yet. */
 export async function giveSecondFactor(
   { running }: TestService,
   person: Person,
@@ -55,7 +55,7 @@ export function codeOf(secret: string, at: number): string {
   return new TOTP({ secret }).generate({ timestamp: at });
 }
 
-/** The check of passwords, on a clock that the test moves. */
+/** The check of passwords with a clock that the test sets. */
 export function signInAt(service: TestService, now: () => number): PasswordSignIn {
   const { database, engine } = service.running;
   return new PasswordSignIn({ database, now, newId: () => engine.newId(), secrets });
@@ -80,7 +80,7 @@ export async function newSignedInPerson(
 
 let lastAddress = 0;
 
-/** Makes an attempt from a new network address, so that the attempts of several tests are not counted together. */
+/** Makes an attempt from a new network address, so that attempts of different tests are not counted together. */
 export function attemptOf(person: { readonly email: string }, changes: Partial<SignInAttempt> = {}): SignInAttempt {
   lastAddress += 1;
   const address = `10.${lastAddress >> 16}.${(lastAddress >> 8) & 255}.${lastAddress & 255}`;

@@ -1,7 +1,10 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 
-/** Sends bytes as they are, where a proper client would not, and returns all that comes back until the server closes or is quiet. */
+/**
+ * Sends bytes unchanged, which a proper client would not send, and returns everything that arrives until the server closes the connection or is
+ * quiet.
+ */
 export async function exchange(port: number, ...parts: readonly (string | Buffer)[]): Promise<string> {
   const socket = await open(port);
   for (const part of parts) socket.write(part);
@@ -14,7 +17,7 @@ export async function open(port: number): Promise<Socket> {
   return socket;
 }
 
-/** Everything that arrives until the other side closes, or until nothing has arrived for `quietMs`. */
+/** Returns everything that arrives until the other side closes the connection, or until nothing has arrived for `quietMs`. */
 export async function readAll(socket: Socket, quietMs: number): Promise<string> {
   const chunks: Buffer[] = [];
   socket.setTimeout(quietMs);
@@ -32,7 +35,7 @@ export function statusOf(response: string): number {
   return Number(/^HTTP\/1\.1 (\d{3})/.exec(response)?.[1] ?? 0);
 }
 
-/** A request with these header lines and this body; Content-Length is added unless a line says otherwise. */
+/** A request with these header lines and this body. Content-Length is added unless one of the lines has it. */
 export function requestText(start: string, lines: readonly string[], body = ""): string {
   const saysLength = lines.some((line) => /^(content-length|transfer-encoding):/i.test(line));
   const length = saysLength || body === "" ? [] : [`Content-Length: ${Buffer.byteLength(body)}`];

@@ -4,17 +4,20 @@ import type { CallOptions } from "./client.ts";
 /** One place of a request into which a caller writes a value. */
 export interface RequestField {
   readonly place: "path" | "query" | "header" | "body";
-  /** Names from the outside to the inside; `[]` is each item of a list, `{}` a value under a name of the caller's own. */
+  /**
+   * The names that lead to the field, from the outside to the inside. `[]` stands for each item of a list, `{}` for a value under a name that the
+   * caller chooses.
+   */
   readonly path: readonly string[];
   /** The last of these names. */
   readonly name: string;
-  /** `id`: a UUID; `text`: any other text or value of the caller's own; `fixed`: a number, a time, one of a few words. */
+  /** `id`: a UUID. `text`: any other text or value that the caller chooses. `fixed`: a number, a time, or one of a few words. */
   readonly kind: "id" | "text" | "fixed";
-  /** The fields beside it, and beside each object around it, that must be there as well. */
+  /** The fields that are required beside this one, and beside each object around it. */
   readonly besides: readonly (readonly string[])[];
 }
 
-/** All fields that the document says an operation takes. */
+/** Returns all fields that an operation accepts according to the document. */
 export function fieldsOf(document: ApiDocument, { declaration }: Operation): readonly RequestField[] {
   const parameters = (declaration.parameters ?? []).flatMap(({ name, in: place, schema }) =>
     leavesOf(document, schema, [name], []).map((leaf) => ({ ...leaf, place: place as RequestField["place"] })),
@@ -22,7 +25,7 @@ export function fieldsOf(document: ApiDocument, { declaration }: Operation): rea
   const body = declaration.requestBody?.content["application/json"]?.schema;
   const inBody = body === undefined ? [] : leavesOf(document, body, [], []);
   const fields = [...parameters, ...inBody.map((leaf) => ({ ...leaf, place: "body" as const }))];
-  // Two forms that a value may have can hold the same field.
+  // If a value may have two forms, both can have the same field.
   return [...new Map(fields.map((field) => [labelOf(field), field])).values()];
 }
 
@@ -31,7 +34,7 @@ export function labelOf({ place, path }: Pick<RequestField, "place" | "path">): 
   return `${place} ${path.join(".")}`;
 }
 
-/** Writes this value into the field of a request. `beside` gives the fields that must then be there too. */
+/** Writes this value into the field of a request. `beside` returns the values of the fields that are then required as well. */
 export function withValue(
   options: CallOptions,
   { place, path, besides }: RequestField,
@@ -87,7 +90,7 @@ function kindOf({ type, format, pattern, enum: words }: Schema): Leaf["kind"] {
   return isOwnText ? "text" : "fixed";
 }
 
-/** Values for a text with a pattern: a pattern that accepts these and rejects a name stands for numbers. */
+/** Values for a text with a pattern. A pattern that accepts these values but rejects a name is taken for one of numbers. */
 const numbers = ["1", "23"];
 
 function isText(schema: Schema | undefined): boolean {

@@ -12,7 +12,7 @@ export interface Seed {
 }
 
 /**
- * Writes jobs that ran through two steps and succeeded, with their histories, as a release without rollups wrote them. They go straight into
+ * Writes jobs that ran through two steps and succeeded, with their histories, as a release without rollups wrote them. They are written directly into
  * the store, since submitting so many would take minutes.
  */
 export async function seedJobs(db: Queryable, seed: Seed): Promise<void> {
@@ -34,12 +34,12 @@ async function run(db: Queryable, text: string, values: readonly unknown[]): Pro
 
 const maxJobsAtOnce = 20_000;
 
-/** Makes the backlog that the migration leaves. */
+/** Makes the backlog that the migration leaves for the rollups. */
 const insertBacklog = `
   INSERT INTO metric_backlog (organization_id, before_job_id, before_sequence)
   VALUES ($1, 'ffffffff-ffff-ffff-ffff-ffffffffffff', 0)`;
 
-/** Ids of version 7, from the time of each job; the row's number makes them differ. */
+/** The ids have version 7 and the time of each job. The row's number makes them unique. */
 const seeded = `
   SELECT n, at, at + ((n % 97) * 250) AS finished_ms,
     (lpad(to_hex(at), 12, '0') || '7000' || '8000' || lpad(to_hex(n), 12, '0'))::uuid AS job_id

@@ -22,14 +22,14 @@ export interface TestUser {
 }
 
 export interface TestMember extends TestUser {
-  /** The member, who works in the organization. */
+  /** The client of the member in the organization. */
   readonly api: Client;
 }
 
 export interface TestOrganization {
   readonly organizationId: string;
   readonly owner: TestUser;
-  /** The owner, who works in this organization. */
+  /** The client of the owner in this organization. */
   readonly api: Client;
 }
 
@@ -97,7 +97,7 @@ export class TestService {
     return { userId, token, tokenId, client: this.client(token) };
   }
 
-  /** Puts a user token straight into the store, without a check of a password. */
+  /** Writes a user token directly into the store, without checking a password. */
   async newUserToken(userId: string, expiresAt: number | null = null): Promise<{ tokenId: string; token: string }> {
     const { database, engine } = this.running;
     const [tokenId, createdAt] = [engine.newId(), engine.now()];
@@ -113,7 +113,7 @@ export class TestService {
     return { ...user, api: user.client.bind({ organizationId }) };
   }
 
-  /** Puts a member straight into the store, without a check of permissions. */
+  /** Writes a member directly into the store, without checking permissions. */
   async addMember(organizationId: string, userId: string, roles: readonly string[]): Promise<void> {
     const { database, engine } = this.running;
     const member = { organizationId, userId, roles, createdAt: engine.now() };

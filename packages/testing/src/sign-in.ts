@@ -14,7 +14,7 @@ export interface SignedIn {
   readonly refreshToken: string;
 }
 
-/** A standard client, as it finds the service by its address. */
+/** Makes a standard client, which finds the service's endpoints by its address. */
 export async function discover(baseUrl: string, clientId = dashboard): Promise<openid.Configuration> {
   const options = { execute: [openid.allowInsecureRequests] };
   return await openid.discovery(new URL(`${baseUrl}/oidc`), clientId, undefined, openid.None(), options);
@@ -27,7 +27,7 @@ export function isArrival(url: URL): boolean {
 
 export interface BegunSignIn {
   readonly url: URL;
-  /** Exchanges the code with which the browser came back. */
+  /** Exchanges the code with which the browser returned for tokens. */
   finish(arrival: URL): Promise<Tokens>;
 }
 
@@ -56,7 +56,7 @@ export async function beginSignIn(
   };
 }
 
-/** Types the e-mail address and the password into one page, or into two pages where the service has external providers. */
+/** Types the e-mail address and the password into one page, or into two pages if the service has external providers. */
 export async function typePassword(
   browser: Browser,
   page: ShownPage,

@@ -1,4 +1,7 @@
 import { timeLimit } from "./time-limit.ts";
 
-/** All nodes know within a second what one node has ended. This limit leaves room for a busy machine, and is far below the minute of a cache. */
+/**
+ * When one node ends something, all nodes know it within a second. This limit leaves time for a busy machine, and is far below the minute for which
+ * caches last.
+ */
 export const secondWithSlackMs = timeLimit(4_000);

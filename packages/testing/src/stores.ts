@@ -9,7 +9,7 @@ import { scope } from "./scope.ts";
 /** One of the two homes of the store, empty and at the newest schema. */
 export interface StoreHome {
   readonly name: "embedded" | "postgres";
-  /** The settings that choose a fresh store of this home, and what removes it again. */
+  /** Makes a fresh store of this home. Returns the settings that choose it, and a function that removes it again. */
   prepare(): Promise<PreparedStore>;
 }
 
@@ -19,7 +19,7 @@ export interface PreparedStore {
 }
 
 const embeddedHome: StoreHome = { name: "embedded", prepare: copyEmbedded };
-/** The PostgreSQL home also serves tests of several nodes, which the embedded store cannot have. */
+/** PostgreSQL also serves tests of several nodes, which are not possible on the embedded store. */
 export const postgresHome: StoreHome = { name: "postgres", prepare: copyDatabase };
 
 /**
@@ -31,8 +31,9 @@ export function onEveryStore(tests: (home: StoreHome) => void): void {
 }
 
 /**
- * Runs tests of rules that do not depend on the store on one home, and on both in the whole matrix (`npm run test:all`). The one home is PostgreSQL:
- * its transactions really run side by side, while the embedded store has one connection, and a service on it takes half of the processor time.
+ * Runs tests of rules that do not depend on the store on one home, or on both in the whole matrix (`npm run test:all`). The one home is PostgreSQL:
+ * its transactions really run side by side, while the embedded store has one connection. A service on PostgreSQL also takes only half of the
+ * processor time.
  */
 export function onOneStore(tests: (home: StoreHome) => void): void {
   onHomes(scope === "all" ? [embeddedHome, postgresHome] : [postgresHome], tests);
@@ -42,9 +43,9 @@ function onHomes(homes: readonly StoreHome[], tests: (home: StoreHome) => void):
   describe.each(homes.map((home) => [home.name, home] as const))("on the %s store", (_name, home) => tests(home));
 }
 
-/** An empty embedded store at the newest schema, in this data directory: to make one takes seconds. */
+/** Copies an empty embedded store at the newest schema into this data directory, since creating one takes seconds. */
 export async function layEmbeddedStore(dataDirectory: string): Promise<void> {
-  // A start warns of a directory that others may read.
+  // The mode avoids the warning about a directory that others may read.
   await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
   const template = inject("embeddedTemplate");
   await vi.waitUntil(() => existsSync(template), { timeout: 60_000, interval: 20 });

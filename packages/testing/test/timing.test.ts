@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { welchT } from "../src/time/timing.ts";
 
-/** Numbers that look like chance, and are the same in every run. */
+/** Numbers that look random, but are the same in every run. */
 function samples(seed: number, mean: number, count = 2_000): number[] {
   let state = seed;
   return Array.from({ length: count }, () => {
@@ -27,6 +27,6 @@ test("answers that a busy machine made slow neither hide nor fake a difference",
 });
 
 test("Welch's t of small samples equals the value of a textbook", () => {
-  // Means 3 and 6, variances 2.5 and 10 of five each; the slowest of the ten is left out.
+  // Without the slowest of the ten values, the means are 3 and 5, and the variances 2.5 and 20/3.
   expect(welchT([1, 2, 3, 4, 5], [2, 4, 6, 8, 1_000])).toBeCloseTo((3 - 5) / Math.sqrt(2.5 / 5 + 20 / 3 / 4), 10);
 });

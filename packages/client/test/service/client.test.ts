@@ -9,7 +9,7 @@ import { createClient, type HistoryEntry, type ListName, type StepwellClient } f
 onOneStore((home) => {
   const service = useService(home);
 
-  /** An organization with a workflow, and a client that reaches the service by way of a proxy. */
+  /** Makes an organization with a workflow, and a client that reaches the service through a proxy. */
   async function behindProxy(definition = straightDefinition) {
     const organization = await service.newOrganization();
     const { organizationId, owner } = organization;

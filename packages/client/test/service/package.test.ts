@@ -9,7 +9,7 @@ import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 
-// npm and the compiler take seconds, and many of them on a busy machine.
+// npm and the compiler take a few seconds, and much longer on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const root = resolve(import.meta.dirname, "../../../..");
@@ -20,7 +20,7 @@ onOneStore((home) => {
   let directory: string;
   let shell: Shell;
 
-  // The library as a user gets it: packed, and installed in an empty directory without any network.
+  // Installs the library as a user does: from the packed file, in an empty directory, without network access.
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), "stepwell-client-"));
     await writeFile(join(directory, "package.json"), '{ "private": true }');

@@ -64,7 +64,7 @@ onOneStore((home) => {
     await program.call("ListWorkflows");
     await expect.poll(async () => (await program.callAny("ListJobs", {})).status).toBe(403);
 
-    // Untouched fields stay as they are; the bound is taken away.
+    // The form keeps the fields that were not touched, and removes the bound.
     await press(page, "Change");
     await choose(page.getByRole("dialog").getByLabel("Restrictions"), "None");
     await press(page.getByRole("dialog"), "Change token");
@@ -126,7 +126,7 @@ onOneStore((home) => {
       const page = await browser.newPage();
       const form = await beginToken(page, owner);
       await choose(form.getByLabel("Restrictions"), "One event of one job");
-      // The permission follows from it.
+      // The permission follows from this restriction, so the form does not ask for permissions.
       await form.getByRole("group", { name: /^Permissions/ }).waitFor({ state: "detached" });
       await form.getByLabel("Event id").fill("approved");
       await form.getByLabel("Job id").fill("00000000-0000-7000-8000-000000000000");
@@ -174,7 +174,7 @@ async function takeSecret(page: Page, title: string): Promise<string> {
   return secret;
 }
 
-/** Presses a button by keyboard. */
+/** Presses a button with the keyboard. */
 async function press(where: Pick<Page, "getByRole">, name: string): Promise<void> {
   await where.getByRole("button", { name, exact: true }).press("Enter");
 }

@@ -13,7 +13,7 @@ const browser = testBrowser();
 onOneStore((home) => {
   const service = useService(home);
 
-  /** Exports the trail by keyboard. Returns the file's name and its lines. */
+  /** Exports the trail with the keyboard. Returns the file's name and its lines. */
   async function exported(page: Page): Promise<{ name: string; lines: string[] }> {
     const [file] = await Promise.all([
       page.waitForEvent("download"),

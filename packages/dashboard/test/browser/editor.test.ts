@@ -29,7 +29,7 @@ onOneStore((home) => {
     await text.focus();
     await toLine(page, "transitionToStep", 2);
     await page.keyboard.press("End");
-    // ship → pack, which is not there yet.
+    // Replaces the target `ship` by `pack`, a step that does not exist yet.
     for (let count = 0; count < '"ship"'.length; count += 1) await page.keyboard.press("Backspace");
     // Now the value is missing, so the brace on the next line is the mistake.
     await page.getByRole("button", { name: /^Go to line \d+, column 5$/ }).focus();
@@ -89,7 +89,7 @@ onOneStore((home) => {
     await page.keyboard.insertText(`"transitionToStep": { "choose": [{ "if": "output.${after}`);
     for (let count = 0; count < after.length; count += 1) await page.keyboard.press("ArrowLeft");
     await page.keyboard.type("appr");
-    // The list ignores keys in the moment in which it opens, so the choice is clicked.
+    // The list ignores keys at the moment when it opens, so the choice is clicked.
     await page.getByRole("option", { name: /^approved/ }).click();
     await page.keyboard.type(" = true");
     await page.getByText(/equality is written/).waitFor();
@@ -290,10 +290,10 @@ onOneStore((home) => {
 /** The condition is a string because it is evaluated in the page. */
 const activeInEditor = "document.activeElement?.shadowRoot?.activeElement?.getAttribute('aria-label') === 'Definition'";
 
-/** A text that runs in the page, too. */
+/** This is also text, since it runs in the page. */
 const selectedInEditor = "(document.activeElement?.shadowRoot?.getSelection?.() ?? getSelection()).toString()";
 
-/** Puts the cursor into the n-th line that holds this text. */
+/** Moves the cursor to the n-th line that contains this text. */
 async function toLine(page: Page, text: string, count: number): Promise<void> {
   await page.keyboard.press("Control+Home");
   const index = (await lines(page)).flatMap((line, at) => (line.includes(text) ? [at] : []))[count - 1];

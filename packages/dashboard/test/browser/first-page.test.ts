@@ -36,7 +36,7 @@ onOneStore((home) => {
       return performance.now() - startedAt;
     });
     await page.locator(".chart canvas").first().waitFor();
-    // The sum includes the code that draws the charts, although the page can be used before that code is loaded.
+    // The sum includes the code that draws the charts, although the page is usable before that code is loaded.
     expect([...scripts].some((script) => script.includes("/ChartCanvas-"))).toBe(true);
     expect(packedBytes(scripts)).toBeLessThan(185_000);
   });
@@ -45,7 +45,7 @@ onOneStore((home) => {
     const page = await browser.newPage();
     await page.addInitScript(tellPaint);
     const network = await page.context().newCDPSession(page);
-    // This is slow 3G in measuring programs: 400 ms for each way there and back, 400 kbit in a second.
+    // "Slow 3G" in the measuring programs: a round trip takes 400 ms, and the connection transmits 400 kbit a second.
     const throughput = (400 * 1_024) / 8;
     const connection = { offline: false, latency: 400, downloadThroughput: throughput, uploadThroughput: throughput };
     await network.send("Network.emulateNetworkConditions", connection);
@@ -86,7 +86,7 @@ onOneStore((home) => {
   });
 });
 
-/** As text: it runs in the page. */
+/** This is text, since it runs in the page. */
 const tellPaint = `new PerformanceObserver((list) => {
   const [painted] = list.getEntriesByName("first-contentful-paint");
   if (painted) console.log("painted " + painted.startTime + " " + document.querySelector("header")?.textContent.trim());

@@ -12,7 +12,7 @@ import { deploy, newOwner, signInAt, submitAndWait } from "./support/people.ts";
 
 const browser = testBrowser();
 
-/** A chain whose steps nearly all fail to the last one, which waits. */
+/** A chain of steps. When one of them fails, nearly always the last step comes next, which waits. */
 const many = 500;
 const large = definitionOf(
   ...Array.from({ length: many }, (_, index) => {
@@ -71,7 +71,7 @@ onOneStore((home) => {
 
   test("a job of 500 steps is drawn in under a second, at its current step, and updates without a jump", async () => {
     const { owner, workflowId, jobId, page } = await openJob(large);
-    // All code is loaded already, as for a reader who looks at one job after the other.
+    // The first job loads all code of the page, so that only the second one is measured, as for a reader who looks at one job after the other.
     await signInAt(page, `${owner.url}/jobs/${(await submitAndWait(owner.api, workflowId)).jobId}`, owner);
     await page.locator(`[data-step=s${many - 1}]`).waitFor();
     await expectWithin(1_000, async () => {
@@ -106,7 +106,7 @@ onOneStore((home) => {
       const { owner, jobId, page } = await openJob(branching);
       await signInAt(page, `${owner.url}/jobs/${jobId}`, owner);
       await page.locator("[data-step=approve]").waitFor();
-      // Tab leads to only one step: the one that is shown.
+      // Tab reaches only one step of the graph: the selected one.
       expect(await page.locator("[data-step][tabindex='0']").count()).toBe(1);
       await page.locator("[data-step=approve]").focus();
       await walk(page, "ArrowRight", "remind");

@@ -126,7 +126,7 @@ onOneStore((home) => {
       const form = page.getByRole("form", { name: "What approved says" });
       await form.getByLabel("comment").fill("Too dear");
       await form.getByRole("button", { name: "Send approved" }).click();
-      // The form chooses neither answer before the reader does.
+      // The form preselects neither answer.
       await form.getByText("Required").waitFor();
       await expectAccessible(page, "the form of an approval");
       await form.getByLabel("approved").selectOption("false");
@@ -151,7 +151,7 @@ onOneStore((home) => {
       await send.click();
       await page.getByRole("row", { name: /approved.*consumed it/ }).waitFor();
       await page.getByRole("combobox", { name: "Visit" }).waitFor();
-      // The button of the next visit stands under the pointer.
+      // When the form for the next visit appears, its button is under the pointer.
       await send.hover();
       await page.mouse.down({ clickCount: 2 });
       await page.mouse.up({ clickCount: 2 });

@@ -18,7 +18,7 @@ import { deploy, newOwner, signInAt, submitAndWait } from "./support/people.ts";
 
 const browser = testBrowser();
 
-/** Finished jobs, a second apart, straight into the store: to submit them one by one would take minutes. */
+/** Inserts finished jobs, one second apart, directly into the store. Submitting them one by one would take minutes. */
 const insertJobs = statement<never>(
   "insert_finished_test_jobs",
   "organization",
@@ -85,7 +85,7 @@ onOneStore((home) => {
     const clear = page.getByRole("button", { name: "Clear filters" });
     await clear.click();
     await expect.poll(() => clear.isDisabled()).toBe(true);
-    // The page's clock stands still, so what is typed is not in the address yet.
+    // The page's clock is stopped, so the typed text is not in the address yet.
     await page.clock.pauseAt(Date.now() + 60_000);
     await page.getByLabel("Status").selectOption("Failed");
     await page.getByLabel("Waits for the event").fill("approved");
@@ -306,7 +306,7 @@ onOneStore((home) => {
   });
 });
 
-/** The rows' statuses, from above. */
+/** The statuses of the rows, from top to bottom. */
 async function statuses(page: Page): Promise<string[]> {
   return await page.locator("tbody tr td:nth-child(2)").allInnerTexts();
 }
@@ -323,7 +323,7 @@ async function goTo(page: Page, url: string): Promise<void> {
   );
 }
 
-/** As text: it runs in the page. */
+/** This is text, since it runs in the page. */
 const watchLongFrames = `new PerformanceObserver((list) => {
   for (const { duration } of list.getEntries()) globalThis.longestFrameMs = Math.max(globalThis.longestFrameMs, duration);
 }).observe({ type: "longtask" });`;

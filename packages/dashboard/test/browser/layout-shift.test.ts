@@ -64,7 +64,9 @@ function pagesOf(workflowId: string, jobId: string): readonly (readonly [string,
   ];
 }
 
-/** This is text, since it runs in the page. It sums up all shifts; Core Web Vitals count less, only the worst five seconds. */
+/**
+ * This is text, since it runs in the page. It adds up all shifts, so it is stricter than Core Web Vitals, which count only the worst five seconds.
+ */
 const watchShifts = `
   const shifts = [];
   const observer = new PerformanceObserver((list) => shifts.push(...list.getEntries()));

@@ -14,7 +14,7 @@ import { deploy, newOwner, type Owner, signInAt, submitAndWait } from "./support
 
 const browser = testBrowser();
 
-/** More than the six connections that a browser gives one host over HTTP/1.1. */
+/** There are more pages than the six connections that a browser opens to one host over HTTP/1.1. */
 const pageCount = scope === "all" ? 12 : 7;
 const live = "Live";
 const polling = "Asks every 2 seconds";
@@ -173,7 +173,7 @@ async function expectConnection(pages: readonly OpenJob[], connection: string): 
   await Promise.all(pages.map(({ page }) => page.getByText(connection, { exact: true }).waitFor()));
 }
 
-/** Each try of an approval begins the next visit of the step that waits for it. */
+/** Approves on each page. Each approval begins the next visit of the step that waits for one. */
 async function expectApprovals(pages: readonly OpenJob[]): Promise<void> {
   for (const { page } of pages) {
     let visit = 1;
@@ -182,7 +182,7 @@ async function expectApprovals(pages: readonly OpenJob[]): Promise<void> {
     await expectWithin(1_000, async () => {
       const approve = page.getByRole("button", { name: "Send approved", exact: true });
       await approve.waitFor();
-      // The button belongs to the visit before until the page has asked again where the job is.
+      // The button belongs to the previous visit until the page has read the position of the job again.
       if (visit > 1) for (let asked = 0; asked < 2; asked += 1) await page.waitForResponse("**/explain");
       const beganAt = performance.now();
       await approve.click();
@@ -197,7 +197,7 @@ function visitOf(page: Page, visit: number) {
   return page.getByRole("combobox", { name: "Visit" }).getByRole("option", { name: `Visit ${visit}`, exact: true });
 }
 
-/** Browsers of tests show all of their pages. */
+/** In tests, the browser treats all its pages as visible, so the test sets the visibility itself. */
 async function setVisibility(page: Page, state: "hidden" | "visible"): Promise<void> {
   await page.evaluate(
     `Object.defineProperty(document, "visibilityState", { value: "${state}", configurable: true });

@@ -11,7 +11,7 @@ import { deploy, newOwner, signInAt, submitAndWait } from "./support/people.ts";
 
 const browser = testBrowser();
 
-/** The file of the example, with the values that its reader puts in. */
+/** The file of the example, with the values that its reader is told to fill in. */
 let example = "";
 const site: Server = createServer((_request, response) => {
   response.setHeader("content-type", "text/html; charset=utf-8");

@@ -14,7 +14,7 @@ const browser = testBrowser();
 describe("in their normal appearance", () => {
   const service = useService(postgresHome);
 
-  /** An organization in which something waits, something failed, and a tag can be moved. */
+  /** An organization with a waiting job, a failed job, and a tag that can be moved. */
   async function busyOwner() {
     const owner = await newOwner(service);
     const waiting = await deploy(owner.api, waitingDefinition, "order-approval");
@@ -100,7 +100,7 @@ interface Deployed {
   readonly versionId: string;
 }
 
-/** This is text, since it runs in the page. It gives the names of rows, and the folded cells below them, that are longer than what is seen of them. */
+/** This is text, since it runs in the page. It returns the names of rows, and the folded cells below them, that are wider than their visible part. */
 const cutOff = `[...document.querySelectorAll("td:first-child > .table-cell, .table-fold")]
   .filter(({ scrollHeight, clientHeight, scrollWidth, clientWidth }) => scrollHeight > clientHeight || scrollWidth > clientWidth)
   .map(({ innerText }) => innerText)`;

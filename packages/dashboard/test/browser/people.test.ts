@@ -104,7 +104,7 @@ onOneStore((home) => {
       });
       await row.getByRole("button", { name: /^Remove/ }).press("Enter");
       const dialog = page.getByRole("dialog");
-      // Nothing can be removed before the offer to revoke the tokens stands there.
+      // The member cannot be removed before the dialog offers to revoke the tokens.
       await dialog.getByText("Looking for API tokens that they made").waitFor();
       const remove = dialog.getByRole("button", { name: "Remove" });
       expect(await remove.isDisabled()).toBe(true);

@@ -105,7 +105,7 @@ onOneStore((home) => {
       browser.expectFault(/403/);
       await press(page, "button", "Create organization");
       const refusal = page.getByRole("alert").filter({ hasText: "You may create no organizations here" });
-      // Advice to ask an owner for a permission would lead nowhere.
+      // The message must not advise to ask an owner for a permission, since that would not help.
       expect(await refusal.innerText()).not.toContain("owner");
       await limitOrganizations(service.running.database, person.email, null);
       await press(page, "button", "Create organization");
@@ -191,7 +191,7 @@ async function visit(
   }
 }
 
-/** Presses a button by keyboard. */
+/** Presses a button or a link with the keyboard. */
 async function press(where: Pick<Page, "getByRole">, role: "button" | "link", name: string): Promise<void> {
   await where.getByRole(role, { name, exact: true }).press("Enter");
 }

@@ -99,7 +99,7 @@ onOneStore((home) => {
       const page = await browser.newPage();
       await signInAt(page, owner.url, owner);
       await page.evaluate("globalThis.wasHere = true");
-      // The browsers of tests keep no pages, so this one stays instead, and is told that it was kept.
+      // In tests, the browser does not keep pages to go back to. So this page stays open, and gets the event that says that it was kept.
       const home = `${service.baseUrl}/`;
       await page.route(home, (route) => route.fulfill({ status: 204 }));
       await page.getByRole("button", { name: /^Account of/ }).click();

@@ -13,7 +13,7 @@ const browser = testBrowser();
 onOneStore((home) => {
   const service = useService(home);
 
-  /** The form for a job whose input has this schema. */
+  /** Opens the form for a job whose input has this schema. */
   async function form(any: object, definitions: object = {}): Promise<{ owner: Owner; page: Page; dialog: Locator }> {
     const owner = await newOwner(service);
     const steps = [noopStep("only", null)];

@@ -14,7 +14,7 @@ const browser = testBrowser();
 onOneStore((home) => {
   const service = useService(home);
 
-  /** `$LIVE` pointed at version 1, and points at the newest of these. */
+  /** Deploys version 1, so that `$LIVE` points to it, then registers these definitions and points `$LIVE` to the newest version. */
   async function movedTag(owner: Owner, definitions: readonly string[]) {
     const first = await deploy(owner.api, straightDefinition);
     const { workflowId } = first;

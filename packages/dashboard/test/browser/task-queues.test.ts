@@ -19,7 +19,7 @@ onOneStore((home) => {
     return (await api.call<{ jobId: string }>("SubmitTask", { params: { queue }, body })).body.jobId;
   }
 
-  /** Takes one task, and says how far it has come. */
+  /** Takes one task, and reports some progress. */
   async function workOn(api: Client, queue: string): Promise<{ taskId: string; jobId: string }> {
     const poll = { params: { queue }, body: { worker: "render-1" } };
     const { tasks } = (await api.call<{ tasks: { taskId: string; jobId: string }[] }>("PollTasks", poll)).body;

@@ -9,7 +9,7 @@ import { deploy, newOwner, registerVersion, signInAt, submitAndWait } from "./su
 
 const browser = testBrowser();
 
-/** Text that was typed and not sent yet outlives everything that the service and the network do meanwhile. */
+/** Text that was typed but not sent must survive everything that the service and the network do meanwhile. */
 onOneStore((home) => {
   const service = useService(home);
 
@@ -103,7 +103,7 @@ onOneStore((home) => {
   });
 });
 
-/** Somebody comes back to the tab when what it shows is old. */
+/** A person returns to the tab when its content is old. */
 async function lookAgain(page: Page): Promise<void> {
   await page.clock.fastForward(70_000);
   await page.evaluate('document.dispatchEvent(new Event("visibilitychange", { bubbles: true }))');

@@ -55,7 +55,7 @@ onOneStore((home) => {
       test("a user token can be created after a new sign-in through the provider", async () => {
         const { login } = await world.newPersonAt("acme");
         browser.expectFault(/409 .*\/account\/tokens$/);
-        // The provider of the test has none.
+        // The provider in this test has no icon.
         browser.expectFault(/favicon\.ico$/);
         const page = await browser.newPage();
         await page.goto(`${world.service.baseUrl}/app/account/tokens`);
@@ -88,7 +88,7 @@ async function shownToken(page: Page): Promise<string> {
   return await shown.getByRole("region", { name: "Token" }).innerText();
 }
 
-/** Goes from our sign-in page to the provider's page, where a login alone is enough, and back. */
+/** Goes from the service's sign-in page to the provider's page, where a login without a password is enough, and back. */
 async function continueWithAcme(page: Page, login: string): Promise<void> {
   await page.getByRole("link", { name: "Continue with Acme" }).click();
   await page.locator("input[name=login]").fill(login);

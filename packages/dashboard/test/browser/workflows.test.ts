@@ -44,7 +44,7 @@ onOneStore((home) => {
     await page.getByText("$LIVE points at version 2 now").waitFor();
     await dialog.waitFor({ state: "detached" });
     expect(await live()).toBe(newer.versionId);
-    // The focus is where it was.
+    // The focus is back on the button that opened the dialog.
     await expect.poll(() => page.evaluate("document.activeElement?.getAttribute('aria-label')")).toBe("Move $LIVE");
 
     await page.getByRole("button", { name: "Undo" }).focus();

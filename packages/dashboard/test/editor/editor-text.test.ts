@@ -106,7 +106,7 @@ describe("a remark is marked", () => {
   });
 });
 
-/** The words that completion offers at the place of the `|`. */
+/** Returns the words that completion offers at the position of the `|`. */
 function offered(
   text: string,
   explicit = true,
@@ -260,7 +260,7 @@ describe("the editor offers", () => {
   });
 });
 
-/** Two steps, of which the second has this in the named field. */
+/** Two steps, the second of which has this value in the named field. */
 const withExpression = (field: string, value: string) => `{
   "steps": [
     {

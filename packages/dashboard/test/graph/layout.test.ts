@@ -236,7 +236,7 @@ describe("500 steps", () => {
       rows.slice(index + 1, index + 40).some((other) => overlaps(node, other)),
     );
     expect(overlapping).toEqual([]);
-    // Alone it takes 150 to 300 ms; the machine may have other things to do.
+    // On an idle machine this takes 150 to 300 ms; the bound leaves room for other work on the machine.
     expect(tookMs).toBeLessThan(10_000);
   });
 });
@@ -348,7 +348,7 @@ describe("branches", () => {
       step("c", "a"),
     );
     const outside = layout.nodes.filter(({ kind }) => kind === "outside").map(({ label }) => label);
-    // The branch that comes first has taken the step, so that the other one has none.
+    // The step is drawn in the branch that comes first, so the other branch does not have it.
     expect(outside).toEqual(["b", "a"]);
   });
 

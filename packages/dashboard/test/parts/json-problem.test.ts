@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { jsonProblemOf } from "../../src/parts/data/json-problem.ts";
 
-// The service's own parser says the same of these (packages/server/test/core/json/json.test.ts).
+// The service's own parser must report the same for these texts (packages/server/test/core/json/json.test.ts).
 test.each([
   ["", 1, 1],
   ['{"a":1', 1, 7],

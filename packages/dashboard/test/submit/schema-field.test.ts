@@ -169,7 +169,7 @@ describe("a draft", () => {
     ["  ", false, undefined],
     ["1,5", false, new Unfinished("1,5")],
     ["0x10", false, new Unfinished("0x10")],
-    // In JSON it would be null.
+    // JSON.stringify would turn this number into null.
     ["1e400", false, new Unfinished("1e400")],
   ])("reads the number %j (whole: %j)", (text, isInteger, value) => {
     expect(numberDraft(text, isInteger)).toEqual(value);

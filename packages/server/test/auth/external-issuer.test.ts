@@ -15,7 +15,7 @@ const impatient: IssuerTimes = {
   timeoutSeconds: 1,
 };
 
-/** An issuer that publishes a description and keys, and that can be switched off. */
+/** An issuer that publishes a description and keys, and that can be stopped. */
 class Published {
   isDown = false;
   keys: object[] = [];
@@ -49,7 +49,7 @@ class Published {
     return (claims) => new SignJWT({ ...usual, ...claims }).setProtectedHeader({ alg, kid }).sign(privateKey);
   }
 
-  /** Connects the service's side to this issuer. */
+  /** Creates the service's view of this issuer. */
   connect(times: Partial<IssuerTimes> = {}): ExternalIssuer {
     const entry = { id: "a", name: "Acme", issuer: this.#address, clientId: "c", emailDomains: ["a.test"] };
     const organizationId = "0198c0de-0000-7000-8000-00000000ac3e";

@@ -18,7 +18,7 @@ function quotaOf(limit: number, nodeCount: number): Quota {
   return new Quota("organization", "o", "requests", limit, nodeCount);
 }
 
-/** Makes one request as `RateLimits` does, with as many exchanges as it needs. Returns whether it was allowed. */
+/** Makes one request as `RateLimits` does, with as many exchanges with the store as it needs. Returns whether the request was allowed. */
 function request(quota: Quota, ledger: Ledger): boolean {
   for (;;) {
     if (quota.used < quota.mark) break;
@@ -98,7 +98,7 @@ describe("among several nodes", () => {
       if (quota.used >= quota.mark) {
         decisions.push(quota.decide());
         quota.passMark();
-        // The store's answer takes as long as ten more requests.
+        // Ten more requests arrive before the store answers.
         for (let under = 0; under < 10; under += 1) quota.used += 1;
         ledger.exchange(quota);
       }
@@ -261,7 +261,7 @@ describe("under any load, and any order and delay of exchanges", () => {
     );
   });
 
-  /** Plays requests that arrive together; those that cannot be decided go on waiting. */
+  /** Plays requests that arrive together. Those that cannot be decided yet keep waiting. */
   function play(quota: Quota, requests: number, cost: number): void {
     for (let count = 0; count < requests; count += 1) {
       const decision = quota.used + cost <= quota.mark ? "allow" : quota.decide(cost);

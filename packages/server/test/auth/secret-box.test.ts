@@ -24,7 +24,7 @@ test("a value that an earlier configured key sealed opens, and is sealed again w
   const resealed = changing.reseal("totp", "user 1", sealed) ?? Buffer.alloc(0);
   expect(new SecretBox(after).open("totp", "user 1", resealed).toString()).toBe("secret");
   expect(changing.reseal("totp", "user 1", resealed)).toBeUndefined();
-  // A value that none of the keys opens stays as it is.
+  // A value stays as it is if none of the keys can open it.
   expect(changing.reseal("totp", "user 2", sealed)).toBeUndefined();
 });
 

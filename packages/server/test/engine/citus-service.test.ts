@@ -7,7 +7,7 @@ import { beforeAll, expect, test } from "vitest";
 
 let citus: CitusStandIn | undefined;
 
-/** A store whose organizations are on two workers, as far as a stand-in can show it. */
+/** A store whose organizations are on two workers of a stand-in for Citus. */
 const home: StoreHome = {
   name: "postgres",
   async prepare() {

@@ -24,7 +24,7 @@ export function submission(
   };
 }
 
-/** Makes a command for something that happens to a job. Its answer is the job's status and what became of the fact. */
+/** Makes a command for something that happens to a job. The command returns the status of the job and the outcome of the fact. */
 export function happening(
   key: { readonly organizationId: string; readonly jobId: string },
   fact: UntimedFact,

@@ -12,7 +12,7 @@ import { byWayOf, useCluster } from "./node/cluster.ts";
 const functions = await FunctionServer.start();
 afterAll(() => functions.stop());
 
-// The deadline is far below the time that a statement may take, so a command that waited for a row would be late.
+// The deadline is far shorter than the time that a statement may take, so a command that waited for a row would be too late.
 const cluster = useCluster(2, {
   ...functions.environment,
   STEPWELL_DATABASE_TIMEOUT_MS: "60000",

@@ -19,7 +19,7 @@ interface Tally {
   refused: number;
 }
 
-/** Sends requests, this many at a time, until `isEnough`; answers how many were admitted. */
+/** Sends requests, this many at a time, until `isEnough`. Returns how many were admitted. */
 async function load(
   send: () => Promise<Response>,
   parallel: number,
@@ -149,7 +149,7 @@ describe("when nodes stop", () => {
     STEPWELL_HEARTBEAT_MS: "100",
   });
 
-  /** Lets a node take a share of the load and then leave; the other nodes go on until they refuse. */
+  /** Lets a node take a share of the load and then leave. The other nodes go on until they reject requests. */
   async function admittedAround(
     leaving: { readonly baseUrl: string },
     organization: TestOrganization,

@@ -15,11 +15,11 @@ import { createUserToken as createUserTokenByOperator } from "../../src/operator
 
 const proof = { password: rightPassword, code: undefined };
 
-/* Changes by acts that no HTTP request asked for, as a duty or the command line makes them. */
+/* These changes are made by acts that belong to no HTTP request, such as those of duties and of the command line. */
 onOneStore((home) => {
   const service = useService(home);
 
-  /** These parts forget nothing, since a process that answers no requests remembers nothing. */
+  /** No credentials need to be forgotten, since a process that answers no requests remembers none. */
   function parts() {
     const { database, engine } = service.running;
     const authenticator = {
@@ -139,7 +139,7 @@ onOneStore((home) => {
     const { body } = await owner.client.call<{ activities: { action: string; details: object }[] }>(
       "ListAccountActivity",
     );
-    // The operator's command has its own clock, so its place among the activities may differ.
+    // The operator's command has its own clock, so its position among the activities may differ.
     const told = body.activities.map(({ action, details }) => ({ action, details }));
     expect(told).toContainEqual({ action: "user-token-created", details: { by: "command line" } });
     expect(told.filter(({ details }) => !("by" in details))).toEqual([

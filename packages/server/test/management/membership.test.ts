@@ -20,7 +20,7 @@ import { openStore } from "../../src/open-store.ts";
 import { findMember } from "../../src/store/access/members.ts";
 import { findUserByEmail, insertUser } from "../../src/store/people/users.ts";
 
-/** Changes of memberships without HTTP: each gets only a store, a clock and an act. */
+/** Changes of memberships without HTTP. Each change gets only a store, a clock and an act. */
 onOneStore((home) => {
   let store: PreparedStore;
   let parts: RevokingParts;
@@ -186,7 +186,7 @@ onOneStore((home) => {
       code: "ConflictError",
       message: expect.stringContaining("at most 2 members"),
     });
-    // Present members stay members when the maximum is reached.
+    // Existing members stay members when the maximum is reached.
     expect(await signIn(1)).toMatchObject({ outcome: "admitted" });
     expect(await rolesOf(organizationId, ownerId)).toEqual(["owner"]);
   });
@@ -208,7 +208,7 @@ onOneStore((home) => {
     return organizationId;
   }
 
-  /** Makes an invitation of a new organization's owner, or of this one's. */
+  /** Makes an invitation to the organization `from` by its owner, or to a new organization by its owner. */
   async function newInvitation(roles: readonly string[], from?: { organizationId: string; ownerId: string }) {
     const ownerId = from?.ownerId ?? (await newUser());
     const organizationId = from?.organizationId ?? (await newOrganization(ownerId));

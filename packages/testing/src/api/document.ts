@@ -12,7 +12,7 @@ export interface Operation {
 interface OperationDeclaration {
   readonly operationId: string;
   readonly "x-permission": string;
-  /** The cost of a request among the requests of a minute; none where no credential is needed. */
+  /** What a request counts as among the requests of a minute; absent if no credential is needed. */
   readonly "x-cost"?: number;
   readonly summary?: string;
   readonly description?: string;
@@ -26,7 +26,7 @@ interface OperationDeclaration {
   readonly responses: Readonly<Record<string, ResponseDeclaration>>;
 }
 
-/** An answer, or the place where it is stored. */
+/** An answer, or a reference to the component that describes it. */
 interface ResponseDeclaration {
   readonly $ref?: string;
   readonly description?: string;
@@ -56,7 +56,10 @@ interface RawDocument {
   };
 }
 
-/** Headers of the HTTP framework, of caches, compression and CORS, and those of `answer-headers.ts`: every answer may have them, and the document names none. */
+/**
+ * The headers of the HTTP framework, of caches, compression and CORS, and those of `answer-headers.ts`. Every answer may have them, and the document
+ * does not name them.
+ */
 const commonHeaders: ReadonlySet<string> = new Set([
   "access-control-allow-origin",
   "access-control-expose-headers",
@@ -80,7 +83,7 @@ interface CheckedAnswer {
   readonly body: unknown;
 }
 
-/** The served document, as a test asks it. */
+/** The document as the service serves it, with the look-ups that tests need. */
 export class ApiDocument {
   readonly raw: RawDocument;
   readonly operations: readonly Operation[];
@@ -109,8 +112,8 @@ export class ApiDocument {
   }
 
   /**
-   * Fails the test when the answer is not one that the document describes. The messages are made only then: an answer may be large, and the tests get tens
-   * of thousands of answers.
+   * Fails the test if the document does not describe the answer. Error messages are made only for such an answer: an answer may be large, and the
+   * tests get tens of thousands of answers.
    */
   check(operationId: string, { status, headers, body }: CheckedAnswer): void {
     const { declaration } = this.operation(operationId);
@@ -128,13 +131,13 @@ export class ApiDocument {
     if (errors.length > 0) expect(errors, `${operationId} ${status} answered ${JSON.stringify(body)}`).toEqual([]);
   }
 
-  /** The answer with this status, also where the document has it once for all operations. */
+  /** Returns the document's description of the answer with this status, even if it is shared by all operations. */
   answerOf(operationId: string, status: number | string): ResponseDeclaration {
     const response = this.operation(operationId).declaration.responses[status] ?? {};
     return response.$ref === undefined ? response : (this.raw.components.responses[nameIn(response.$ref)] ?? {});
   }
 
-  /** The errors in the body of an answer. */
+  /** Returns what is wrong with the body of an answer. */
   errorsOfAnswer(operationId: string, status: number | string, mediaType: string, body: unknown): readonly object[] {
     const { path, method, declaration } = this.operation(operationId);
     const { $ref } = declaration.responses[status] ?? {};
@@ -145,7 +148,7 @@ export class ApiDocument {
     return this.#errorsAt([...place, "content", mediaType, "schema"], body);
   }
 
-  /** The errors in the body of a request. */
+  /** Returns what is wrong with the body of a request. */
   errorsOfRequest(operationId: string, body: unknown): readonly object[] {
     const { path, method } = this.operation(operationId);
     const place = ["paths", path, method.toLowerCase(), "requestBody", "content", "application/json", "schema"];
@@ -156,7 +159,9 @@ export class ApiDocument {
     return this.#schemas.errorsAt(place.map(pointerToken).join("/"), value);
   }
 
-  /** Checks that the document names every header of this answer, and that no header is missing which the document says is always there. */
+  /**
+   * Checks that the document names every header of this answer, and that the answer has every header that the document declares to be always there.
+   */
   #checkHeaders(operationId: string, status: number, headers: Headers): void {
     const named = Object.entries(this.answerOf(operationId, status).headers ?? {});
     const names = new Set(named.map(([name]) => name.toLowerCase()));
@@ -176,7 +181,7 @@ export class ApiDocument {
   }
 }
 
-/** The schemas of a document, each compiled when a value is first held against it. */
+/** The schemas of a document. Each is compiled when a value is first checked against it. */
 class Schemas {
   readonly #ajv = new Ajv2020({ strict: false, allErrors: true });
   readonly #validators = new Map<string, ValidateFunction>();
@@ -198,7 +203,10 @@ class Schemas {
   }
 }
 
-/** The test files of a worker start some dozens of services, whose documents mostly differ in their address alone; to compile a document's schemas takes long. */
+/**
+ * Compiling the schemas of a document takes long. The test files of a worker start some dozens of services whose documents mostly differ only in
+ * their address, so compiled schemas are shared.
+ */
 const schemasByText = new Map<string, Schemas>();
 
 function schemasOf(raw: RawDocument): Schemas {
@@ -225,7 +233,10 @@ export function readDocument(baseUrl: string): Promise<ApiDocument> {
   return document;
 }
 
-/** Clients must tolerate fields that the document does not know. The tests do not: each must be described. */
+/**
+ * Closes all objects of a schema. Clients must tolerate fields that the document does not describe, but the tests require that every field is
+ * described.
+ */
 function closeObjects(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closeObjects);
   if (typeof value !== "object" || value === null) return value;

@@ -1,4 +1,4 @@
-/** One line below a definition in the documentation: its first word, and what follows it. */
+/** One line below a definition in the documentation: its first word, and the text after the word. */
 export interface DocumentedLine {
   readonly word: string;
   readonly rest: string;
@@ -9,15 +9,15 @@ export interface DocumentedExample {
   /** The heading above it. */
   readonly heading: string;
   readonly definition: string;
-  /** The lines that say what the service answers to the registration, before any job. */
+  /** The lines that say how the service answers the registration, before there is any job. */
   readonly findings: readonly DocumentedLine[];
   /** The lines of each job, which begin with its input. */
   readonly runs: readonly (readonly DocumentedLine[])[];
 }
 
 /**
- * The definitions in a document: each is a `json` block, and the `text` block behind it says what registering it answers or what its jobs do. A `json`
- * block without such a block is an error of the document, since nothing would try it.
+ * Returns the definitions in a document. Each is a `json` block, and the `text` block after it says how the service answers the registration or what
+ * its jobs do. Throws for a `json` block without such a block, since no test would try it.
  */
 export function examplesIn(markdown: string): readonly DocumentedExample[] {
   const examples: DocumentedExample[] = [];

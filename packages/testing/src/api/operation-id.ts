@@ -1,4 +1,4 @@
 import type { operations } from "../../../client/src/generated/api.ts";
 
-/** The operations of the document by their names. A table keyed by it that has no row for one of them does not compile. */
+/** The names of the document's operations. A table keyed by this type does not compile if it lacks an operation. */
 export type OperationId = keyof operations;

@@ -4,18 +4,18 @@ export interface PrintedExample {
   readonly output: string;
 }
 
-/** The `ts` blocks of a document, each with the `text` block behind it, which has its output. */
+/** The `ts` blocks of a document, each with the `text` block after it, which has the output. */
 export function printedExamplesIn(markdown: string): readonly PrintedExample[] {
   const blocks = markdown.matchAll(/^```ts\n([\s\S]*?)^```\n(?:\n```text\n([\s\S]*?)^```$)?/gm);
   return [...blocks].map(([, code = "", output = ""]) => ({ code, output }));
 }
 
-/** The examples as one program, which prints a mark between what its examples print. */
+/** Joins the examples into one program, which prints a mark between their outputs. */
 export function programOf(examples: readonly PrintedExample[]): string {
   return examples.map(({ code }) => code).join(`console.log("${mark}");\n`);
 }
 
-/** The outputs of the examples of such a program, in their order. */
+/** Splits the output of such a program into the outputs of its examples, in their order. */
 export function outputsIn(printed: string): readonly string[] {
   return printed.split(`${mark}\n`);
 }

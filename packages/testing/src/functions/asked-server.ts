@@ -2,12 +2,12 @@ import { EventEmitter, once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { type ReceivedRequest, ScriptedServer } from "./scripted-server.ts";
 
-/** One request of a job's HTTP step, as the other side has it. */
+/** One request of a job's HTTP step, as the server receives it. */
 export interface AskedRequest extends ReceivedRequest {
   respond(status: number, body?: unknown): void;
 }
 
-/** The server that HTTP steps call: it answers the requests of each job when the test says so. */
+/** A server for HTTP steps. It answers the requests of each job when the test tells it to. */
 export class AskedServer {
   readonly #asked = new Map<string, AskedRequest[]>();
   readonly #arrivals = new EventEmitter();

@@ -10,19 +10,19 @@ export interface FunctionCall {
   readonly jobId: string;
   readonly attempt: number;
   readonly idempotencyKey: string;
-  /** A reading of `performance.now()`. */
+  /** The time of the call, by `performance.now()`. */
   readonly receivedAt: number;
   succeed(output?: object): void;
-  /** Answers with an exception of the function itself, of this type, which only a step's own policy tries again. */
+  /** Answers with an exception of this type in the function itself. Only a step's own retry policy retries it. */
   fail(type?: string): void;
 }
 
-/** Returns a call of one function. */
+/** Answers a call of one function. */
 export type FunctionAnswer = (call: FunctionCall) => void;
 
 /**
- * Acts as the cloud functions: `echo` answers at once with its input, `broken` fails at once, and every other function answers when the
- * test says so.
+ * Plays the cloud functions: `echo` answers at once with its input, `broken` fails at once, and every other function answers when the test tells it
+ * to.
  */
 export class FunctionServer {
   readonly calls: FunctionCall[] = [];
@@ -31,7 +31,7 @@ export class FunctionServer {
   readonly #answers: ReadonlyMap<string, FunctionAnswer>;
   #server: ScriptedServer | undefined;
 
-  /** `answers`: further functions that answer by themselves, by their names. */
+  /** `answers` has further functions by their names, which answer by themselves. */
   static async start(answers: Readonly<Record<string, FunctionAnswer>> = {}): Promise<FunctionServer> {
     const functions = new FunctionServer(answers);
     functions.#server = await ScriptedServer.start((response, request) => functions.#receive(response, request));
@@ -46,7 +46,7 @@ export class FunctionServer {
     this.#answers = new Map(Object.entries({ ...alwaysThere, ...answers }));
   }
 
-  /** The setting by which a service finds it. */
+  /** The setting by which a service finds this server. */
   get environment(): Record<string, string> {
     return { STEPWELL_CLOUD_FUNCTION_ENDPOINT: this.#server?.endpoint.href ?? "" };
   }
@@ -97,7 +97,7 @@ function readCall(response: ServerResponse, request: ReceivedRequest): FunctionC
   };
 }
 
-/** A step that calls a function. `more` adds to the step, for example its `retry`. */
+/** A step that calls a function. `more` has further fields of the step, for example its `retry`. */
 export function functionStep(
   name: string,
   functionName: string,
@@ -114,7 +114,7 @@ export function functionStep(
   };
 }
 
-/** One call of this function. */
+/** A definition with one call of this function. */
 export function callingDefinition(functionName: string, more: object = {}): string {
   return definitionOf(functionStep("call", functionName, null, more));
 }

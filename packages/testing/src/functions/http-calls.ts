@@ -6,12 +6,12 @@ import type { HttpSettings } from "../../../server/src/engine/executors/http/htt
 import type { ResolveHost } from "../../../server/src/engine/outbound/guarded-connector.ts";
 import { requestOf } from "./calls.ts";
 
-/** The service's defaults, with which a step may call this machine. */
+/** The service's default settings, except that a step may call this machine. */
 export const localSettings: HttpSettings = readConfig({
   STEPWELL_HTTP_STEP_ALLOWED_ADDRESSES: "127.0.0.0/8,localhost",
 });
 
-/** The service's defaults, with which a step may not call this machine. */
+/** The service's default settings, with which a step may not call this machine. */
 export const defaultSettings: HttpSettings = readConfig({});
 
 export interface HttpCall extends Omit<Partial<CallRequest>, "config"> {

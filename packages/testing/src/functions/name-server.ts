@@ -1,13 +1,13 @@
 import { createSocket, type Socket } from "node:dgram";
 import { once } from "node:events";
 
-/** A real name server on this machine: the test chooses its answers for IPv4, and for IPv6 it has no records. */
+/** A real name server on this machine. The test chooses its answers for IPv4; for IPv6 it has no records. */
 export class NameServer implements AsyncDisposable {
   readonly #socket: Socket = createSocket("udp4");
-  /** The names that it was asked for, once for each question about IPv4. */
+  /** The names that clients asked for, once for each question about IPv4. */
   readonly questions: string[] = [];
 
-  /** `answer` gives the IPv4 addresses of a name; undefined where there is no such name. */
+  /** `answer` returns the IPv4 addresses of a name, or undefined if the name does not exist. */
   static async start(answer: (name: string) => readonly string[] | undefined): Promise<NameServer> {
     const server = new NameServer();
     server.#socket.on("message", (query, { port, address }) => {
@@ -30,7 +30,7 @@ export class NameServer implements AsyncDisposable {
   }
 }
 
-/** The one question of a query (RFC 1035, section 4.1.2): labels with their lengths, then type and class. */
+/** Reads the single question of a query (RFC 1035, section 4.1.2): labels with their lengths, then type and class. */
 function questionOf(query: Buffer): { name: string; end: number; isIpv4: boolean } {
   const labels: string[] = [];
   let offset = 12;
@@ -45,7 +45,7 @@ function answerTo(query: Buffer, end: number, addresses: readonly string[] | und
   const given = isIpv4 ? (addresses ?? []) : [];
   const header = Buffer.alloc(12);
   query.copy(header, 0, 0, 2);
-  // An answer to a recursive query; 3 says that there is no such name.
+  // The flags of an answer to a recursive query. Code 3 says that the name does not exist.
   header.writeUInt16BE(0x8180 | (addresses === undefined ? 3 : 0), 2);
   header.writeUInt16BE(1, 4);
   header.writeUInt16BE(given.length, 6);

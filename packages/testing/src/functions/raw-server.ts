@@ -7,7 +7,7 @@ export interface RawConnection {
   received(): string;
 }
 
-/** A real TCP server that answers whatever a test likes, HTTP or not. `talk` is called for each piece that comes in. */
+/** A real TCP server whose answers a test chooses freely, HTTP or not. `talk` is called for each piece of data that arrives. */
 export class RawServer implements AsyncDisposable {
   readonly connections: RawConnection[] = [];
   readonly #server = createServer();
@@ -21,7 +21,7 @@ export class RawServer implements AsyncDisposable {
       raw.#sockets.add(socket);
       raw.connections.push(connection);
       socket.on("close", () => raw.#sockets.delete(socket));
-      // A client that leaves in the middle is the point of some tests.
+      // Some tests are about a client that leaves in the middle.
       socket.on("error", () => {});
       socket.on("data", (chunk) => {
         text += chunk.toString("latin1");

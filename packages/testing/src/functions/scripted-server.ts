@@ -13,7 +13,7 @@ export interface ReceivedRequest {
 
 export type Script = (response: ServerResponse, request: ReceivedRequest) => void;
 
-/** A real HTTP server for what no emulator does: throttling, faults of the service, connections that break. */
+/** A real HTTP server for behaviour that no emulator has: throttling, faults of the service, connections that break. */
 export class ScriptedServer implements AsyncDisposable {
   readonly requests: ReceivedRequest[] = [];
   readonly #server = createServer();
@@ -42,7 +42,7 @@ export class ScriptedServer implements AsyncDisposable {
   }
 }
 
-/** Answers as AWS does when it refuses a call. */
+/** Answers as AWS does when it rejects a call. */
 export function awsError(status: number, type: string, message: string): Script {
   return (response) => {
     response.writeHead(status, { "content-type": "application/json", "x-amzn-errortype": type });

@@ -5,7 +5,10 @@ import { exportJWK, generateKeyPair, type JWTHeaderParameters, SignJWT } from "j
 import { Provider } from "oidc-provider";
 import type { ProviderCommand, ProviderReady, ProviderSettings } from "./external-provider.ts";
 
-/** An OpenID provider that is independent of ours, in a process of its own. It asks for no password: a login alone signs in as that person. */
+/**
+ * An OpenID provider that is independent of the service's own, in a process of its own. It asks for no password: a person signs in with the login
+ * alone.
+ */
 const settings = JSON.parse(process.argv[2] ?? "{}") as ProviderSettings;
 const accounts = new Map<string, Record<string, unknown>>();
 const requests: string[] = [];

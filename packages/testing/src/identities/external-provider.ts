@@ -9,7 +9,7 @@ export interface ProviderSettings {
     readonly redirectUris: readonly string[];
   }[];
   readonly algorithm: "RS256" | "ES256";
-  /** True: the claims are only in the user info, as the standard says. False: all claims are in the id token as well. */
+  /** Whether the claims are only in the user info, as the standard says. If not, all claims are in the id token as well. */
   readonly claimsInUserInfo: boolean;
 }
 
@@ -59,7 +59,7 @@ export class ExternalProviderProcess {
     return (await this.#ask<{ requests: string[] }>({ type: "requests" })).requests;
   }
 
-  /** It takes connections and answers nothing, until `goOn`. */
+  /** Until `goOn`, the provider accepts connections but does not answer. */
   pause(): void {
     this.#child.pause();
   }

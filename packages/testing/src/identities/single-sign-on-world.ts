@@ -14,8 +14,8 @@ import { ExternalProviderProcess } from "./external-provider.ts";
 const secret = "the secret of our client at Acme";
 
 /**
- * A service with two providers: Acme (RS256, a secret, address and groups in the id token) and Globex (ES256, a public client, address and groups at
- * its userinfo endpoint), each with an organization of its own.
+ * A service with two providers, each with an organization of its own. Acme uses RS256 and a secret, and has address and groups in the id token.
+ * Globex uses ES256 and a public client, and has address and groups at its userinfo endpoint.
  */
 export class SingleSignOnWorld {
   readonly #home: StoreHome;
@@ -112,7 +112,7 @@ export class SingleSignOnWorld {
     ];
   }
 
-  /** Makes a person at a provider, with a verified address of its domain. */
+  /** Makes a person at a provider, with a verified address in the provider's domain. */
   async newPersonAt(
     provider: "acme" | "globex",
     claims: Record<string, unknown> = {},
@@ -125,7 +125,7 @@ export class SingleSignOnWorld {
     return { login, email };
   }
 
-  /** Opens our sign-in page in a browser. */
+  /** Opens the service's sign-in page in a browser. */
   async begin(browser = new Browser(), parameters: Record<string, string> = {}) {
     const { baseUrl } = this.service;
     const begun = await beginSignIn(await discover(baseUrl), baseUrl, parameters);
@@ -142,12 +142,12 @@ export class SingleSignOnWorld {
     return { ...user, api: user.client.bind({ organizationId: this.acmeOrganizationId }) };
   }
 
-  /** Goes from the service's page to the provider's, like a person who clicks there. */
+  /** Goes from the service's page to the provider's page, as a click does. */
   async leaveFor(browser: Browser, page: ShownPage, id: string): Promise<ShownPage> {
     return await browser.open(linkTo(page, id));
   }
 
-  /** Goes the whole way through the pages of both. Returns the page on which it ends, with the tokens if somebody is signed in then. */
+  /** Goes through all pages of the service and of the provider. Returns the last page, with the tokens if somebody is signed in then. */
   async signIn(
     id: "acme" | "globex",
     login: string,

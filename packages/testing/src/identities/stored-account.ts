@@ -4,7 +4,8 @@ import { insertUserSession } from "../../../server/src/store/people/user-session
 import type { TestService } from "../service.ts";
 
 /*
- * Sessions, tokens and activities of an account are put straight into the store. Through the API each of them would take a password, and hashing is slow.
+ * Writes sessions, tokens and activities of an account directly into the store. Through the API, each of them would need a password, and hashing is
+ * slow.
  */
 
 export async function storeActivity({ running: { engine, database } }: TestService, userId: string): Promise<void> {

@@ -2,7 +2,7 @@ import { createToken } from "../../../server/src/auth/credentials/token-form.ts"
 import { type ApiToken, insertApiToken } from "../../../server/src/store/access/tokens.ts";
 import type { TestService } from "../service.ts";
 
-/** Puts an API token straight into the store: one with a past, or a short life, cannot be made through the interface. */
+/** Writes an API token directly into the store. The API makes no token that was created earlier or that expires soon. */
 export async function storeToken(
   { running: { engine, database } }: TestService,
   organizationId: string,

@@ -1,7 +1,7 @@
 import type pg from "pg";
 import { uuid, uuidOf } from "./numbered-id.ts";
 
-/** The names of one row of each table of `fillKeyedTables`. */
+/** The ids that name one row of each table of `fillKeyedTables`. */
 export interface RowKey {
   readonly organizationId: string;
   readonly jobId: string;
@@ -18,7 +18,7 @@ export interface RowKey {
   readonly epoch: number;
 }
 
-/** The key of one row; both numbers count from 1. The job of an even number is running, and a node has its call; the other jobs have succeeded. */
+/** The key of one row. Both numbers count from 1. A job with an even number is running, and a node holds its call; the other jobs have succeeded. */
 export function rowKey(organization: number, number: number): RowKey {
   const id = uuid(number * maxOrganizations + organization);
   return {
@@ -38,12 +38,12 @@ export function rowKey(organization: number, number: number): RowKey {
   };
 }
 
-/** The ids of all rows differ as long as there are no more organizations than this. */
+/** With more organizations than this, the ids of rows would no longer differ. */
 const maxOrganizations = 10_000;
 
-/** Holds the call of every job that runs. */
+/** The node that holds the call of every running job. */
 export const ownerId = "00000000-0000-4000-8000-000000000001";
-/** Is a member of every organization. */
+/** The user who is a member of every organization. */
 export const memberId = "00000000-0000-4000-8000-000000000002";
 
 export interface KeyedTables {
@@ -53,8 +53,8 @@ export interface KeyedTables {
 }
 
 /**
- * Fills each table that statements with many keys touch, and counts its rows for the planner. The foreign keys are not checked: `client` has
- * `session_replication_role = replica`. Ids are in the order of their time, and all organizations make them at once.
+ * Fills each table that statements with many keys use, and runs ANALYZE for the planner. Foreign keys are not checked: `client` has
+ * `session_replication_role = replica`. Ids are in the order of their creation, and all organizations create their rows at the same time.
  */
 export async function fillKeyedTables(client: pg.Client, tables: KeyedTables): Promise<void> {
   for (const [table, { columns, values, of, where = "true" }] of Object.entries(fillings(tables))) {
@@ -81,11 +81,11 @@ const rowId = uuidOf(`n::bigint * ${maxOrganizations} + o`);
 const someTime = "'2026-01-01'::timestamptz";
 const someone = `'{"type":"service","id":"test"}'`;
 const runs = "n % 2 = 0";
-/** The state of a job in the second of a few steps, some 300 bytes long. */
+/** The state of a job in its second step, some 300 bytes long. */
 const someState = `json_build_object('status', 'RUNNING', 'step', json_build_object('name', 'charge', 'visit', 1, 'attempt', 1, 'phase', 'calling'),
   'progress', json_build_object('stepRunCount', 2, 'visits', json_build_object('reserve', 1, 'charge', 1), 'properties', json_build_object('sku', 'STEP-2',
   'reservationId', ${rowId}), 'bufferedEvents', json_build_object('approved', 1), 'eventCount', 1))`;
-/** A value just too large to be stored in the row of its job. */
+/** A value just large enough to be stored in a row of its own. */
 const largeValue = `to_json(repeat(md5(n::text), 65))`;
 
 function fillings({ historyRowsPerJob }: KeyedTables): Readonly<Record<string, Filling>> {

@@ -31,7 +31,7 @@ export interface KeyedStatement {
   readonly ask: (db: Queryable, keys: readonly RowKey[], historyRowsPerJob: number) => Promise<unknown>;
 }
 
-/** This time is later than all times in the rows. */
+/** A time later than all times in the rows. */
 const at = Date.parse("2026-01-31T12:00:00Z");
 const maxBytes = 16_777_216;
 const commitId = uuid(1);
@@ -153,7 +153,7 @@ function organizationsOf(keys: readonly RowKey[]): string[] {
   return [...new Set(keys.map((key) => key.organizationId))];
 }
 
-/** The three ways to ask for a version, in turn. */
+/** Names a version in the three possible ways, in turn. */
 function versionRequest({ organizationId, workflowId, versionId }: RowKey, index: number) {
   const choices = [
     { by: "tag", tag: "$LIVE" },
@@ -222,7 +222,7 @@ function writtenOf(key: RowKey): WrittenJob {
   return { ...job, state: storedState(job.state), ...derived };
 }
 
-/** A job that goes from one call to the next, as most jobs do in most commits. */
+/** A job that goes from one call to the next, as most jobs in most commits do. */
 function jobOf({ organizationId, jobId, workflowId, versionId, epoch }: RowKey): Job {
   return {
     organizationId,

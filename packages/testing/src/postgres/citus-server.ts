@@ -2,16 +2,17 @@ import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 
 /**
- * A real Citus for the tests: STEPWELL_TEST_CITUS_URL names its coordinator, and STEPWELL_TEST_CITUS_WORKERS its workers (`host:port,host:port`), which
- * take the same user and password. A database of Citus is one database of the same name on each server, so a copy of a template is a copy on each.
+ * A real Citus cluster for the tests. STEPWELL_TEST_CITUS_URL names its coordinator, and STEPWELL_TEST_CITUS_WORKERS its workers
+ * (`host:port,host:port`), which take the same user and password. A database of Citus is one database with the same name on each server, so a
+ * template is copied on each server.
  */
 export const citusUrl = process.env.STEPWELL_TEST_CITUS_URL;
 
 const workers = (process.env.STEPWELL_TEST_CITUS_WORKERS ?? "").split(",").filter((address) => address !== "");
-/** Few shards, so that a copy has few tables. */
+/** There are few shards, so that a copy has few tables. */
 const shardCount = 4;
 
-/** Makes an empty database on every server, with Citus in it. */
+/** Creates an empty database with Citus on every server. */
 export async function createOnCitus(url: string, name: string): Promise<void> {
   await dropOnCitus(url, name);
   for (const server of serversOf(url)) {
@@ -28,7 +29,7 @@ export async function createOnCitus(url: string, name: string): Promise<void> {
   ]);
 }
 
-/** Closes a template on every server: Citus keeps connections of its own to each database, and PostgreSQL copies none that is in use. */
+/** Closes a template on every server. Citus keeps connections of its own to each database, and PostgreSQL copies no database that is in use. */
 export async function sealOnCitus(url: string, name: string): Promise<void> {
   for (const server of serversOf(url)) {
     await ask(server, "postgres", [
@@ -50,7 +51,7 @@ export async function dropOnCitus(url: string, name: string): Promise<void> {
     await ask(server, "postgres", [open, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`]);
 }
 
-/** The coordinator, and each worker under the coordinator's user. */
+/** Returns the URLs of the coordinator and of all workers, each with the coordinator's user. */
 function serversOf(url: string): string[] {
   return [url, ...workers.map((address) => Object.assign(new URL(url), { host: address }).href)];
 }
@@ -69,7 +70,9 @@ async function ask(url: string, database: string, texts: readonly string[]): Pro
   }
 }
 
-/** PostgreSQL copies a template for one client at a time, and Citus may have opened the template again. */
+/**
+ * Repeats the copy until the template is free: PostgreSQL copies a template for one client at a time, and Citus may have opened the template again.
+ */
 async function whenFree(copy: () => Promise<void>): Promise<void> {
   for (let left = 60; ; left -= 1) {
     try {

@@ -22,9 +22,10 @@ export interface CitusStandIn {
 }
 
 /**
- * Makes a database that answers what Stepwell asks a Citus, on the tests' PostgreSQL server: the same catalogue, functions and shard names. Its shards
- * are views of the one table. It shows which commands go to which worker, and what happens when one is down or a shard has moved; it neither plans
- * statements as Citus does nor refuses what Citus refuses. The store in it was distributed by the script that operators use, or not at all.
+ * Makes a database on the tests' PostgreSQL server that answers Stepwell's questions as a Citus cluster does: it has the same catalogue, functions
+ * and names of shards. Its shards are views of the one table. It shows which commands go to which worker, and what happens when a worker is down or a
+ * shard has moved. It neither plans statements as Citus does, nor rejects what Citus rejects. The store in it was distributed by the script that
+ * operators use, or is not distributed.
  */
 export async function makeCitusStandIn(isDistributed = true): Promise<CitusStandIn> {
   const database = await newDatabase("newest");
@@ -46,7 +47,7 @@ export async function makeCitusStandIn(isDistributed = true): Promise<CitusStand
   };
 }
 
-/** The script with which an operator spreads a store over the workers. */
+/** The script with which an operator distributes a store over the workers. */
 export function distributeScript(): string {
   return readFileSync(resolve(import.meta.dirname, "../../../../deploy/citus/distribute.sql"), "utf8");
 }

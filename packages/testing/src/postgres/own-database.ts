@@ -11,7 +11,7 @@ export interface OwnDatabase {
   remove(): Promise<void>;
 }
 
-/** Makes a database on the tests' PostgreSQL server, for the caller alone: without any table, or at the newest schema. */
+/** Makes a database on the tests' PostgreSQL server that only the caller uses: without any table, or at the newest schema. */
 export async function newDatabase(content: "empty" | "newest"): Promise<OwnDatabase> {
   const server = inject("postgresUrl");
   const name = `stepwell_${randomBytes(6).toString("hex")}`;
@@ -32,7 +32,7 @@ export async function newDatabase(content: "empty" | "newest"): Promise<OwnDatab
   };
 }
 
-/** PostgreSQL copies a template for one at a time, and other test files copy it as well. */
+/** Repeats the copy until the template is free: PostgreSQL copies a template for one client at a time, and other test files copy it as well. */
 async function whenFree(copy: () => Promise<unknown>): Promise<void> {
   for (let left = 50; ; left -= 1) {
     try {

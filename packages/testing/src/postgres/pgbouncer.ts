@@ -7,20 +7,20 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { findFreePort } from "../free-port.ts";
 
-/** Returns the path of PgBouncer; undefined where it is not installed. */
+/** Returns the path of PgBouncer; undefined if it is not installed. */
 export function findPgBouncer(): string | undefined {
   return ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer", "/usr/local/bin/pgbouncer", "/opt/homebrew/bin/pgbouncer"].find(
     (path) => existsSync(path),
   );
 }
 
-/** PgBouncer 1.21 and newer, which keep named statements for each client. */
+/** Tells whether this is PgBouncer 1.21 or newer, which stores prepared statements for each client. */
 export function keepsStatements(program: string): boolean {
   const [, major = "0", minor = "0"] = /PgBouncer (\d+)\.(\d+)/.exec(run(program, "--version")) ?? [];
   return Number(major) > 1 || Number(minor) >= 21;
 }
 
-/** Starts PgBouncer before the server that `url` names, in transaction mode, without settings for the service. */
+/** Runs PgBouncer in transaction mode before the server that `url` names. The service needs no special settings for it. */
 export class PgBouncer {
   readonly url: string;
   readonly #directory: string;
@@ -56,7 +56,7 @@ export class PgBouncer {
       ...(keepsStatements(program) ? ["max_prepared_statements = 200"] : []),
     ];
     writeFileSync(file, `${lines.join("\n")}\n`);
-    // It refuses to run as root.
+    // PgBouncer does not run as root.
     const isRoot = process.getuid?.() === 0;
     for (const path of isRoot ? [this.#directory, file] : []) chmodSync(path, 0o755);
     const user = isRoot ? { uid: Number(run("id", "-u", "nobody")), gid: Number(run("id", "-g", "nobody")) } : {};

@@ -1,7 +1,10 @@
 import pg from "pg";
 import type { Database, Statement } from "../../../server/src/store/home/database.ts";
 
-/** The first mode plans for the given values, the second one for any values. A connection changes from the first to the second by itself. */
+/**
+ * The first mode makes a plan for the given values, the second one a plan for any values. By default, a connection changes from the first to the
+ * second by itself.
+ */
 export const planModes = ["force_custom_plan", "force_generic_plan"] as const;
 
 export interface Asked {
@@ -9,7 +12,7 @@ export interface Asked {
   readonly values: readonly unknown[];
 }
 
-/** The statement of this name with its values, as one of the store's functions sends it. */
+/** Returns the statement of this name with its values, as one of the store's functions sends it. */
 export async function askedFor(name: string, ask: (db: Database) => Promise<unknown>): Promise<Asked> {
   let found: Asked | undefined;
   const query: Database["query"] = async (statement, values) => {
@@ -24,13 +27,13 @@ export async function askedFor(name: string, ask: (db: Database) => Promise<unkn
 export interface Cost {
   readonly pages: number;
   readonly misses: number;
-  /** Rows that were read and did not fit. */
+  /** Rows that were read but did not match. */
   readonly filtered: number;
-  /** Tables that were read from their beginning to their end. */
+  /** Tables that were read completely. */
   readonly scanned: readonly string[];
 }
 
-/** Runs it and rolls it back. */
+/** Runs the statement and rolls it back. */
 export async function costOf(client: pg.Client, { statement, values }: Asked, mode: string): Promise<Cost> {
   await client.query("BEGIN");
   try {

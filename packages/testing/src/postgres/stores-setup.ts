@@ -15,11 +15,11 @@ import { startPostgres } from "./postgres-server.ts";
 declare module "vitest" {
   interface ProvidedContext {
     /**
-     * A data directory at the newest schema, which comes some seconds after the first tests; each test file works on a copy, since creating one takes
-     * seconds. The quick loop has none.
+     * A data directory at the newest schema. It is complete only some seconds after the first tests begin. Each test file works on a copy, since
+     * creating a store takes seconds. The quick loop has none.
      */
     embeddedTemplate: string;
-    /** The directory for its copies. */
+    /** The directory for copies of the template. */
     scratchDirectory: string;
     /** A PostgreSQL server whose database `template` is at the newest schema. */
     postgresUrl: string;
@@ -30,22 +30,26 @@ export const templateDatabase = "stepwell_template";
 
 let tearDown: (() => Promise<void>) | undefined;
 
-/** Runs once before all tests: makes both homes of the store, so that each test file gets its own at once. The projects that want them share them. */
+/**
+ * Runs once before all tests: makes both homes of the store, so that each test file gets its own store at once. All projects that need stores share
+ * these.
+ */
 export async function setup({ vitest }: TestProject): Promise<void> {
   if ("postgresUrl" in vitest.getProvidedContext()) return;
   const scratchDirectory = await mkdtemp(join(await roomyMemory(), "stepwell-test-"));
-  // What lies in memory must not stay there, also when the run is broken off.
+  // Files in memory must be removed, even when the run is aborted.
   process.once("exit", () => rmSync(scratchDirectory, { recursive: true, force: true }));
   const embeddedTemplate = join(scratchDirectory, "template");
-  // The processes that tests start share one cache of compiled modules: half of the time to load the service is spent on types and compiling.
+  // The processes that tests start share one cache of compiled modules: without it, half of the time to load the service goes into removing types and
+  // compiling.
   process.env.NODE_COMPILE_CACHE ??= join(scratchDirectory, "compiled");
-  // The quick loop has one home of the store. The other one takes seconds to make, and the tests that come first need none of it.
+  // The quick loop has one home of the store. Making the other one takes seconds, and the first tests do not need it.
   const embedded = scope === "quick" ? undefined : prepareEmbedded(embeddedTemplate);
   const server = await startPostgres();
   tearDown = async () => {
     await embedded;
     await server.stop();
-    // The last workers may still write down what they compiled.
+    // The last workers may still be writing to the cache of compiled modules.
     await rm(scratchDirectory, { recursive: true, force: true, maxRetries: 10 });
   };
   await server.recreate(templateDatabase);
@@ -61,8 +65,8 @@ export async function teardown(): Promise<void> {
 }
 
 /**
- * Where the embedded stores of the tests lie: in memory, on a Linux that has much room for files there. These stores sync each commit, and need not survive
- * the machine. On a disk that others use as well, the tests of embedded stores waited for it for most of their time.
+ * Where the embedded stores of the tests are: in memory, on a Linux with much space for files there. These stores sync each commit, but need not
+ * survive the machine. On a disk that other programs also use, tests of embedded stores spent most of their time waiting for the disk.
  */
 async function roomyMemory(): Promise<string> {
   const memory = "/dev/shm";
@@ -70,15 +74,15 @@ async function roomyMemory(): Promise<string> {
     const { bavail, bsize } = await statfs(memory);
     if (bavail * bsize >= roomyBytes) return memory;
   } catch {
-    // There is no such directory on this system.
+    // This system has no such directory.
   }
   return tmpdir();
 }
 
-/** Far more than the stores of four files at a time, of which each has 41 MB at its begin. */
+/** Far more than what the stores of four concurrent files need: each begins with 41 MB. */
 const roomyBytes = 2_000_000_000;
 
-/** The directory is there once it is whole. */
+/** The directory gets its name only when it is complete. */
 async function prepareEmbedded(directory: string): Promise<void> {
   const unfinished = `${directory}.unfinished`;
   await unpackEmptyCluster(unfinished);
@@ -86,7 +90,7 @@ async function prepareEmbedded(directory: string): Promise<void> {
   await rename(unfinished, directory);
 }
 
-/** Lays the empty cluster of the build, where there is one: the sources have none, and PGlite computes for four seconds to initialize a cluster. */
+/** Copies the empty cluster of the build, if there is one. The sources have none, and PGlite takes four seconds to initialize a cluster. */
 async function unpackEmptyCluster(dataDirectory: string): Promise<void> {
   const program = fileURLToPath(new URL("../../../server/dist/store/home/embedded-create.js", import.meta.url));
   if (!existsSync(join(dirname(program), "empty-cluster.tar.gz"))) return;

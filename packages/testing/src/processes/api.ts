@@ -1,4 +1,4 @@
-/** The HTTP API as plain JSON calls, for work that is not measured: creating workflows and reading results. */
+/** Calls the HTTP API with plain JSON, for work that is not measured: creating workflows and reading results. */
 export class Api {
   readonly #baseUrl: string;
   readonly #token: string;
@@ -35,7 +35,7 @@ export class Api {
   }
 }
 
-/** Registers the workflow and a first version of it, and makes that the live one. Returns the workflow's id. */
+/** Registers the workflow and a first version of it, and makes this version the live one. Returns the workflow's id. */
 export async function registerWorkflow(api: Api, organizationId: string, definition: Definition): Promise<string> {
   const workflows = `/organizations/${organizationId}/workflows`;
   const { workflowId } = await api.post<{ workflowId: string }>(workflows, { name: definition.workflowName });

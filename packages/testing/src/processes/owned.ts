@@ -3,9 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /**
- * Registers something that this run made and must not leave behind, such as a process or a temporary directory. It is released at
- * the end of this process, also after an error or a signal, so `release` must be synchronous. Returns the release, for callers that
- * can release earlier.
+ * Registers something that this run made and must not leave behind, such as a process or a temporary directory. It is released when this process
+ * ends, even after an error or a signal, so `release` must be synchronous. Returns a function for callers that can release it earlier.
  */
 export function own(release: () => void): () => void {
   watchForTheEnd();
@@ -16,7 +15,7 @@ export function own(release: () => void): () => void {
   return releaseOnce;
 }
 
-/** A directory under the system's temporary one, deleted with this run. */
+/** Creates a directory in the system's temporary one, which is deleted at the end of this run. */
 export function ownTemporaryDirectory(name: string): { readonly path: string; readonly remove: () => void } {
   const path = mkdtempSync(join(tmpdir(), `stepwell-${name}-`));
   return { path, remove: own(() => rmSync(path, { recursive: true, force: true, maxRetries: 3 })) };
@@ -29,7 +28,7 @@ function watchForTheEnd(): void {
   if (isWatching) return;
   isWatching = true;
   process.on("exit", () => {
-    // Youngest first: a directory goes after the process that writes into it.
+    // The youngest is released first, so that a directory is deleted after the process that writes into it has ended.
     for (const release of [...releases].reverse()) release();
   });
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => process.exit(130));

@@ -5,7 +5,7 @@ import { findFreePort } from "../free-port.ts";
 import { PostgresCluster } from "../postgres/postgres-cluster.ts";
 import { own } from "./owned.ts";
 
-/** A server on which databases of our own can be made. */
+/** A server on which databases can be made for this run. */
 export interface DatabaseServer {
   /** Returns the new database's URL. */
   createDatabase(name: string): Promise<string>;
@@ -13,7 +13,7 @@ export interface DatabaseServer {
   stop(): Promise<void>;
 }
 
-/** A server that belongs to somebody else: this run creates and drops only its own databases there. */
+/** A server that this run did not start. This run creates and drops only its own databases there. */
 export function externalServer(url: string): DatabaseServer {
   const run = async (sql: string) => {
     const client = new pg.Client({ connectionString: url });
@@ -36,7 +36,7 @@ export function externalServer(url: string): DatabaseServer {
   };
 }
 
-/** PostgreSQL 18 from npm in a temporary directory, with the durability that it has by default (fsync on) unless a setting takes it away. */
+/** Starts PostgreSQL 18 from npm in a temporary directory. Unless a setting changes it, it has the default durability (fsync on). */
 export async function startPostgresServer(settings: readonly string[] = []): Promise<PostgresServer> {
   const port = await findFreePort();
   const cluster = await PostgresCluster.create({ port, password, settings });
@@ -61,7 +61,7 @@ export class PostgresServer implements DatabaseServer {
     });
   }
 
-  /** Starts the server, also after a crash. */
+  /** Starts the server, even after a crash. */
   async start(): Promise<void> {
     await this.#cluster.start();
   }
@@ -71,7 +71,7 @@ export class PostgresServer implements DatabaseServer {
   }
 
   async dropDatabase(): Promise<void> {
-    // The whole directory is deleted with this run.
+    // The whole directory is deleted at the end of this run.
   }
 
   async stop(): Promise<void> {
@@ -82,11 +82,11 @@ export class PostgresServer implements DatabaseServer {
   /** Kills every process of the server, as a crash of its machine would. Unlike such a crash, it loses no data in the system's disk cache. */
   async crash(): Promise<void> {
     const killed = this.#killAll();
-    // Until the last of them is gone, the shared memory is in use and a new postmaster refuses to start.
+    // While one of these processes is alive, the shared memory is in use, and a new postmaster does not start.
     for (let attempt = 0; attempt < 500 && killed.some(isAlive); attempt += 1) await sleep(10);
   }
 
-  /** The server hangs: connections stay open, new ones are accepted, and nothing is answered until it continues. */
+  /** Makes the server hang: connections stay open and new ones are accepted, but nothing is answered until it continues. */
   freeze(): void {
     this.#signalAll("SIGSTOP");
   }
@@ -102,7 +102,7 @@ export class PostgresServer implements DatabaseServer {
   #signalAll(signal: NodeJS.Signals): readonly number[] {
     const postmaster = this.#cluster.pid;
     if (postmaster === undefined) return [];
-    // The postmaster stops first, so that it neither starts others meanwhile nor ends before its children are known.
+    // The postmaster is stopped first, so that it neither starts new processes nor ends before its children are known.
     signalProcess(postmaster, "SIGSTOP");
     const pids = [postmaster, ...childrenOf(postmaster)];
     for (const pid of pids) signalProcess(pid, signal);

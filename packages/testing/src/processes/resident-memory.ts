@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 
-/** Megabytes of a process that are in memory; null where there is no /proc. */
+/** The memory that a process uses, in megabytes; null on systems without /proc. */
 export function residentMbOf(pid: number): number | null {
   return megabytesOf(pid, "VmRSS");
 }
 
-/** The most megabytes of a process that ever were in memory; null where there is no /proc. */
+/** The highest memory use of a process so far, in megabytes; null on systems without /proc. */
 export function peakResidentMbOf(pid: number): number | null {
   return megabytesOf(pid, "VmHWM");
 }

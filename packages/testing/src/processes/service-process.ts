@@ -13,7 +13,7 @@ export interface ServiceOptions {
   readonly port: number;
   /** `dev` seeds an empty store, `serve` does not. */
   readonly command?: "dev" | "serve";
-  /** A program that takes the command as its last argument. Left out: the command line. */
+  /** A program that takes the command as its last argument. Default: the command line. */
   readonly program?: readonly string[] | undefined;
   /** Settings besides those that every run has. */
   readonly environment?: Readonly<Record<string, string>>;
@@ -44,7 +44,7 @@ export class ServiceProcess {
     const log = openSync(this.logFile, "a", 0o600);
     this.#child = spawn(process.execPath, [...program, command], {
       stdio: ["ignore", log, log],
-      // A process group of its own, so that a kill takes what the service started with it.
+      // The service leads a process group, so that killing it also kills what it has started.
       detached: true,
       env: {
         ...inheritedEnvironment(),
@@ -76,7 +76,7 @@ export class ServiceProcess {
     return devFile;
   }
 
-  /** The status with which the service answers whether it is ready; undefined when no answer comes. */
+  /** The status with which the service answers whether it is ready; undefined if it does not answer. */
   async healthStatus(): Promise<number | undefined> {
     try {
       const address = `http://127.0.0.1:${this.#options.port}/health/ready`;
@@ -103,7 +103,7 @@ export class ServiceProcess {
     await this.#ended;
   }
 
-  /** SIGSTOP and SIGCONT: a node that hangs and comes back. */
+  /** SIGSTOP makes a node hang, SIGCONT lets it continue. */
   signal(signal: "SIGSTOP" | "SIGCONT"): void {
     this.#signalGroup(signal);
   }
@@ -112,7 +112,7 @@ export class ServiceProcess {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
-  /** Megabytes in memory now; null where the system does not say. */
+  /** The current memory use in megabytes; null on systems that do not report it. */
   residentMb(): number | null {
     return residentMbOf(this.pid);
   }
@@ -138,7 +138,7 @@ export class ServiceProcess {
     try {
       process.kill(-this.pid, signal);
     } catch (error) {
-      // The process ended by itself at this moment.
+      // The process has just ended by itself.
       if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
     }
   }
@@ -146,13 +146,13 @@ export class ServiceProcess {
 
 const entry = fileURLToPath(new URL("../../../cli/dist/main.js", import.meta.url));
 
-/** The environment of this process, without the variables that would change the service's behaviour. */
+/** The environment of this process, except the variables that would change what the service does. */
 function inheritedEnvironment(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => name !== "DATABASE_URL" && !name.startsWith("STEPWELL_"));
   return Object.fromEntries(kept);
 }
 
-/** Undefined until the service has written all of it. */
+/** Returns undefined until the service has written the whole file. */
 function readDevFile(dataDir: string): DevFile | undefined {
   try {
     const content = JSON.parse(readFileSync(join(dataDir, "dev.json"), "utf8")) as Partial<DevFile>;

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { delimiter } from "node:path";
 
-/** A shell in a directory, as somebody has it who works there: without what the test's own npm put into the environment. */
+/** A shell in a directory, as a person has it who works there: without the variables that the npm of the tests sets. */
 export class Shell {
   readonly #directory: string;
   readonly #environment: Record<string, string>;
@@ -11,13 +11,13 @@ export class Shell {
     this.#environment = { ...ownEnvironment(), ...environment };
   }
 
-  /** A shell with these variables besides; a `PATH` comes before what is there. */
+  /** Returns a shell with these variables added. `PATH` is put before the existing one. */
   with({ PATH, ...environment }: Record<string, string>): Shell {
     const path = [PATH, this.#environment.PATH].filter((part) => part !== undefined).join(delimiter);
     return new Shell(this.#directory, { ...this.#environment, ...environment, PATH: path });
   }
 
-  /** Runs a line and returns when it has ended. */
+  /** Runs a line and waits until it has ended. */
   async run(line: string): Promise<Ended> {
     return await new Promise((resolve) => {
       const options = { cwd: this.#directory, env: this.#environment, maxBuffer: 2 ** 26 };
@@ -34,7 +34,7 @@ export class Shell {
     return output;
   }
 
-  /** Starts a program that goes on. It leads a group of processes, which `interrupt` reaches whole, as a terminal does. */
+  /** Starts a program that keeps running. It leads a process group, all of which `interrupt` reaches, as a terminal does. */
   start(program: string, ...words: string[]): Running {
     const child = spawn(program, words, {
       cwd: this.#directory,
@@ -67,7 +67,7 @@ export class Running {
     );
   }
 
-  /** Returns everything that was printed as soon as `wanted` is in it; throws when the program ends before. */
+  /** Returns everything that was printed as soon as it contains `wanted`. Throws when the program ends before that. */
   async printed(wanted: string): Promise<string> {
     const over = this.ended.then(({ output, complaint }) => {
       throw new Error(`It ended without printing "${wanted}": ${output} ${complaint}`);
@@ -79,7 +79,7 @@ export class Running {
     return this.#output;
   }
 
-  /** Sends the signal to this process alone, as a process manager does. */
+  /** Sends the signal only to this process, as a process manager does. */
   async terminate(): Promise<Ended> {
     this.#child.kill("SIGTERM");
     return await this.ended;
@@ -95,7 +95,7 @@ export class Running {
 
 const started = new Set<Running>();
 
-/** Ends what a failed test left running. */
+/** Ends all processes that a failed test left running. */
 export async function endShells(): Promise<void> {
   await Promise.all([...started].map((running) => running.interrupt("SIGKILL").catch(() => undefined)));
   started.clear();

@@ -19,7 +19,7 @@ export interface StoreHomes {
   close(): Promise<void>;
 }
 
-/** The server for "postgres" is the one that the environment names, or else one of our own. */
+/** The server for "postgres" is the one that the environment names, or else one that this starts. */
 export async function openStoreHomes(kind: StoreKind): Promise<StoreHomes> {
   if (kind === "embedded") return { kind, fresh: freshDirectory, close: async () => {} };
   const url = process.env.STEPWELL_BENCH_DATABASE_URL ?? process.env.DATABASE_URL;

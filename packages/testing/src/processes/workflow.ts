@@ -6,7 +6,7 @@ export interface StepSketch {
   readonly eventIds?: readonly string[];
 }
 
-/** The steps one after the other, all with one closed schema in and out. */
+/** Makes a definition of steps that follow each other. All have the same closed schema for input and output. */
 export function definitionOf(
   workflowName: string,
   steps: readonly StepSketch[],

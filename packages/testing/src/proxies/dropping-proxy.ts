@@ -3,17 +3,17 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import fc from "fast-check";
 
 /**
- * The fate of a connection: undefined if it lasts; otherwise it breaks once this many bytes have passed from the client (a request) or from the
- * server (an answer).
+ * What happens to a connection: it lasts (undefined), or it breaks once this many bytes have passed from the client (in a request) or from the server
+ * (in an answer).
  */
 type Fate = { readonly from: "client" | "server"; readonly bytes: number } | undefined;
 
 /**
- * Stands before a server and breaks three of five connections, each at a byte that chance chooses: in the middle of a request, in the middle of an
- * answer, or between the two, when the server has carried out the request and the client never learns of it. The same seed gives the same breaks.
+ * A proxy before a server that breaks three of five connections, each at a random byte: in the middle of a request, in the middle of an answer, or
+ * between the two, so that the server has carried out the request but the client never learns of it. The same seed results in the same breaks.
  */
 export class DroppingProxy {
-  /** The numbers of connections that broke in a request, and in an answer. */
+  /** How many connections broke in a request, and how many in an answer. */
   readonly broken = { client: 0, server: 0 };
   readonly #target: URL;
   readonly #fates: Iterator<Fate>;
@@ -63,7 +63,7 @@ export class DroppingProxy {
     this.#pass(fate, "server", server, client);
   }
 
-  /** Passes on what comes from one side, until its bytes are used up. */
+  /** Passes on the data from one side until the given number of bytes has passed. */
   #pass(fate: Fate, from: "client" | "server", source: Socket, sink: Socket): void {
     let left = fate?.from === from ? fate.bytes : Number.POSITIVE_INFINITY;
     source.on("data", (chunk) => {
@@ -71,7 +71,7 @@ export class DroppingProxy {
       if (left > 0) return void sink.write(chunk);
       this.broken[from] += 1;
       source.removeAllListeners("data");
-      // The reader gets the bytes up to the break, and nothing after them.
+      // The receiver gets the bytes up to the break, and nothing after them.
       sink.end(chunk.subarray(0, chunk.length + left));
       source.destroy();
     });
@@ -80,7 +80,7 @@ export class DroppingProxy {
 
 const maxConnections = 2_000;
 
-/** Requests and answers of this interface have some hundreds of bytes; a connection may carry several. */
+/** Requests and answers of the API have some hundreds of bytes, and a connection may carry several of them. */
 const bytes = fc.integer({ min: 0, max: 1_500 });
 const fateOfConnection: fc.Arbitrary<Fate> = fc.oneof(
   { weight: 2, arbitrary: fc.constant(undefined) },

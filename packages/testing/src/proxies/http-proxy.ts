@@ -4,16 +4,16 @@ import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 
 /**
- * The way that a request takes:
- * - `passed`: nothing;
+ * What happens to a request:
+ * - `passed`: nothing special;
  * - `lost`: the connection breaks before the service has it;
- * - `refused`: the proxy answers 503 by itself;
+ * - `refused`: the proxy itself answers 503;
  * - `answer-lost`: the service carries it out, and the connection breaks before the client has the answer;
- * - `answer-refused`: the service carries it out, and the proxy answers 503 in its place.
+ * - `answer-refused`: the service carries it out, but the proxy answers 503 instead.
  */
 export type Way = "passed" | "lost" | "refused" | "answer-lost" | "answer-refused";
 
-/** A request that came to the proxy, with the answer of the service if the service got the request. */
+/** A request that reached the proxy, with the service's answer if the service got the request. */
 export interface Exchange {
   readonly method: string;
   readonly path: string;
@@ -27,8 +27,8 @@ export interface Exchange {
 }
 
 /**
- * Stands between a client and the service, as a load balancer does over a bad network. It buffers: it passes an answer on only when the answer
- * is complete, so a client gets nothing of a stream that is open.
+ * A proxy between a client and the service, like a load balancer in a bad network. It passes an answer on only when the answer is complete, so a
+ * client receives nothing of a stream that is open.
  */
 export class HttpProxy {
   readonly exchanges: Exchange[] = [];
@@ -39,7 +39,7 @@ export class HttpProxy {
   private constructor(target: string) {
     this.#target = new URL(target);
     this.#server = createServer((incoming, outgoing) => {
-      // It fails when a client waits no longer, or when the service is away.
+      // This fails when the client no longer waits, or when the service is gone.
       this.#relay(incoming, outgoing).catch(() => outgoing.destroy());
     });
   }
@@ -55,7 +55,7 @@ export class HttpProxy {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Sets the ways of the next requests, in their order. All requests after them pass. Earlier exchanges are forgotten. */
+  /** Sets what happens to the next requests, in their order. All requests after them pass. Forgets earlier exchanges. */
   expect(...ways: readonly Way[]): void {
     this.#ways = [...ways];
     this.exchanges.length = 0;
@@ -86,7 +86,7 @@ export class HttpProxy {
   async #ask({ method, path, headers }: Exchange, body: Buffer, outgoing: ServerResponse) {
     const { hostname, port } = this.#target;
     const asking = request({ hostname, port, method, path, headers, agent: false }).end(body);
-    // A client that waits no longer for a stream ends it.
+    // When the client no longer waits for a stream, the stream is ended.
     outgoing.once("close", () => asking.destroy());
     const [response] = (await once(asking, "response")) as [IncomingMessage];
     return { status: response.statusCode ?? 0, headers: response.headers, bytes: await buffer(response) };

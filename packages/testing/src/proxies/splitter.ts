@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, request as forward, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** The common address of several nodes: each request goes to the next of them, as with the worst of load balancers. */
+/** The common address of several nodes. Each request goes to the next node, as with the simplest load balancers. */
 export class Splitter {
   readonly #server: Server;
   #ports: readonly number[] = [];
@@ -12,7 +12,7 @@ export class Splitter {
     this.#server = createServer((request, response) => this.#relay(request, response));
   }
 
-  /** Listens, so that nodes can be told the address before they start. */
+  /** Begins to listen, so that nodes can be given the address before they start. */
   static async listen(): Promise<Splitter> {
     const splitter = new Splitter();
     splitter.#server.listen(0, "127.0.0.1");

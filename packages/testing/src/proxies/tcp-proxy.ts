@@ -1,25 +1,25 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
-/** The possible fates of one message from the client to its server. */
+/** What may happen to one message from the client to the server. */
 type Fate = "answer-swallowed" | "lost" | "late" | "stuck";
 
-/** One message to which the proxy has done something. */
+/** A message to which the proxy did something. */
 export interface MarkedMessage {
-  /** Hands a late message to the server, and returns once the server has answered. The client has left long before. */
+  /** Sends a late message to the server, and returns once the server has answered. The client left long before. */
   deliver(): Promise<void>;
 }
 
 interface Mark {
   readonly text: string;
   readonly after: string | undefined;
-  /** The connections on which `after` has passed. */
+  /** The connections on which the text `after` has passed. */
   readonly passed: Set<Socket>;
   readonly fate: Fate;
   readonly met: (message: MarkedMessage) => void;
 }
 
-/** Stands before a server and does to its connections what networks do. */
+/** A proxy before a server. It does to connections what networks do. */
 export class TcpProxy {
   readonly #target: URL;
   readonly #pairs = new Set<{ readonly client: Socket; readonly server: Socket }>();
@@ -41,7 +41,7 @@ export class TcpProxy {
     return proxy;
   }
 
-  /** The server's URL, with the address of the proxy in place of the server's. */
+  /** The server's URL, with the address of the proxy instead of the server's. */
   get url(): string {
     const url = new URL(this.#target);
     url.hostname = "127.0.0.1";
@@ -49,7 +49,7 @@ export class TcpProxy {
     return url.href;
   }
 
-  /** Everything passes again; what was frozen goes on. */
+  /** From now on everything passes, and frozen connections continue. */
   async pass(): Promise<void> {
     this.#isFrozen = false;
     for (const { client, server } of this.#pairs) {
@@ -59,7 +59,7 @@ export class TcpProxy {
     if (!this.#listener.listening) await this.#listen();
   }
 
-  /** The server is gone: connections break, new ones are refused. */
+  /** Acts as if the server were gone: connections break, and new ones are refused. */
   async refuse(): Promise<void> {
     const closed = once(this.#listener, "close");
     this.#listener.close();
@@ -67,7 +67,7 @@ export class TcpProxy {
     await closed;
   }
 
-  /** Connections stay open, new ones too are taken, and nothing passes. */
+  /** Connections stay open and new ones are accepted, but nothing passes. */
   freeze(): void {
     this.#isFrozen = true;
     for (const { client, server } of this.#pairs) {
@@ -76,7 +76,7 @@ export class TcpProxy {
     }
   }
 
-  /** Breaks all connections; new ones are taken. */
+  /** Breaks all connections. New ones are accepted. */
   drop(): void {
     for (const { client, server } of this.#pairs) {
       client.destroy();
@@ -85,9 +85,10 @@ export class TcpProxy {
   }
 
   /**
-   * Does `fate` to the next message with this text. `answer-swallowed`, `lost` and `late` break its connection: the server gets the message but the
-   * answer is lost, or the message never arrives, or it arrives late. `stuck`: it waits until the server closes the connection. Returns when it has
-   * happened. With `after` only a connection counts on which a message with that text has passed, since every duty of a service sends a COMMIT.
+   * Does `fate` to the next message that contains this text. `answer-swallowed`, `lost` and `late` break its connection: the server gets the message
+   * but its answer is lost, or the message never arrives, or it arrives late. `stuck`: the message waits until the server closes the connection.
+   * Returns when this has happened. With `after`, only connections count on which a message with that text has passed: this tells the transactions
+   * apart, since every duty of a service sends a COMMIT.
    */
   onNext(text: string, fate: Fate, after?: string): Promise<MarkedMessage> {
     return new Promise((resolve) => {
@@ -122,7 +123,7 @@ export class TcpProxy {
     }
     const part = () => {
       this.#pairs.delete(pair);
-      // The last data of the server still reaches the client.
+      // The last data from the server must still reach the client.
       client.destroySoon();
       server.destroy();
     };
@@ -156,7 +157,7 @@ export class TcpProxy {
     };
     if (fate === "answer-swallowed") await deliver();
     if (fate === "lost") part();
-    // The server of a late message waits in the middle of its transaction.
+    // Only the client's side is closed: for a late message, the server waits in the middle of its transaction.
     client.destroy();
     met({ deliver });
   }

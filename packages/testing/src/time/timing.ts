@@ -1,7 +1,7 @@
 /**
- * Tells whether two questions take the service different times, by Welch's t-test: an attacker who can tell them apart learns what the answers do not say.
- * A machine that is busy makes single answers slow and whole stretches of time noisy, so both are asked in turn, the slowest are left out, and a
- * difference counts only when it is found again, in the same direction, in each of three rounds.
+ * Tells by Welch's t-test whether two questions take the service different times: an attacker who can tell them apart learns what the answers do not
+ * say. On a busy machine, single answers are slow and whole periods are noisy. So both questions are asked in turn, the slowest answers are left out,
+ * and a difference counts only if it is found in the same direction in each of three rounds.
  */
 export async function canBeToldApart(one: Question, other: Question, count: number): Promise<boolean> {
   let sign = 0;
@@ -17,7 +17,7 @@ export async function canBeToldApart(one: Question, other: Question, count: numb
 /** Asks the service once. */
 export type Question = () => Promise<unknown>;
 
-/** Two equal questions reach this value by chance in fewer than ten of a million comparisons. */
+/** In a million comparisons of two equal questions, fewer than ten reach this value by chance. */
 const threshold = 4.5;
 const rounds = 3;
 
@@ -25,7 +25,7 @@ async function timesOf(one: Question, other: Question, count: number): Promise<{
   const ofOne: number[] = [];
   const ofOther: number[] = [];
   for (let index = 0; index < count; index += 1) {
-    // The order of the two is random, because the second one finds warmer caches.
+    // The order of the two questions is random, since the second one finds warmer caches.
     if (Math.random() < 0.5) {
       ofOne.push(await timeOf(one));
       ofOther.push(await timeOf(other));
@@ -43,7 +43,7 @@ async function timeOf(question: Question): Promise<number> {
   return performance.now() - begunAt;
 }
 
-/** Welch's t of two samples, without the slowest tenth of all values, which depend on the machine. */
+/** Computes Welch's t of two samples. It leaves out the slowest tenth of all values, which depend on the machine. */
 export function welchT(one: readonly number[], other: readonly number[]): number {
   const all = [...one, ...other].sort((left, right) => left - right);
   const slowest = all[Math.floor(all.length * 0.9)] ?? Number.POSITIVE_INFINITY;

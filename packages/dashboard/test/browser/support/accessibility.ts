@@ -2,7 +2,7 @@ import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 
-/** Checks the page in its present state against those rules of WCAG 2.2 A and AA that a program can check. */
+/** Checks the current state of the page against the rules of WCAG 2.2 A and AA that a program can check. */
 export async function expectAccessible(page: Page, what: string): Promise<void> {
   await page.evaluate(axe.source);
   const violations = (await page.evaluate(`axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>
@@ -15,6 +15,6 @@ const options = {
     type: "tag",
     values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice"],
   },
-  // Menus stand at the end of the page, where no landmark is; they are reached from their buttons.
+  // Menus are at the end of the page, outside all landmarks. Users reach them from their buttons.
   rules: { region: { enabled: false } },
 };

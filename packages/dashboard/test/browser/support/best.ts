@@ -1,7 +1,7 @@
 import { timeLimit } from "@stepwell/testing/time-limit.ts";
 import { expect } from "vitest";
 
-/** Expects that the best of a few tries is fast enough, since the machine also does other work. Stops after the first that is. */
+/** Expects that the best of a few tries is fast enough, since the machine also does other work. Stops after the first try that is fast enough. */
 export async function expectWithin(promisedMs: number, measure: () => Promise<number>): Promise<void> {
   const limitMs = timeLimit(promisedMs);
   let bestMs = Number.POSITIVE_INFINITY;

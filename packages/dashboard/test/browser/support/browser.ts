@@ -13,7 +13,7 @@ export class TestBrowser {
   #faults: string[] = [];
   #expected: RegExp[] = [];
 
-  /** Opens a page. An error in its console, a broken policy or an exception in it fails the test. */
+  /** Opens a page. The test fails if the page logs an error, violates its content security policy or throws an exception. */
   async newPage({ colorScheme = "light", width = 1_280 }: BrowserOptions = {}): Promise<Page> {
     const viewport = { width, height: 800 };
     const context = await (await sharedChromium()).newContext({ colorScheme, viewport, locale: "en-GB" });
@@ -42,12 +42,12 @@ export class TestBrowser {
     return page;
   }
 
-  /** Expects a fault in a test in which the service is meant to refuse something. */
+  /** Allows an error that matches the pattern, for a test in which the service must reject something. */
   expectFault(pattern: RegExp): void {
     this.#expected.push(pattern);
   }
 
-  /** Closes the pages before the service that they look at ends. */
+  /** Closes the pages before their service stops. */
   async closePages(): Promise<void> {
     for (const context of this.#contexts) await context.close();
     this.#contexts = [];
@@ -93,7 +93,7 @@ const args = [
   "--disable-sync",
 ];
 
-/** As text: it runs in the page. */
+/** This is text, since it runs in the page. */
 const reportPolicyViolations = `document.addEventListener("securitypolicyviolation", (event) => {
   console.error("policy violated: " + event.violatedDirective + " " + event.blockedURI + " " + event.sourceFile);
 });`;

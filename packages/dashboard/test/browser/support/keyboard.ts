@@ -1,10 +1,10 @@
 import type { Locator, Page } from "playwright-core";
 import { expect } from "vitest";
 
-/** No page has as many elements that take the focus. */
+/** More than the number of focusable elements on any page. */
 const mostTabs = 120;
 
-/** Moves the focus to the element by Tab. Throws if Tab does not lead there. */
+/** Moves the focus to the element with Tab. Throws if Tab does not reach it. */
 export async function tabTo(target: Locator): Promise<void> {
   await target.waitFor();
   const page = target.page();
@@ -21,7 +21,7 @@ export async function press(target: Locator): Promise<void> {
   await target.page().keyboard.press("Enter");
 }
 
-/** Chooses from a list. A list also takes typed text as the beginning of a choice, but begins anew after a second in which nothing was typed. */
+/** Chooses from a list by typing. A list takes typed text as the beginning of a choice, but forgets it when nothing is typed for a second. */
 export async function choose(list: Locator, text: string): Promise<void> {
   const chosen = () => list.locator("option:checked").innerText();
   await list.press("Home");
@@ -36,7 +36,7 @@ export async function choose(list: Locator, text: string): Promise<void> {
 
 const mostOptions = 60;
 
-/** Presses a key that leads from one step of a graph to another one, and waits until the focus is there. */
+/** Presses a key that moves from one step of a graph to another, and waits until the focus is there. */
 export async function walk(page: Page, key: string, to: string): Promise<void> {
   await page.keyboard.press(key);
   await expect.poll(() => page.evaluate("document.activeElement?.dataset.step")).toBe(to);

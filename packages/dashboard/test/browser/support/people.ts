@@ -6,13 +6,13 @@ import type { Page } from "playwright-core";
 
 export interface Owner extends SignedInPerson {
   readonly organizationId: string;
-  /** The owner, who works in the organization. */
+  /** The client of the owner, who works in the organization. */
   readonly api: Client;
-  /** Address of the organization's pages. */
+  /** The address of the organization's pages. */
   readonly url: string;
 }
 
-/** Somebody with a password and an organization. */
+/** Creates a person with a password and an organization. */
 export async function newOwner(service: TestService, organizationName = "Acme"): Promise<Owner> {
   const person = await newSignedInPerson(service);
   const { body } = await person.client.call<{ organizationId: string }>("CreateOrganization", {
@@ -23,13 +23,13 @@ export async function newOwner(service: TestService, organizationName = "Acme"):
   return { ...person, organizationId, api: person.client.bind({ organizationId }), url };
 }
 
-/** Opens a page of an organization as somebody who is not signed in yet, and signs in on the way. */
+/** Opens a page of an organization in a browser without a session, and signs in on the way. */
 export async function signInAt(page: Page, url: string, person: Pick<SignedInPerson, "email">): Promise<void> {
   await sendSignIn(page, url, person);
   await page.getByRole("navigation", { name: "Main" }).waitFor();
 }
 
-/** Opens a page and sends the form of the sign-in that is there instead. */
+/** Opens a page and submits the sign-in form that appears instead. */
 export async function sendSignIn(page: Page, url: string, { email }: Pick<SignedInPerson, "email">): Promise<void> {
   await page.goto(url);
   await page.getByLabel("E-mail").fill(email);

@@ -4,7 +4,7 @@ import { parseDefinition } from "../../../src/core/definition/definition.ts";
 import type { JsonObject } from "../../../src/core/json/json.ts";
 import { call, forEach, noop, parallel, type StepSketch, textOf, transform } from "../job/jobs.ts";
 
-/** Pointers and details of what is wrong, and of what may be. */
+/** The pointers and details of all errors and warnings. */
 function findings(steps: readonly StepSketch[], definitions: Record<string, JsonObject> = {}) {
   const parsed = parseDefinition(textOf(steps, definitions), catalog, limits);
   const shown = (list: readonly { pointer: string; detail: string }[]) =>

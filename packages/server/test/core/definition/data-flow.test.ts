@@ -2,7 +2,10 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../../src/core/json/json.ts";
 import { call, closed, noop, number, open, parse, text, wait, workflow } from "../job/sketches.ts";
 
-/** "E 1 in …": an error at the input definition of the second step; "W 0 out …": a warning at the output definition of the first. */
+/**
+ * Returns the findings in short form. "E 1 in: …" is an error at the input definition of the second step; "W 0 out: …" is a warning at the output
+ * definition of the first.
+ */
 function findings(steps: readonly JsonValue[], definitions: JsonObject): string[] {
   const { problems, warnings } = parse(workflow(steps, { any: {}, ...definitions }));
   const shorten = (pointer: string) =>
@@ -65,7 +68,7 @@ describe("a step with a closed input definition takes each property", () => {
     const warning = "W 1 in: `b` receives `sku` from `a`; it may be missing, but is required";
     expect(findings(steps, { ...definitions, perhaps: closed({ sku: text }, []) })).toEqual([warning]);
     expect(findings(steps, { ...definitions, perhaps: {} })).toEqual([warning]);
-    // Without "type": "object", an output that is no object also fits, and has no properties.
+    // Without "type": "object", an output that is not an object also fits, and such an output has no properties.
     expect(findings(steps, { ...definitions, perhaps: { properties: { sku: text }, required: ["sku"] } })).toEqual([
       warning,
     ]);

@@ -9,7 +9,7 @@ import { call, closed, noop, number, parse, text, wait, workflow } from "../job/
 
 const any = ["any", "any"] as const;
 
-/** Uses the whole given interface, and nothing else. */
+/** Uses everything in these definitions, and nothing else. */
 const given = workflow(
   [
     call("reserve", ["order", "reservation"], "approve"),
@@ -151,7 +151,7 @@ describe("a definition is rejected that", () => {
       `${last}/name`,
       "is the name of /steps/0 already",
     ],
-    // The work of a step.
+    // Rows about what a step does.
     [
       "has a step that does nothing",
       withLast(without("integrationDetails", noop("b", any, null))),
@@ -305,7 +305,7 @@ describe("a definition is rejected that", () => {
       `${last}/onFailure`,
       "cannot take over after its own failure",
     ],
-    // Its retry policy and its timeout.
+    // Rows about the retry policy and the timeout of a step.
     [
       "retries a step without a call",
       withLast(noop("b", any, null, { retry: {} })),
@@ -564,7 +564,7 @@ test.each<[string, JsonObject]>([
   ],
 ])("%s are checked in bounded time", (_, definition) => {
   const source = JSON.stringify(definition);
-  // Each takes 15 to 250 ms on an idle machine. The test runner's own bound of 5 s detects anything much slower.
+  // Each text takes 15 to 250 ms on an idle machine. The test runner's own bound of 5 s detects anything much slower.
   const parsed = parseDefinition(source, catalog, limits);
   if ("definition" in parsed) expect(compilePlan(parsed.definition).steps.size).toBe(parsed.definition.steps.length);
 });
@@ -598,7 +598,7 @@ test("no document crashes the parser, and every accepted document compiles", () 
   });
   const property = fc.property(mutated, (mutations) => {
     const document = structuredClone(given);
-    // A copy, because the next mutation may change the value.
+    // The value is copied, because the next mutation may change it.
     for (const [at, value, how] of mutations) mutate(document, at, structuredClone(value), how);
     const { definition } = parse(document);
     if (definition !== undefined) compilePlan(definition);

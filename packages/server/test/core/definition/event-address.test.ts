@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { call, Story, wait } from "../job/jobs.ts";
 
-/** A gate that opens a call; when that fails, the job comes back to the gate. */
+/** A wait step that leads to a call. When the call fails, the job returns to the wait step. */
 const loop = [wait("gate", ["go"], "work"), call("work", null, { onFailure: "gate" })];
 const goOnceMore = (story: Story) => story.fail("permanent");
 

@@ -8,10 +8,10 @@ import { parse } from "../job/sketches.ts";
 import { forkedWorkflows, mappedWorkflows, registered, run } from "./mapped-workflows.ts";
 import { chanceOf } from "./walks.ts";
 
-/** `npm test` tries the same workflows each time, so more of them could find a fault once, but nothing new in later runs. */
+/** `npm test` tries the same workflows each time: more of them would find nothing new in later runs. */
 const numRuns = Number(process.env.STEPWELL_TEST_RUNS ?? (scope === "all" ? 200 : 40));
 
-/** Every number decides one thing of a run: its input, the next event, the answer of a call. */
+/** Every number decides one thing of a run: the input of the job, the next event, or the answer of a call. */
 const seed = fc.array(fc.nat(10_000), { minLength: 20, maxLength: 40 });
 const runSeeds = fc.array(seed, { minLength: 12, maxLength: 12 });
 const kinds: [name: string, workflows: fc.Arbitrary<JsonObject>][] = [
@@ -21,13 +21,13 @@ const kinds: [name: string, workflows: fc.Arbitrary<JsonObject>][] = [
 
 type Failed = Extract<HistoryEntry, { type: "step.failed" }>;
 
-/** The place where the failure should have caused a warning; undefined where a definition cannot show it. */
+/** Returns the place where the failure should have caused a warning. Undefined for a failure that no definition can show beforehand. */
 function placeOf({ step: name, error }: Failed, { steps }: Definition): string | undefined {
   const index = steps.findIndex((step) => step.name === name);
   const step = steps[index];
   const side = { InputMismatch: "input", OutputMismatch: "output" } as const;
   if (error.code === "InputMismatch" || error.code === "OutputMismatch") {
-    // An event whose id an expression gives is not checked when it is sent.
+    // The payload of an event is not checked when it is sent if an expression gives the ids of the wait.
     if (error.code === "OutputMismatch" && step?.work.kind === "wait" && step.work.openRule !== undefined)
       return undefined;
     const field = side[error.code];
@@ -72,7 +72,7 @@ test.each(kinds)(
     let refusalCount = 0;
     const property = fc.property(workflows, runSeeds, (workflow, seeds) => {
       const { problems } = parse(workflow);
-      // An unknown name of a step or event can only be a mistake, even in a `has`.
+      // An unknown name of a step or event is always a mistake, even in a `has`.
       const places = problems.flatMap(({ pointer, detail }) => (detail.includes(" names no ") ? [] : pointer));
       const refused = new Set(
         (workflow.steps as { name: string }[])
@@ -96,7 +96,10 @@ test.each(kinds)(
   600_000,
 );
 
-/** Whether a problem is about an expression that every visit of the step evaluates. The part behind `?`, `&&` or `||` may never be evaluated. */
+/**
+ * Tells whether the problem is about an expression that every visit of the step evaluates completely. The part after `?`, `&&` or `||` may never be
+ * evaluated.
+ */
 function isCertain(workflow: JsonObject, place: string, index: number): boolean {
   const step = (workflow.steps as JsonObject[])[index] ?? {};
   const config = ((step.integrationDetails as JsonObject).config ?? {}) as JsonObject;

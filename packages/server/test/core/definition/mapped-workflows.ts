@@ -19,7 +19,7 @@ import { type Chance, handlersOf, objects, outputsFitting, schema, world } from 
 const property = fc.constantFrom("a", "b", "c");
 const events = ["e0", "e1"];
 
-/** The paths that an expression may read in a step; most of them exist. */
+/** The paths that an expression in a step may read. Most of them exist. */
 function paths({ around, earlier, forks, loops, isInFork }: Place): fc.Arbitrary<string> {
   const anyStep = fc.constantFrom(...around).map((name) => `steps.${name}`);
   const before = fc.constantFrom(...(earlier.length === 0 ? around : earlier)).map((name) => `steps.${name}`);
@@ -80,7 +80,7 @@ function expressions(place: Place): fc.Arbitrary<string> {
     .map(([form, one, other, value]) => form.replaceAll("P", one).replaceAll("Q", other).replaceAll("L", value));
 }
 
-/** Forms that rarely fail; with more steps, few workflows would be valid otherwise. */
+/** Forms that rarely fail. Without them, few workflows with more steps would be valid. */
 const safeForms = Array.from({ length: 4 }, () => [
   ...["has(P) ? P : L", "has(P) ? [P] : [L]", "has(P) ? text(P) : L", "has(P) && has(Q) ? [P, Q] : L"],
   ...["has(P) && P == 1 ? P + 1 : 1", '{"a": has(P) ? P : L, "b": L}', "has(P)", "L"],
@@ -225,23 +225,23 @@ function itemLists(place: Place): fc.Arbitrary<JsonValue> {
   );
 }
 
-/** The place of a step. */
+/** Where a step stands in its workflow. */
 interface Place {
   readonly name: string;
   readonly isInFork: boolean;
-  /** The steps of its line, in their order. */
+  /** The steps of the same line, in order. */
   readonly line: readonly string[];
-  /** The steps of its line and of the lines around it. */
+  /** The steps of the same line and of the lines around it. */
   readonly around: readonly string[];
-  /** Those of them that a job has usually visited before. */
+  /** Those of `around` that a job has usually visited before. */
   readonly earlier: readonly string[];
   /** The forks among these. */
   readonly forks: readonly Fork[];
-  /** The forEach steps around it, the innermost first. */
+  /** The forEach steps around the step, the innermost first. */
   readonly loops: readonly string[];
   /** The steps at which the branches of a fork begin; undefined for any other step. */
   readonly starts: readonly string[] | undefined;
-  /** Whether the one branch is the body of a forEach. */
+  /** Whether the step has a single branch that is the body of a forEach. */
   readonly hasBody: boolean;
 }
 
@@ -277,7 +277,7 @@ interface Fork {
 type Surroundings = Pick<Place, "around" | "earlier" | "forks" | "loops">;
 const nothingAround: Surroundings = { around: [], earlier: [], forks: [], loops: [] };
 
-/** Gives the steps of a line their names, those of its branches behind it. */
+/** Gives the steps of a line their names. The steps of a step's branches get the names after it. */
 function placesOf(line: Line, outside = nothingAround, count = { steps: 0 }): Place[] {
   const names = line.map(() => `s${count.steps++}`);
   const isInFork = outside !== nothingAround || line.some(({ branches }) => branches.length > 0);
@@ -296,10 +296,10 @@ function placesOf(line: Line, outside = nothingAround, count = { steps: 0 }): Pl
 
 /** One to five steps that mostly lead to the next one. Not all of these workflows can be registered. */
 export const mappedWorkflows = workflowsOf(straightLines, 5);
-/** Workflows with branches, many of whose steps take what they need without an expression. */
+/** Workflows with branches. Many of their steps have no `input`, so they receive their values without an expression. */
 export const forkedWorkflows = workflowsOf(forkedLines(maxNesting), 2);
 
-/** One step in `plainness` has no template of its own. */
+/** One step in every `plainness` has no template of its own. */
 function workflowsOf(lines: fc.Arbitrary<Line>, plainness: number): fc.Arbitrary<JsonObject> {
   const loose = fc.oneof({ weight: 2, arbitrary: schema }, { weight: 1, arbitrary: fc.constant<JsonValue>({}) });
   return lines.chain((line) =>
@@ -354,13 +354,16 @@ function handlingBy(step: fc.Arbitrary<string>): fc.Arbitrary<JsonValue | undefi
   return fc.option(fc.oneof(step, handlersOf(step)), { nil: undefined, freq: 2 });
 }
 
-/** The definition as a registered one, whatever the checks would report. */
+/** Parses the definition as one that is already registered, whatever the checks would report. */
 export function registered(definition: JsonObject): Definition | undefined {
   const parsed = parseDefinition(JSON.stringify(definition), catalog, limits, currentLanguage);
   return "definition" in parsed ? parsed.definition : undefined;
 }
 
-/** Runs one job through the state machine; executors keep to their output definitions, or fail. Undefined when no job can be submitted. */
+/**
+ * Runs one job through the state machine. Its executors return outputs that fit their definitions, or fail. Returns undefined when no job can be
+ * submitted.
+ */
 export function run(definition: Definition, chance: Chance): readonly HistoryEntry[] | undefined {
   const [first] = definition.steps;
   const inputs = objects.filter((one) => first.input !== undefined || checkValue(first.inputSchema, one).length === 0);
@@ -381,12 +384,12 @@ function begun(definition: Definition, input: JsonObject): Story | undefined {
   try {
     return new Story(compilePlan(definition), { input, maxStepRuns: 12 });
   } catch {
-    // The `input` of the first step fails for this input, so the submission is refused.
+    // The `input` of the first step fails for this input, so the submission is rejected.
     return undefined;
   }
 }
 
-/** Goes on with one of the branches, or lets time pass until a branch goes on by itself. */
+/** Continues with one of the branches, or lets time pass until a branch continues by itself. */
 function goOn(story: Story, definition: Definition, chance: Chance): void {
   const { state } = story.job;
   const waits = standsOf(state).filter(({ phase }) => phase === "waiting");

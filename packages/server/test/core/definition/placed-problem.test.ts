@@ -80,7 +80,7 @@ test("lines end as in editors, and columns count UTF-16 units", () => {
   ]);
 });
 
-/** The JSON text of a value in a writer's own layout, and where each pointer leads in it. */
+/** Returns the JSON text of a value in a layout of its own, and where each pointer leads in it. */
 function writtenBy(value: JsonValue, space: () => string): { text: string; places: Map<string, number> } {
   const places = new Map<string, number>();
   let text = space();

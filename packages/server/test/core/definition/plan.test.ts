@@ -113,7 +113,7 @@ describe("the properties in the state after a step", () => {
     expect(liveAfter(steps("skus"), "a")).toEqual([]);
     expect(liveAfter(steps("perhaps"), "a")).toEqual(["sku"]);
     expect(liveAfter(steps("any"), "a")).toEqual(["sku"]);
-    // A value that is no object has no properties, and also fits.
+    // A value that is not an object has no properties, but also fits.
     expect(liveAfter(steps("untyped"), "a")).toEqual(["sku"]);
   });
 
@@ -232,7 +232,7 @@ describe("the values that a job keeps for expressions of later steps", () => {
     ];
     expect(remembered(asking(null), "a")).toEqual([]);
     const looping = asking({ choose: [{ if: "true", then: "a" }], else: null });
-    // Between b and c nothing is remembered: c gives a new output before b reads one.
+    // Between b and c nothing is remembered, since c produces a new output before b reads one.
     expect(["a", "b", "c"].map((name) => remembered(looping, name))).toEqual([
       ["/steps/c/output"],
       [],

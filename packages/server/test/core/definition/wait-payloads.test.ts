@@ -99,7 +99,7 @@ describe("the output of a wait step", () => {
     told.send("manager");
     const [output] = told.entries.flatMap((entry) => (entry.type === "step.succeeded" ? [entry.output] : []));
     if (output === undefined || !("value" in output)) throw new Error("The step gave nothing.");
-    // The output is the very object of the input, by which the history recognizes it.
+    // The output is the same object as the input: the history recognizes the input by its identity.
     expect(output.value).toBe(told.job.input);
   });
 

@@ -50,7 +50,7 @@ const objectSchema = fc
     required: closes ? required.filter((name) => Object.hasOwn(properties, name)) : required,
     ...(closes && { additionalProperties: false }),
   }));
-/** Keywords that say something of these objects beside the usual ones; each as it stands in a schema. */
+/** Less common keywords that restrict these objects, as they stand in a schema. */
 const rareRules = fc.constantFrom<JsonObject>(
   { minProperties: 2 },
   { maxProperties: 1 },
@@ -97,7 +97,7 @@ export const workflows: fc.Arbitrary<JsonObject> = fc.integer({ min: 1, max: 5 }
     .map(([steps, schemas]) => workflow(steps, Object.fromEntries(schemas.map((one, index) => [`d${index}`, one]))));
 });
 
-/** Handlers by error, and perhaps one for every other error. */
+/** Handlers for single errors, and sometimes one for all other errors. */
 export function handlersOf(anyStep: fc.Arbitrary<string>): fc.Arbitrary<JsonObject[]> {
   return fc
     .tuple(fc.array(anyStep, { minLength: 1, maxLength: 2 }), fc.option(anyStep))
@@ -116,7 +116,7 @@ function decide(payload: string): typeof wait {
   };
 }
 
-/** Reads the steps of a definition without the checks of its data, which may have refused it. */
+/** Reads the steps of a definition without the checks of its data flow, which may reject it. */
 export function stepsOf(definition: JsonObject): Steps {
   const { steps, definitions } = definition as unknown as { steps: RawStep[]; definitions: JsonObject };
   const schemas = schemasOf(definitions);
@@ -188,17 +188,17 @@ export function chanceOf(numbers: readonly number[]): Chance {
 /** One step that was entered on a walk. */
 export interface Visit {
   readonly step: number;
-  /** The step before, and whether it failed; undefined at the start. */
+  /** The step before this one, and whether it failed; undefined at the start. */
   readonly from: { readonly step: number; readonly hasFailed: boolean } | undefined;
   readonly received: JsonValue;
   readonly isInputFit: boolean;
-  /** Undefined for a call, whose output the walk chose to fit. */
+  /** Undefined for a call, since the walk chooses an output that fits. */
   readonly isOutputFit: boolean | undefined;
 }
 
 /**
- * Walks a job through the steps by the rules of the language, remembering everything. With `plan` it remembers only values that the plan says later
- * steps can read, like the state machine; both walks must receive the same values.
+ * Walks a job through the steps by the rules of the language, and remembers everything. With `plan` it remembers only values that later steps can
+ * read according to the plan, as the state machine does. Both walks must receive the same values.
  */
 export function walk(
   steps: Steps,
@@ -209,7 +209,7 @@ export function walk(
   const indexes = new Map(steps.map(({ name }, index) => [name, index]));
   const visits: Visit[] = [];
   let properties: JsonObject = {};
-  /** The properties that only the latest wait could give, and that it did not get. */
+  /** The properties that only the latest wait could bring, and that its events did not bring. */
   let absent: ReadonlySet<string> = new Set();
   let latest: JsonValue | undefined;
   let next: { step: number; from: Visit["from"] } | undefined = { step: 0, from: undefined };
@@ -259,13 +259,13 @@ function receive(
   return Object.fromEntries(Object.entries(known).filter(([name]) => declaredProperties(step.inputSchema).has(name)));
 }
 
-/** The error of a failure may be one that a handler names, or another one. */
+/** The error may be one that a handler names, or any other. */
 function handlerByChance({ onFailure }: StepDefinition, chance: Chance): string | undefined {
   const isEveryErrorTaken = onFailure.some(({ on }) => on === undefined);
   return onFailure[chance(Math.max(1, onFailure.length + (isEveryErrorTaken ? 0 : 1)))]?.step;
 }
 
-/** Undefined when the step fails: a call fails by chance, any step fails if its output does not fit. */
+/** Returns undefined when the step fails. A call fails by chance; any step fails if its output does not fit. */
 function outputOf(step: StepDefinition, received: JsonValue, chance: Chance, steps: Steps): JsonValue | undefined {
   if (step.work.kind === "call") {
     const outputs = outputsFitting(step.outputSchema);
@@ -276,7 +276,7 @@ function outputOf(step: StepDefinition, received: JsonValue, chance: Chance, ste
   const payload = payloads[chance(payloads.length)];
   const output = withBrought(step, narrowValue(step.outputSchema, received), payload);
   const problems = checkValue(step.outputSchema, output);
-  // Without any payload, the step ends without the properties that only events bring.
+  // When no event has a payload, the step ends without the properties that only events bring.
   const isExcused = (name: string) => payload === undefined && fromEvents(step).has(name);
   const isFit = problems.every(({ pointer, detail }) => detail === "is required" && isExcused(pointer.slice(1)));
   return isFit ? output : undefined;

@@ -4,7 +4,9 @@ import { Budget, defaultLimits, evaluate } from "../../../src/core/expression/ex
 import type { JsonValue } from "../../../src/core/json/json.ts";
 import { expressionOf, scopeOf } from "./scopes.ts";
 
-/** A whole budget takes up to 40 ms of computing on a present machine; the defects that these tests look for took seconds, or never ended. */
+/**
+ * Using up a whole budget takes at most 40 ms of computing on a current machine. The defects for which these tests look took seconds, or never ended.
+ */
 const boundMs = 150;
 
 const numbers = Array.from({ length: 700 }, (_, index) => index);

@@ -236,7 +236,7 @@ test("the type of a template has the literal parts, the types of its expressions
   expect(compareSchemas(schema, schemaOf(wanted)).fit).toBe("always");
 });
 
-/** A schema that all sample values fit, with as much as they have in common. */
+/** A schema that all sample values fit, as narrow as what they have in common. */
 function schemaOfSamples(values: readonly JsonValue[]): JsonValue {
   const objects = values.filter(
     (value) => typeof value === "object" && value !== null && !Array.isArray(value),
@@ -314,7 +314,7 @@ const literalSource = fc.constantFrom(
 );
 const binary = fc.constantFrom("+", "-", "*", "/", "%", "==", "!=", "<", ">=", "in", "&&", "||");
 
-/** Sources of expressions, many of them guarded, so that a good part of them cannot fail. */
+/** Texts of expressions. Many of them check first whether a value is present, so that a good part of them cannot fail. */
 const sources = fc.letrec<{ any: string; variable: string }>((tie) => {
   const any = tie("any");
   const functionCall = fc.constantFrom(

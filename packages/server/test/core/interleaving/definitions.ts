@@ -54,7 +54,7 @@ export const anyObject = fc.dictionary(fc.constantFrom("a", "b", "c", "d", "brou
   noNullPrototype: true,
 }) as fc.Arbitrary<JsonObject>;
 
-/** Expressions over earlier values. Some ask first whether a value is present; the others fail where it is absent. */
+/** Expressions over earlier values. Some check first whether a value is present; the others fail when it is absent. */
 function expressions(steps: readonly string[]): fc.Arbitrary<string> {
   const property = fc.constantFrom("a", "b", "brought");
   const ofStep = fc
@@ -77,10 +77,10 @@ function expressions(steps: readonly string[]): fc.Arbitrary<string> {
 
 function stepExpression(step: string, name: string, form: number): string {
   const whole = `steps.${step}.output`;
-  // The item of the innermost loop, where there is one.
+  // The item of the innermost loop, if there is one.
   if (step === "item") return form % 2 === 0 ? "item" : "index";
   return (
-    // One in fifteen asks nothing.
+    // One in fifteen does not check whether the value is present.
     [
       `has(${whole}) ? ${whole} : null`,
       `has(${whole}) && has(${whole}.${name}) ? ${whole}.${name} : 'no ${name}'`,
@@ -137,7 +137,7 @@ const retries: fc.Arbitrary<JsonObject> = fc
   })
   .map(({ on, ...retry }) => ({ ...retry, ...(on !== undefined && { on }) }));
 
-/** Conditions on earlier values, or on the step's input, that always have a result. */
+/** Conditions on earlier values, or on the step's input, that never fail. */
 function questions(steps: readonly string[]): fc.Arbitrary<string> {
   const step = fc.constantFrom(...steps);
   return fc.oneof(
@@ -178,7 +178,7 @@ function waitConfigs(steps: readonly string[]): fc.Arbitrary<WaitConfig> {
     })
     .map(({ ids, openIds, openList, match, timeoutSeconds, payload }) => {
       const listed = ids.map((id, index) => openIds[index] ?? id);
-      // Only an id that is written out can have a definition of its payload.
+      // A payload can only be defined for an id that is not an expression.
       const defined = openList === undefined && openIds[0] === undefined ? ids[0] : undefined;
       return {
         eventIds: openList ?? listed,
@@ -244,7 +244,7 @@ function stepOf(names: readonly string[], index: number, around: readonly string
   const following: string | null = names[index + 1] ?? null;
   const others = names.filter((other) => other !== name);
   const target = fc.constantFrom(following, following, ...names);
-  // The last target leads on, so that every step can be reached, and every job can end.
+  // The last target is a later step, so that every step can be reached and every job can end.
   const choice = fc
     .array(fc.tuple(conditions(names), target), { minLength: 1, maxLength: 2 })
     .map((options) => ({ choose: options.map(([condition, then]) => ({ if: condition, then })), else: following }));
@@ -272,7 +272,7 @@ function stepOf(names: readonly string[], index: number, around: readonly string
     http: httpConfigs(names),
     task: taskConfigs(names),
     wait: waitConfigs(names),
-    // Any input fits the first step, so that there is a job.
+    // Any input fits the first step, so that every job can be submitted.
     input: index === 0 ? fc.constant(undefined) : maybe(fc.constantFrom("ab", "bc", "takes", "takes", "needs"), 1),
     output: maybe(fc.constantFrom("ab", "brings", "needs"), 4),
     waitOutput: maybe(fc.constantFrom("brings", "decides", "ab"), 1),
@@ -326,7 +326,7 @@ function stepOf(names: readonly string[], index: number, around: readonly string
   });
 }
 
-/** Two to six steps; only definitions that can be registered. */
+/** Definitions of two to six steps. Those that cannot be registered are left out. */
 export const sketches: fc.Arbitrary<Sketch> = fc
   .integer({ min: 2, max: 6 })
   .chain((count) => {
@@ -401,13 +401,13 @@ function forkOf(
   return fc.oneof(branches, body);
 }
 
-/** Definitions with branches, nested up to two deep. */
+/** Definitions with branches that are nested at most two deep. */
 export const forkedSketches: fc.Arbitrary<Sketch> = fc
   .record({ steps: lineOf("s", 0, [], false), timeoutSeconds: maybe(fc.constantFrom(100, 400), 6) })
   .filter((sketch) => sketch.steps.some(({ type }) => type === "/service/parallel" || type === "/service/forEach"))
   .filter((sketch) => planIfAccepted(sketch) !== undefined);
 
-/** The config of a step that begins a job. Some name no tag, and others a workflow that depends on the job's input. */
+/** The config of a step that begins a job. Some name no tag. In others, the job's input decides which workflow is named. */
 const childConfigs: fc.Arbitrary<JsonObject> = fc
   .record({
     workflow: fc.constantFrom<JsonValue>("other", "${ has(input.a) ? 'other' : 'another' }"),

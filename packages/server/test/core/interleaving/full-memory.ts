@@ -26,7 +26,7 @@ import { toTime } from "../../../src/core/time.ts";
 import { identity } from "../job/jobs.ts";
 import { isEqual, limits, startedAt } from "./runs.ts";
 
-/** One fact with its change, in the plain form. */
+/** One fact and what it changed, in the plain form. */
 export interface Happened {
   readonly fact: Fact | undefined;
   readonly entries: readonly Entry<JsonValue>[];
@@ -34,8 +34,8 @@ export interface Happened {
 }
 
 /**
- * Reads a job's history with a complete memory, and checks by the rules of the language what each step received and gave, and which step the job
- * entered next. It shares no memory with the state machine, which forgets values that it no longer needs.
+ * Reads a job's history with a complete memory. Checks by the rules of the language what each step received and returned, and which step the job
+ * entered next. It shares no code for memory with the state machine, which forgets values that it no longer needs.
  */
 export function checkByFullMemory(plan: Plan, jobInput: JsonObject, happened: readonly Happened[]): void {
   const memory = new FullMemory(plan, jobInput);
@@ -44,7 +44,7 @@ export function checkByFullMemory(plan: Plan, jobInput: JsonObject, happened: re
 
 type Kept = Extract<EventChange, { type: "kept" }>;
 
-/** The visit in which the job is. */
+/** The visit that the line is in. */
 interface Running {
   readonly step: PlanStep;
   readonly visit: number;
@@ -53,7 +53,7 @@ interface Running {
   readonly begunAt: Timestamp;
 }
 
-/** The meaning of a step's config in one visit. A step's work has at most one of these parts. */
+/** The values of a step's config in one visit. At most one of these fields is set, depending on what the step does. */
 interface Meaning {
   readonly rule?: WaitRule;
   readonly delay?: Delay;
@@ -71,21 +71,21 @@ interface Ended {
 /** The memory of one branch, or of the main line. */
 interface Line {
   readonly path: string;
-  /** The line of its fork. */
+  /** The line in which the fork of this branch stands. */
   readonly around: Line | undefined;
-  /** The item of the line; undefined where it has none. */
+  /** The item of the branch; undefined outside of a forEach. */
   readonly item: { readonly name: string; readonly item: JsonValue; readonly index: number } | undefined;
-  /** The value with which it begins. */
+  /** The value with which the line begins. */
   readonly start: JsonValue;
   readonly visits: Map<string, number>;
   readonly ended: Map<string, Ended>;
   readonly events: Map<string, EventValues>;
-  /** The outputs so far, newest last. */
+  /** The outputs of its steps so far, the newest last. */
   readonly outputs: { readonly step: PlanStep; readonly output: JsonValue }[];
   caught: JsonValue | undefined;
   current: Running | undefined;
   next: string | null;
-  /** The fork at which it stands. */
+  /** The fork that the line is in. */
   fork: Fork | undefined;
 }
 
@@ -109,12 +109,12 @@ class FullMemory {
   readonly #plan: Plan;
   readonly #jobInput: JsonObject;
   readonly #lines = new Map<string, Line>();
-  /** The line of the entry that is looked at. */
+  /** The line of the entry that is being checked. */
   #line: Line;
   readonly #kept = new Map<number, Kept>();
   readonly #consumed = new Set<number>();
   readonly #keys = new Map<string, { readonly input: JsonValue; isOver: boolean }>();
-  /** The jobs that its visits began. */
+  /** The jobs that visits of this job began. */
   readonly #children = new Map<string, string>();
   #epoch = 0;
 
@@ -167,7 +167,7 @@ class FullMemory {
     return made;
   }
 
-  /** The main line waits only while it has too few events, except for the moment until their payloads are read. */
+  /** Checks that the main line waits only while events are missing, or until the payloads of its events are read. */
   #checkWait(at: Timestamp, { job: { state } }: Change): void {
     const stand = state.status === "RUNNING" ? state.cursors[0].stand : undefined;
     const main = this.#lines.get(mainBranch);
@@ -245,7 +245,7 @@ class FullMemory {
     return line;
   }
 
-  /** The line of the entry and those around it, the innermost first. */
+  /** The line of the entry and the lines around it, the innermost first. */
   get #chain(): readonly Line[] {
     const lines: Line[] = [];
     for (let line: Line | undefined = this.#line; line !== undefined; line = line.around) lines.push(line);
@@ -281,7 +281,7 @@ class FullMemory {
     return Array.isArray(list) ? { items: list } : { error: "ExpressionFailed" };
   }
 
-  /** Decides about the fork of a branch that has ended or failed. */
+  /** Decides what the end or failure of a branch means for its fork. */
   #endLine(
     line: Line,
     result: { readonly output: JsonValue } | { readonly step: string; readonly error: StepError },
@@ -313,7 +313,7 @@ class FullMemory {
     }
   }
 
-  /** Forgets a branch and everything in it. */
+  /** Forgets a branch and all branches in it. */
   #forget(path: string): void {
     for (const other of this.#lines.keys())
       if (other === path || other.startsWith(`${path}/`)) this.#lines.delete(other);
@@ -327,7 +327,7 @@ class FullMemory {
     for (const path of [...this.#lines.keys()]) if (path.startsWith(begin)) this.#forget(path);
   }
 
-  /** Returns the result of a fork whose branches have ended; undefined as long as they have not. */
+  /** Returns the result of a fork when its branches have ended; undefined before that. */
   #forkResult({ step, results, items }: Fork): JsonValue | undefined {
     const { rule } = step.work;
     if (rule.kind === "branches") {
@@ -346,7 +346,7 @@ class FullMemory {
     );
   }
 
-  /** Whether a fork fails with this error because of its branches. */
+  /** Tells whether this error can be the fork's own, caused by its branches. */
   #isForksOwn(fork: Fork, { code, cause }: StepError): boolean {
     const { failing, results, step } = fork;
     if (failing !== undefined && failing.code === code) return isEqual(failing.cause, cause);
@@ -371,7 +371,7 @@ class FullMemory {
     this.#line.current = { step, visit, input, inputError, begunAt: at };
   }
 
-  /** After a resume, an `input` that had no value is tried once more. */
+  /** After a resume, an `input` that could not be evaluated is tried again. */
   #startAgain(at: Timestamp): void {
     if (this.#line.fork !== undefined) {
       this.#line.fork.failing = undefined;
@@ -472,14 +472,14 @@ class FullMemory {
     return current;
   }
 
-  /** The meaning of a config for a step whose work has begun, so that all its expressions must have values. */
+  /** The values of the config of a step whose work has begun. All its expressions must have values. */
   #meant(running: Running): Meaning {
     const meaning = this.#meaning(running);
     if ("error" in meaning) throw new Error(`${running.step.name} began in spite of ${meaning.error} in its config.`);
     return meaning;
   }
 
-  /** The meaning is the same at every attempt of a visit: `now` is when the visit began. */
+  /** The values are the same at every attempt of a visit: `now` is the time when the visit began. */
   #meaning({ step: { name, work }, input, begunAt }: Running): Meaning | { readonly error: string } {
     const scope = this.#scope(begunAt, { step: name, input });
     switch (work.kind) {
@@ -511,7 +511,7 @@ class FullMemory {
     }
   }
 
-  /** The end of a sleep, counted from when the job entered the step, even after a resume. */
+  /** When the sleep ends. It counts from when the job entered the step, even after a resume. */
   #delayEnd(running: Running): Timestamp {
     const { delay } = this.#meant(running);
     return delay === undefined ? running.begunAt : delayEnd(delay, running.begunAt);
@@ -533,7 +533,7 @@ class FullMemory {
     return { value: Object.fromEntries(taken) };
   }
 
-  /** Finds a property in the nearest output that has it. The search ends at a wait whose events alone could bring the property. */
+  /** Finds a property in the latest output that has it. The search ends at a wait if only its events could bring the property. */
   #nearest(name: string): JsonValue | undefined {
     for (const { outputs, item } of this.#chain) {
       for (const { step, output } of outputs.toReversed()) {
@@ -590,7 +590,7 @@ class FullMemory {
     return "error" in made ? { error: made.error.code } : { result: made.output, schema: made.outputSchema };
   }
 
-  /** The consumed events of a wait, in the order of `eventIds`. Each was sent for this visit or for any, and counts once. */
+  /** The events that a wait consumes, in the order of `eventIds`. Each event was sent for this visit or for any visit, and is consumed once. */
   #consume(
     step: PlanStep,
     visit: number,

@@ -10,10 +10,13 @@ import { type Machine, soundMachine } from "./runs.ts";
 
 const numRuns = scope === "all" ? 40_000 : 200;
 const childRuns = scope === "all" ? 10_000 : 100;
-/** Takes about a minute, and ends with the first find. The whole matrix begins at a different place each time; `npm test` begins near the find. */
+/**
+ * Takes about a minute, and stops at the first find. The whole matrix starts from a random seed each time; `npm test` starts from a seed close to the
+ * find.
+ */
 const plantRuns = (seed: number) => ({ numRuns: 20_000, endOnFailure: true, ...(scope !== "all" && { seed }) });
 
-/** The situations that a campaign must have met; otherwise it proves nothing. */
+/** The situations that a campaign must have met. Without them, it proves nothing. */
 const usual = [
   ...["SUCCEEDED", "FAILED", "CANCELLED", "a value of its own row"],
   ...["job.resumed", "step.attemptFailed", "step.interrupted", "step.handedBack", "step.waiting", "step.delayed"],
@@ -177,7 +180,7 @@ function planted(fault: (change: Change, before: JobState, fact: string) => Chan
   };
 }
 
-/** The plan without properties that come from events alone. */
+/** The plan as if no property came from events alone. */
 function withoutEventsAlone(plan: Plan): Plan {
   const steps = [...plan.steps].map(([name, step]) => {
     if (!isWait(step) || step.work.payloadRule === undefined) return [name, step] as const;

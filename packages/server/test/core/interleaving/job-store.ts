@@ -31,7 +31,7 @@ export class JobStore {
     return this.#row;
   }
 
-  /** Writes one commit. `book` knows which values are stored already. */
+  /** Writes one commit. `book` knows which values are already stored. */
   write(book: ValueBook, job: Job, entries: readonly HistoryEntry[], events: readonly EventChange[] = []): void {
     this.commits.push(copy([...book.entries(entries)]));
     const { input, state, ...row } = job;
@@ -52,13 +52,13 @@ export class JobStore {
     }
   }
 
-  /** Puts a row in place that an earlier release wrote. */
+  /** Replaces the row by one that an earlier release wrote. */
   writeRow(row: StoredJob, entries: readonly HistoryEntry[]): void {
     this.commits.push(copy([...entries]));
     this.#row = copy(row);
   }
 
-  /** Reads the job for a commit with these facts, like a group commit: only the values of the branches that may be read. */
+  /** Reads the job for a commit with these facts, as a group commit does: only the values of those branches that these facts may need. */
   open(plan: Plan, facts: readonly UntimedFact[], at: Timestamp): OpenedJob {
     return this.openWith(branchesLookedInto(plan, unreadState(this.row), facts, at));
   }
@@ -99,7 +99,7 @@ export class JobStore {
     });
   }
 
-  /** The history as it is read in pages, each commit alone. */
+  /** The history as readers get it in pages. The entries of each commit are read separately. */
   get plainEntries(): Entry<JsonValue>[] {
     return this.commits.flatMap((entries) => [
       ...plainEntries(

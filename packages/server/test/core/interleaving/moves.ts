@@ -4,8 +4,8 @@ import type { JsonObject, JsonValue } from "../../../src/core/json/json.ts";
 import { anyObject, errorTypes, eventIds } from "./definitions.ts";
 
 /**
- * An event in the life of a job. The receiver of an outcome is chosen when it happens: the call of the branch, one of the calls under way, or the
- * newest call.
+ * Something that happens to a job. Which call receives an outcome is decided only when it happens: the call of the branch, one of the calls under
+ * way, or the newest call.
  */
 export type Happening =
   | ({ readonly type: "succeeds"; readonly output: JsonValue } & Meant)
@@ -17,7 +17,7 @@ export type Happening =
     } & Meant)
   | ({ readonly type: "is lost"; readonly isNodeDead: boolean } & Meant)
   | ({ readonly type: "is handed back"; readonly begun: boolean } & Meant)
-  /** The outcome of an ended call; a larger `age` means an older call. */
+  /** An outcome that arrives after its call has ended. A larger `age` means an older call. */
   | { readonly type: "succeeds late"; readonly age: number; readonly output: JsonValue }
   | {
       readonly type: "event";
@@ -30,7 +30,7 @@ export type Happening =
   | { readonly type: "time passes"; readonly ms: number }
   | { readonly type: "cancel" }
   | { readonly type: "resume" }
-  /** The parent calls the job again. */
+  /** Another call of the parent begins to wait for the job. */
   | { readonly type: "is called" }
   /** The parent no longer waits in its newest call, or in an older one. */
   | { readonly type: "is left"; readonly age: number };
@@ -38,8 +38,8 @@ export type Happening =
 type Meant = { readonly branch: string } | { readonly pick: number } | object;
 
 /**
- * The fate of a commit. "lost": its node dies before the commit is written, and the facts go to another node. "twice": its node dies after the commit
- * is written but before it is reported, and the facts are delivered again.
+ * What happens to a commit. "lost": its node dies before the commit is written, and the facts go to another node. "twice": its node dies after the
+ * commit is written but before it is reported, and the facts are delivered again.
  */
 export type Fate = "lands" | "lost" | "twice";
 
@@ -112,7 +112,7 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
 
 export const moves = movesOf(happening);
 
-/** The moves of a job that another job has begun. */
+/** The moves for a job that was begun by another job. */
 export const childMoves = movesOf(
   fc.oneof(
     { weight: 8, arbitrary: happening },

@@ -13,10 +13,10 @@ import { essence, FaultyRun, isEqual, isTaken, type Machine, parent, replay, uni
 export interface Seed {
   readonly sketch: Sketch;
   readonly input: JsonObject;
-  /** Whether the first node has room for a call. */
+  /** Whether the first node has capacity for a call. */
   readonly hasRoom: boolean;
   readonly moves: readonly Move[];
-  /** Whether another job has begun it and waits for it. */
+  /** Whether another job began this job and waits for it. */
   readonly isChild: boolean;
 }
 
@@ -24,7 +24,7 @@ export const seeds: fc.Arbitrary<Seed> = seedsOf(sketches);
 export const forkedSeeds: fc.Arbitrary<Seed> = seedsOf(forkedSketches);
 /** Jobs that begin others. */
 export const parentSeeds: fc.Arbitrary<Seed> = seedsOf(childSketches);
-/** Jobs that begin others, and were begun by another. */
+/** Jobs that begin other jobs, and that another job began. */
 export const childSeeds: fc.Arbitrary<Seed> = seedsOf(childSketches, childMoves, true);
 
 function seedsOf(definitions: fc.Arbitrary<Sketch>, happenings = moves, isChild = false): fc.Arbitrary<Seed> {
@@ -103,7 +103,7 @@ function isOpen({ work }: PlanStep): boolean {
   }
 }
 
-/** The quick comparison comes first; only a difference needs a readable one. */
+/** The quick comparison comes first. The slow one explains a difference in readable form. */
 function expectEqual(one: unknown, other: unknown): void {
   if (!isEqual(one, other)) expect(one).toEqual(other);
 }

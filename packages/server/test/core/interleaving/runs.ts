@@ -47,7 +47,7 @@ export interface Delivery {
   readonly at: Timestamp;
 }
 
-/** Whether a job with this input is accepted: the first step may make too large a value from a large input. */
+/** Tells whether a job with this input is accepted. It is rejected if the first step makes too large a value from the input. */
 export function isTaken(plan: Plan, input: JsonObject): boolean {
   return !("problems" in submitJob(plan, { ...identity, input, at: startedAt, hasRoomForCall: true }, limits));
 }
@@ -64,7 +64,7 @@ export const parent: Parent = {
 
 interface RunOptions {
   readonly hasRoomForCall: boolean;
-  /** Left out for a job that no other job has begun. */
+  /** Absent for a job that no other job has begun. */
   readonly madeBy?: Parent;
 }
 
@@ -74,7 +74,7 @@ function submitTo(machine: Machine, plan: Plan, input: JsonObject, options: RunO
   return change;
 }
 
-/** A job on nodes that die: each commit reads it from its rows again, and a commit may be lost, or reported twice. */
+/** A job on nodes that die. Each commit reads the job from its rows again, and a commit may be lost or reported twice. */
 export class FaultyRun {
   readonly store = new JobStore();
   /** The facts that changed something, in their order. */
@@ -82,7 +82,7 @@ export class FaultyRun {
   readonly submitted: Change;
   /** All deliveries in their order, including those that changed nothing. */
   readonly deliveries: Delivery[] = [];
-  /** The children that it has left, in the order of the commits. */
+  /** The children that the job has left, in the order of the commits. */
   readonly left: LeftChild[] = [];
   readonly #plan: Plan;
   readonly #machine: Machine;
@@ -107,7 +107,7 @@ export class FaultyRun {
     for (const { happenings, fate } of commitsOf(moves)) this.commit(happenings, fate);
   }
 
-  /** Lets the job come to an end, if it can. A failed job is resumed once, and goes on from where it failed. */
+  /** Lets the job end, if it can. A failed job is resumed once, and continues where it failed. */
   settle(): void {
     this.#help();
     if (this.store.row.state.status !== "FAILED") return;
@@ -124,7 +124,7 @@ export class FaultyRun {
   commit(happenings: readonly Happening[], fate: Fate): void {
     const facts = happenings.map((one) => this.#factOf(one));
     this.deliveries.push({ facts, fate, at: this.#now });
-    // A lost commit is still computed, and its result is lost with its node.
+    // A lost commit is also computed, but its result is dropped with its node.
     if (fate === "lost") this.#apply(facts);
     this.#write(facts);
     if (fate === "twice") this.#write(facts);
@@ -184,7 +184,7 @@ export class FaultyRun {
     for (const { epoch, child } of effects) if (child?.isAwaited === true) this.#children.set(epoch, child.jobId);
   }
 
-  /** Checks that a commit leaves exactly the children whose calls ended for another reason than the child's end. */
+  /** Checks which children a commit leaves: exactly those whose calls ended for another reason than the child's end. */
   #leaveChildren(before: JobState, after: JobState, facts: readonly UntimedFact[]): void {
     const told = new Set(facts.flatMap((fact) => ("by" in fact && fact.by === "job" ? [fact.epoch] : [])));
     const left = leftChildren(this.#plan, identity, before, after, told);
@@ -242,7 +242,7 @@ export class FaultyRun {
     return { type: "step.succeeded", ...this.#told(call), output: given };
   }
 
-  /** Adds the source of an outcome to the call: a worker learns that it is too late, while a child gets no answer. */
+  /** Adds to the call where the outcome comes from: a worker must be told that it is too late, while a child gets no answer. */
   #told(call: CallName): CallName & { readonly by?: "worker" | "job" } {
     const step = this.#plan.steps.get(call.step);
     const work = step && callOf(step);
@@ -262,7 +262,7 @@ export class FaultyRun {
   }
 }
 
-/** Whether the fact is the outcome of the call that the job waits for, so that it must have an effect. */
+/** Tells whether the fact is the outcome for which a branch waits, so that it must have an effect. */
 function isOutcomeOwed(job: Job, fact: Fact): boolean {
   if (!("epoch" in fact && "step" in fact)) return false;
   return callsOf(job.state).some(({ branch, step, visit, epoch }) =>
@@ -270,7 +270,7 @@ function isOutcomeOwed(job: Job, fact: Fact): boolean {
   );
 }
 
-/** The history, the changes and the end of a job, by which two runs of it are compared. */
+/** The history, the changes and the end of a job. Two runs of a job are compared by these. */
 export interface Result {
   readonly entries: readonly Entry<JsonValue>[];
   readonly changes: readonly Change[];
@@ -278,8 +278,8 @@ export interface Result {
 }
 
 /**
- * Runs a job without interruptions: it stays in memory, and takes the facts that another run committed, one by one. `adapt` may replace a fact, or
- * drop it.
+ * Runs a job without interruptions. The job stays in memory, and takes the facts that another run committed, one by one. `adapt` may replace or drop
+ * a fact.
  */
 export function replay(
   machine: Machine,
@@ -314,7 +314,7 @@ export function replay(
   };
 }
 
-/** Removes interruptions: a call goes on until its outcome comes, which is then the outcome of that same call. */
+/** Removes interruptions: the call goes on, and the next outcome counts as its own. */
 export function uninterrupted(fact: Fact, job: Job): Fact | undefined {
   if (fact.type === "step.interrupted" || fact.type === "call.handedBack") return undefined;
   if (fact.type !== "step.succeeded" && fact.type !== "step.failed") return fact;
@@ -322,7 +322,7 @@ export function uninterrupted(fact: Fact, job: Job): Fact | undefined {
   return owed === undefined ? fact : { ...fact, epoch: owed.epoch };
 }
 
-/** The history without the effects of interruptions: their entries, and the numbers that they increase. */
+/** Removes from the history the effects of interruptions: their entries, and the numbers that they increase. */
 export function essence(entries: readonly Entry<JsonValue>[]): unknown[] {
   const left = new Set(["step.interrupted", "step.handedBack", "step.attemptStarted"]);
   return entries
@@ -333,7 +333,7 @@ export function essence(entries: readonly Entry<JsonValue>[]): unknown[] {
     });
 }
 
-/** The fields of a job's row besides its names. */
+/** The fields of a job's row, except its ids. */
 export function essenceOfRow(row: Omit<StoredJob, "input">): unknown {
   const { state, sequence, leaseEpoch, startedAt: begunAt, updatedAt, finishedAt } = row;
   return copy({ state, sequence, leaseEpoch, begunAt, updatedAt, finishedAt });

@@ -7,13 +7,13 @@ import { numbersIn, unreadState } from "../../../src/core/job/values/stored-stat
 import { call, delay, forEach, someone, transform, wait } from "./jobs.ts";
 import { StoredStory } from "./stored-story.ts";
 
-/** More branches than the number whose values one commit may read, each with a value that has a row of its own. */
+/** A commit may read the values of fewer branches than this. Each branch has a value with a row of its own. */
 const branchCount = 120;
 const large = "x".repeat(3_000);
 const input = { list: Array.from({ length: branchCount }, (_, index) => index), text: large };
 const limits = { input, maxStepRuns: 1_000, maxOutputBytes: 1_000_000, maxEvents: 1_000 };
 
-/** Every branch makes a large value of its own, and comes to the last step with it. */
+/** Makes a fork in which every branch makes a large value of its own and takes it to the last step. */
 function fanOut(last: Parameters<typeof forEach>[1] & object, next: StepOf, output = "list"): StoredStory {
   const each = forEach(
     "each",

@@ -3,7 +3,7 @@ import { noteEvent, releaseEvents } from "../../../src/core/job/events/kept-even
 import type { Progress } from "../../../src/core/job/job-state.ts";
 import { call, forEach, noop, parallel, type StepSketch, Story, wait } from "./jobs.ts";
 
-/** The left wait claims `x`, and gives up after a second; the right one has also waited for `x`. */
+/** The wait on the left claims `x` and gives up after a second. The one on the right has also waited for `x`. */
 const givingUp = (more: object, right: string[] = ["x"]) => [
   parallel("split", { left: "a", right: "b" }, null),
   { ...wait("a", ["x", "y"], null), timeoutSeconds: 1, ...more },
@@ -12,7 +12,7 @@ const givingUp = (more: object, right: string[] = ["x"]) => [
 ];
 const handled = { onFailure: [{ on: ["Timeout"], then: "gave-up" }] };
 
-/** The ids that the waits of a job lack. */
+/** The ids of the events that the waits of a job still need. */
 function lackedBy({ job: { state } }: Story): string[] {
   if (state.status !== "RUNNING") return [];
   return state.cursors.flatMap(({ stand }) => (stand.phase === "waiting" ? stand.missingEventIds : []));

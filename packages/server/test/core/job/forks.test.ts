@@ -6,7 +6,7 @@ import { call, delay, forEach, noop, parallel, Story, transform, wait } from "./
 const items = { items: "${ input.list }", step: "work" };
 const list = (...values: number[]) => ({ list: values });
 
-/** The error of the job, which must have failed. */
+/** Returns the error of the job, which must have failed. */
 function errorOf({ job: { state } }: Story): StepError {
   if (state.status !== "FAILED") throw new Error(`The job is ${state.status}.`);
   return state.error;

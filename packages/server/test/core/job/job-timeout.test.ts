@@ -23,7 +23,7 @@ describe("a definition is rejected if its", () => {
   });
 });
 
-/** Jobs that are in each phase before their time is up. */
+/** For each phase, a job that is in it before the time of the job is over. */
 const phases: readonly (readonly [string, readonly StepSketch[], (story: Story) => void])[] = [
   ["calling", [call("a", null)], () => undefined],
   ["waiting", [wait("a", ["x"], null)], () => undefined],

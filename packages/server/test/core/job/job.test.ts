@@ -84,7 +84,7 @@ describe("a job whose steps have no calls", () => {
 
   test("fails when it enters more steps than a job may enter", () => {
     const steps = [noop("a", "b"), noop("b", "a", { onFailure: "end", output: "never" }), noop("end", null)];
-    // `b` cannot fail here, so the loop has a way out only on paper.
+    // `b` cannot fail here, so the job can never use the way out of the loop that the definition has.
     const story = new Story(steps, { definitions: { never: {} } });
     expect(story.job.state).toMatchObject({ status: "FAILED", error: { code: "StepLimitExceeded" } });
     expect(story.types.filter((type) => type === "step.started")).toHaveLength(jobLimits.maxStepRuns);

@@ -176,7 +176,7 @@ export const childJob = (
   ...more,
 });
 
-/** A job under test: applies facts one after the other and remembers what each did. */
+/** A job under test. Applies facts one after the other and remembers what each of them did. */
 export class Story {
   readonly plan: Plan;
   job: Job;
@@ -233,7 +233,7 @@ export class Story {
     return change;
   }
 
-  /** Makes the job equal to what the store would return. */
+  /** Replaces the job by what the store would return. */
   reload(): void {
     this.job = JSON.parse(JSON.stringify(this.job)) as Job;
   }
@@ -267,7 +267,7 @@ export class Story {
     return verdict.type === "rejected" ? verdict.code : verdict.type;
   }
 
-  /** The newest call that the job has made, whether or not it is over. */
+  /** The newest call that the job has made, even if the call has ended. */
   get call(): CallName {
     const effect = this.changes.findLast(({ effects }) => effects.length > 0)?.effects.at(-1);
     return effect === undefined ? { branch: mainBranch, step: "none", visit: 1, epoch: 0 } : callNameOf(effect);

@@ -6,8 +6,8 @@ import { JobStore } from "../interleaving/job-store.ts";
 import { type StepSketch, Story } from "./jobs.ts";
 
 /**
- * A job whose every commit goes through the stored form and back, as after a crash between any two commits. The first commits are made by a release
- * that kept all values in the rows.
+ * A job that goes through the stored form and back at every commit, as if a crash happened between any two commits. The first commits are made by a
+ * release that kept all values in the row of the job.
  */
 export class StoredStory extends Story {
   readonly store = new JobStore();
@@ -49,7 +49,7 @@ export class StoredStory extends Story {
   }
 }
 
-/** Earlier releases wrote no epoch of a call into the state; the job's epoch was that of the call. */
+/** Earlier releases did not write the epoch of a call into the state, since it was the epoch of the job. */
 function withoutEpoch(state: StoredState): StoredState {
   if (state.status !== "RUNNING" || state.step.phase !== "calling") return state;
   const { epoch: _, ...step } = state.step;

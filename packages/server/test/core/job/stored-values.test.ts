@@ -10,7 +10,7 @@ import { StoredStory } from "./stored-story.ts";
 
 const text = (length: number) => "x".repeat(length);
 
-/** Texts around the bound, far from it, and shared. */
+/** Texts of a length close to the bound, far from it, and texts that several values share. */
 const anyText = fc.oneof(
   fc.constant("short"),
   fc.integer({ min: 40, max: 90 }).map(text),
@@ -42,7 +42,7 @@ const anySteps = fc
   .map((sketches) => {
     const steps = sketches.map(({ kind, input, fails, brings, handled }, index): StepSketch => {
       const next = index === sketches.length - 1 ? null : `s${index + 1}`;
-      // Any input fits the first step, so that there is a job.
+      // Any input fits the first step, so that every job can be submitted.
       const given = index > 0 && input !== undefined ? { input } : {};
       const more = { ...given, ...(fails && { output: "ab" }), ...(handled && { onFailure: "handler" }) };
       if (kind === "noop") return noop(`s${index}`, next, more);
@@ -111,7 +111,7 @@ test("a job behaves the same and shows the same values, whichever of them are st
     }),
     { numRuns: 400 },
   );
-  // A smaller number would mean that the test shows nothing.
+  // With fewer rows, the test would show nothing.
   expect(rowCount).toBeGreaterThan(100);
 });
 
@@ -156,7 +156,7 @@ test("a stored value is stored again when less than a quarter of it is left, so 
   const names = Array.from({ length: 6 }, (_, index) => `s${index}`);
   const reader = (name: string, next: string | null) =>
     transform(`after-${name}`, { length: `\${ size(steps.${name}.output.b) }` }, next);
-  // Each step gives two values, one of which is read at once, and the other at the end.
+  // Each step gives values of which one is read by the next step, and another only at the end.
   const steps = [
     ...names.flatMap((name, index) => [
       call(name, `read-${name}`),

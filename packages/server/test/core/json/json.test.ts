@@ -86,7 +86,7 @@ describe("JSON is rejected, with the place and what to do, when it", () => {
   });
 });
 
-/** JSON text with all kinds of refused content, and often with a typing mistake. */
+/** JSON text with content of all the kinds that the parser rejects, and often with a typing mistake. */
 const texts = fc
   .tuple(
     fc.json({ maxDepth: 4, noUnicodeString: false }),
@@ -123,7 +123,7 @@ test("the exact walk finds a syntax error exactly where JSON.parse finds it", ()
     const problem = findJsonProblem(text, 64);
     const isSyntaxError = problem?.detail.includes("is not JSON") || problem?.detail.includes("byte order mark");
     if (isSyntaxError) expect(() => JSON.parse(text)).toThrow(SyntaxError);
-    // A problem of another kind ends the walk before the rest of the text is read.
+    // Any other problem ends the walk before the rest of the text is read.
     if (problem === undefined) expect(() => JSON.parse(text)).not.toThrow();
   });
   fc.assert(property, { numRuns: 5_000 });

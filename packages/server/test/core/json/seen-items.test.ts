@@ -39,7 +39,7 @@ describe("items of a list", () => {
   });
 });
 
-/** Values of which many are equal, but written in another order. */
+/** Random values. Many of them are equal, but with their properties in another order. */
 const smallValues: fc.Arbitrary<JsonValue> = fc.oneof(
   fc.constantFrom<JsonValue>(0, -0, 1, 1.5, "1", "", null, true, false, [], [[]], {}),
   fc.shuffledSubarray(["a", "b", "c"]).map((names) => Object.fromEntries(names.map((name) => [name, 1]))),
@@ -51,7 +51,7 @@ function firstEquals(items: readonly JsonValue[]): (number | undefined)[] {
   return items.map((_, index) => seen.firstEqual(index));
 }
 
-/** Numbers whose two halves make the same sum in the hash: when the low half grows by 1, the high half becomes smaller by 31. */
+/** Numbers that have the same hash, which adds up their two halves: when the low half grows by 1, the high half shrinks by 31. */
 function sharingHash(count: number): number[] {
   const view = new DataView(new ArrayBuffer(8));
   return Array.from({ length: count }, (_, n) => {

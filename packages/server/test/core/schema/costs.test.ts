@@ -21,7 +21,7 @@ import { maxPatternWork } from "../../../src/core/schema/patterns/pattern-book.t
 import { sizeOfPattern } from "../../../src/core/schema/patterns/pattern-size.ts";
 import { checkValue, parseSchemas } from "../../../src/core/schema/schema.ts";
 
-/** Each takes less than 50 ms of computing on a present machine; the defects that these tests look for took seconds. */
+/** Each check takes less than 50 ms of computing on a current machine. The defects for which these tests look took seconds. */
 const boundMs = 150;
 
 const definitions = costlyDefinitions();
@@ -31,7 +31,7 @@ describe("a check ends quickly for every schema", () => {
   test.each(costlyChecks().map(({ name, ...check }) => [name, check] as const))("%s", (_, { schema: raw, value }) => {
     // The schema is parsed like that of a registered version, so that no other bound applies.
     const schema = parseSchemas({ raw }, "", new ProblemList(1), true).get("raw") ?? anything;
-    // The value that fitted last is not checked again, so another one fits in between.
+    // A value that fitted in the check before is not checked again, so each run checks another value in between.
     expectCpuBelow(boundMs, () => [checkValue(anything, null), checkValue(schema, value)]);
   });
 });

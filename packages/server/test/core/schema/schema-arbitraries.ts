@@ -33,7 +33,7 @@ export const jsonValues: fc.Arbitrary<JsonValue> = fc.letrec<{ value: JsonValue 
   ),
 })).value;
 
-/** A definition may refer to these from anywhere: the second one is recursive. */
+/** Definitions to which any schema may refer. The second one is recursive. */
 const definitionNames = ["first", "second", "third"] as const;
 export type RawDefinitions = Record<(typeof definitionNames)[number], JsonValue>;
 
@@ -53,7 +53,7 @@ export const rawDefinitions: fc.Arbitrary<RawDefinitions> = fc.record({
   third: rawDefinition(),
 });
 
-/** Any definition may refer to its own `$defs`. */
+/** Besides the shared definitions, any definition may refer to its own `$defs`. */
 function rawDefinition(): fc.Arbitrary<JsonValue> {
   return fc
     .tuple(rawSchema(), rawSchema())
@@ -103,7 +103,7 @@ function rawSchema(): fc.Arbitrary<JsonValue> {
   }).schema;
 }
 
-/** An object with one to four of the keywords. More of them would usually contradict each other. */
+/** An object with one to four of the keywords. With more, the keywords would usually contradict each other. */
 function someOf(keywords: Record<string, fc.Arbitrary<JsonValue>>): fc.Arbitrary<JsonValue> {
   return fc
     .uniqueArray(fc.constantFrom(...Object.keys(keywords)), { minLength: 1, maxLength: 4 })

@@ -1,6 +1,6 @@
 import type { JsonValue } from "../../../src/core/json/json.ts";
 
-/** A fact of the standard about one schema: the values that fit it, and those that do not. */
+/** What the standard says about one schema: values that fit it, and values that do not. */
 export interface SchemaCase {
   readonly fact: string;
   readonly schema: JsonValue;

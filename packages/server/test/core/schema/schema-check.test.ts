@@ -197,7 +197,7 @@ test("a value fits exactly when an independent implementation of JSON Schema 202
   fc.assert(property, { numRuns: 3_000 });
 });
 
-/** Undefined where the reference validator never ends: it evaluates an `if` that leads back to itself, even without a `then` or `else`. */
+/** Undefined if the reference validator never ends: it evaluates an `if` that leads back to itself, even without a `then` or `else`. */
 function verdictOf(reference: Validator, value: JsonValue): boolean | undefined {
   try {
     return reference.validate(value).valid;

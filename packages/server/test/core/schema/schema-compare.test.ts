@@ -143,7 +143,7 @@ describe("values of the first schema fit the second", () => {
       { type: "object", anyOf: [{ required: ["a"] }, { required: ["b"] }] },
       { anyOf: [{ required: ["b"] }, { required: ["a"] }] },
     ],
-    // References, and what stands beside them.
+    // References, and keywords beside them.
     ["always", { $ref: "#/definitions/name", maxLength: 5 }, { $ref: "#/definitions/name" }],
     ["maybe", { $ref: "#/definitions/name" }, { $ref: "#/definitions/name", maxLength: 5 }],
     ["never", { $ref: "#/definitions/name" }, { type: "null" }],
@@ -272,7 +272,7 @@ describe("values of the first schema fit the second", () => {
 });
 
 test("a schema that excludes itself one level deeper is compared correctly, without an assumption", () => {
-  // {} fits `even`, {next: {}} does not, {next: {next: {}}} does again.
+  // {} fits `even`, {next: {}} does not fit, and {next: {next: {}}} fits again.
   const definitions: JsonObject = {
     chain: { type: "object", properties: { next: { $ref: "#/definitions/chain" } } },
     even: { properties: { next: { not: { $ref: "#/definitions/even" } } } },
@@ -381,7 +381,7 @@ describe("a schema reported as always fitting always fits, and one reported as n
       }
     });
     fc.assert(property, { numRuns: 4_000 });
-    // The property would prove nothing if fits, or fitting values, were rare.
+    // The property would prove nothing if schemas that fit, or values that fit, were rare.
     for (const count of Object.values(seen)) expect(count).toBeGreaterThan(500);
   });
 });

@@ -4,8 +4,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from "../../../src/core
 import { checkValue, parseSchema } from "../../../src/core/schema/schema.ts";
 
 /*
- * The official test suite of JSON Schema, reduced to the keywords of the dialect. Its published release is for draft 7, which agrees with 2020-12
- * about these keywords, except that some have new names there. `inPresentWords` translates these names.
+ * The official test suite of JSON Schema, reduced to the keywords of the dialect. Its published release is for draft 7. For these keywords, draft 7
+ * agrees with 2020-12, except that some have new names in 2020-12, into which `inPresentWords` translates them.
  */
 
 interface Group {
@@ -24,7 +24,7 @@ const files = ["", "format/"].flatMap((folder) =>
     })),
 );
 
-/** Groups whose schema is refused, each with a part of the message. */
+/** Groups whose schema is rejected, each with a part of the message. */
 const refused: ReadonlyMap<string, string> = new Map([
   ["contains.json: contains keyword validation", "`contains` is not a keyword"],
   ["contains.json: contains keyword with const keyword", "`contains` is not a keyword"],
@@ -32,15 +32,15 @@ const refused: ReadonlyMap<string, string> = new Map([
   ["contains.json: contains keyword with boolean schema false", "`contains` is not a keyword"],
   ["dependencies.json: multiple dependencies subschema", "`dependencies` is not a keyword"],
   ["dependencies.json: dependencies with boolean subschemas", "`dependencies` is not a keyword"],
-  // Nothing is fetched, and a name inside the schema alone is no address.
+  // The service fetches no schemas, so a name that is declared only inside a schema is not an address.
   ["definitions.json: valid definition", "leads nowhere"],
   ["definitions.json: invalid definition", "leads nowhere"],
   ["ref.json: remote ref, containing refs itself", "leads nowhere"],
   ["ref.json: Recursive references between schemas", "leads nowhere"],
-  // References can only name definitions, and not every place of a schema.
+  // A reference can lead only to a definition, not to any other place of a schema.
   ["ref.json: relative pointer ref to object", "leads nowhere"],
   ["ref.json: relative pointer ref to array", "leads nowhere"],
-  // The definitions of this group stand under their own names at the top level.
+  // In the test, the definitions of this group stand at the top level under their own names.
   ["ref.json: escaped pointer ref", "`tilda~field` is not a keyword"],
 ]);
 
@@ -80,7 +80,7 @@ function presentWords(schema: JsonObject, key: string, value: JsonValue): [strin
     case "items":
       return [[Array.isArray(value) ? "prefixItems" : "items", inPresentWords(value)]];
     case "additionalItems":
-      // Beside a single schema for all items, the keyword has no effect.
+      // If one schema applies to all items, this keyword has no effect.
       return Array.isArray(schema.items) ? [["items", inPresentWords(value)]] : [];
     case "definitions":
       return [["$defs", inPresentWords(value)]];

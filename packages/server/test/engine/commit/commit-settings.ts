@@ -1,7 +1,7 @@
 import type { Config } from "../../../src/config.ts";
 import type { GroupCommitOptions } from "../../../src/engine/commit/group-commit.ts";
 
-/** The settings of a group commit beside a service; it has room for everything. */
+/** The settings of a group commit that runs beside a service. It has capacity for everything. */
 export function commitSettings(config: Config) {
   return {
     maxBatchSize: config.maxBatchSize,

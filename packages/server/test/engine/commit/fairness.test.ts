@@ -47,7 +47,7 @@ describe("a fair queue", () => {
         const queue = new FairQueue<string>({ maxRunning: most, maxRunningPerOwner: mostOfOne });
         const waiting = new Map<string, number>();
         const running: string[] = [];
-        /** For each owner that waits and may run, the owners that were served since. */
+        /** For each owner that waits and may run: which owners have been served since it began to wait. */
         const passedBy = new Map<string, Set<string>>();
         const runningOf = (owner: string) => running.filter((other) => other === owner).length;
         const mayRun = (owner: string) => (waiting.get(owner) ?? 0) > 0 && runningOf(owner) < mostOfOne;
@@ -93,7 +93,7 @@ function* allThatMayRun(queue: FairQueue<string>): Generator<string> {
 const functions = await FunctionServer.start();
 afterAll(() => functions.stop());
 
-/** A time limit far below what 300 slow calls take, and long enough for a busy machine. */
+/** A time limit far below the time of 300 slow calls, but long enough for a busy machine. */
 const promptMs = 5_000;
 
 async function submitMany(api: Client, workflowId: string, count: number): Promise<void> {

@@ -36,7 +36,7 @@ onEveryStore((home) => {
     waiting = { organizationId, workflowId: (await deploy(api, waitingDefinition)).workflowId };
   });
 
-  /** Makes a group commit beside the service's own, over the same store. It records its commits and its failures. */
+  /** Makes a second group commit over the service's store. It records its commits and its failures. */
   function groupCommit(settings: Partial<Config> = {}, more: Partial<GroupCommitOptions> = {}) {
     const config = { ...readConfig({}), ...settings };
     const executors = executorCatalog(config);
@@ -139,7 +139,7 @@ onEveryStore((home) => {
 
   test("simultaneous facts of large jobs are divided into batches by the size of the jobs", async () => {
     const { commit, commits, defects } = groupCommit({ maxBatchBytes: 250_000 });
-    // The input is stored once, as the job's input, and read to end the wait.
+    // The input is stored once, as the job's input, and is read when the wait ends.
     const input = { text: randomBytes(50_000).toString("hex") };
     const large = [1, 2, 3, 4].map(() => submission(engine, waiting, { input }));
     for (const command of large) await engine.commit(command);
@@ -336,7 +336,7 @@ onEveryStore((home) => {
       retryAfterSeconds: 1,
     });
     accepted.push(...[1, 2].map(() => commit.commit(submission(engine, others))));
-    // The whole queue is full now, which is not the limit of one organization.
+    // Now the whole queue is full, which is a different limit from that of one organization.
     await expect(commit.commit(submission(engine, straight))).rejects.toMatchObject({ code: "UnavailableError" });
 
     await Promise.all(accepted);
@@ -349,7 +349,7 @@ interface Workflow {
   readonly workflowId: string;
 }
 
-/** Waits for two events, of which one brings a decision. */
+/** A workflow that waits for two events, one of which brings a decision. */
 const decidingDefinition = JSON.stringify({
   workflowName: "test",
   steps: [

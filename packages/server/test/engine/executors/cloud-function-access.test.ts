@@ -8,7 +8,7 @@ import {
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { LambdaClients } from "../../../src/engine/executors/cloud-function/cloud-function-clients.ts";
 
-// These tests check where a call goes, and with which identity. AWS is a scripted server, to which the SDK's own variables lead.
+// These tests check where a call goes, and with which identity. AWS is a scripted server, and the SDK's own environment variables name its address.
 
 const roleArn = `arn:aws:iam::${accountId}:role/stepwell-invoke`;
 const organizationA = "019aa0e7-0000-7000-8000-00000000000a";

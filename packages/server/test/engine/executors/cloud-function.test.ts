@@ -227,7 +227,7 @@ test("an endpoint whose name does not resolve is a transient failure", async () 
 
 test("an endless answer is not read beyond its limit", async () => {
   const endless: Script = (response) => {
-    // Node.js 26 reports a lost connection only by the error, before the response counts as destroyed.
+    // Node.js 26 reports a lost connection only by an error, which comes before the response counts as destroyed.
     const write = (error?: Error | null) =>
       void (!error && !response.destroyed && response.write("x".repeat(65_536), write));
     response.writeHead(200);

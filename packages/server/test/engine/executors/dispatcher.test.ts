@@ -53,7 +53,7 @@ test("the resources of a call are released when the call ends, and not only afte
   });
 });
 
-/** Makes a dispatcher whose calls answer when the test says so, and which records in `begun` the calls that begin. */
+/** Makes a dispatcher whose calls answer when the test tells them to. `begun` has the calls that have begun. */
 function heldDispatcher(more: Partial<DispatcherOptions> = {}) {
   const begun: string[] = [];
   const answers = new Map<string, () => void>();

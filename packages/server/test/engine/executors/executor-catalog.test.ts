@@ -72,39 +72,39 @@ test("docs/executors.md has no section of an executor that does not exist", () =
   expect(types).toEqual([...catalog.keys()]);
 });
 
-/** All rules by which registration is stricter than the schema of a config. Each answers whether a config breaks it. */
+/** All rules by which registration is stricter than the schema of a config. Each function tells whether a config breaks the rule. */
 const rules: readonly ((config: JsonObject, executor: Executor) => boolean)[] = [
   // The operator has to allow some fields.
   (config, { disallowedConfigFields = new Map() }) =>
     [...disallowedConfigFields.keys()].some((field) => field in config),
-  // One version, by its tag or by its number.
+  // A version is named by its tag or by its number, not by both.
   (config, { type }) => type === "/service/job" && "tag" in config && "versionNumber" in config,
   // Each event id is listed once.
   ({ eventIds }) => Array.isArray(eventIds) && new Set(eventIds).size < eventIds.length,
-  // No more events can be asked for than are listed.
+  // A wait cannot require more events than it lists.
   ({ eventIds, match }) => Array.isArray(eventIds) && typeof match === "number" && match > eventIds.length,
-  // Payloads are defined for listed events alone, by definitions that are there.
+  // Payloads are defined only for listed events, and by definitions that exist.
   ({ eventIds, payloadDefinitions = {} }) =>
     Object.entries(payloadDefinitions as Record<string, { $ref: string }>).some(
       ([id, { $ref }]) => !(eventIds as string[]).includes(id) || $ref !== "#/definitions/any",
     ),
-  // A delay has one time.
+  // A delay has exactly one time.
   (config, { behaviour }) => behaviour === "delay" && "seconds" in config === "until" in config,
   ({ endpoint }) => typeof endpoint === "string" && !URL.canParse(endpoint),
-  // A request goes to a public address, unless an expression says where.
+  // A request goes to a public address, unless an expression gives the address.
   ({ url }) => typeof url === "string" && !url.includes(`\${`) && !isCallable(url),
-  // Headers have names, and the service sets some of them itself.
+  // Header names must be valid, and the service sets some headers itself.
   ({ headers = {} }) => Object.keys(headers as JsonObject).some((name) => !/^[\w$-]+$/.test(name)),
   // These methods have no body.
   ({ url, method = "GET", body }) => url !== undefined && body !== undefined && /^(GET|HEAD)$/.test(String(method)),
   // Branches begin at different steps.
   ({ branches }) =>
     new Set(startsIn({ branches: branches ?? {} })).size < startsIn({ branches: branches ?? {} }).length,
-  // A branch begins at a step that is there.
+  // A branch begins at a step that exists.
   (config) => startsIn(config).some((step) => !innerSteps.includes(step)),
-  // Only failures that are collected are counted.
+  // A number of allowed failures only makes sense when failures are collected.
   ({ maxFailures, onItemFailure }) => maxFailures !== undefined && onItemFailure !== "collect",
-  // A role belongs to the function's account.
+  // A role must belong to the account of the function.
   ({ roleArn, accountId }) => typeof roleArn === "string" && roleArn.split(":")[4] !== accountId,
 ];
 
@@ -145,7 +145,7 @@ function problemsOf(config: JsonObject, type: string, executors: ReadonlyMap<str
   return "problems" in parsed ? parsed.problems : [];
 }
 
-/** The steps at which branches may begin. They are in the definition where a config names them. */
+/** The steps at which branches may begin. If a config names them, the definition has them. */
 const innerSteps: readonly unknown[] = ["a", "b", "c"];
 
 function startsIn({ branches = {}, step }: JsonObject): readonly JsonValue[] {
@@ -153,7 +153,7 @@ function startsIn({ branches = {}, step }: JsonObject): readonly JsonValue[] {
   return step === undefined ? named : [...named, step];
 }
 
-/** Configs that mostly fit the schema; now and then a field is missing, has another kind of value, or is unknown. */
+/** Configs that usually fit the schema. Sometimes a field is missing, has another kind of value, or is unknown. */
 function configsOf(schema: JsonObject): fc.Arbitrary<JsonObject> {
   const required = requiredOf(schema);
   const fields = Object.entries(propertiesOf(schema)).map(([field, rule]) => {
@@ -168,7 +168,7 @@ function configsOf(schema: JsonObject): fc.Arbitrary<JsonObject> {
   return fc.tuple(unknown, ...fields).map((entries) => Object.fromEntries(entries.flat()));
 }
 
-/** A short list of texts, so that event ids repeat and match the names of payload definitions. Addresses are among them. */
+/** A short list of texts, among them addresses. It is short so that event ids repeat and match the names of payload definitions. */
 const names = ["a", "b", "c", "#/definitions/any", "#/definitions/other", "", "x".repeat(257)];
 const text = fc.constantFrom(...names, "https://example.com/a", "http://127.0.0.1/", `\${ input.url }`);
 const anyValue = fc.constantFrom<JsonValue[]>(
@@ -224,9 +224,9 @@ function valuesOf(schema: JsonObject): fc.Arbitrary<JsonValue> {
 const years = { min: new Date("0001-01-01T00:00:00Z"), max: new Date("9999-12-31T23:59:59Z") };
 const toTime = (date: Date) => date.toISOString();
 
-/** A definition's text holds neither NUL nor half a surrogate pair, whatever its schema says. */
+/** The text of a definition contains neither NUL nor half a surrogate pair, whatever its schema says. */
 function matching(pattern: string): fc.Arbitrary<string> {
-  // A text with `${` is an expression, which the pattern does not judge.
+  // A text with `${` is an expression, to which the pattern does not apply.
   return fc
     .stringMatching(new RegExp(pattern))
     .filter((made) => made.isWellFormed() && !made.includes("\0") && !made.includes(`\${`));

@@ -207,7 +207,7 @@ test.each([22, 25, 465, 587, 1023])("port %i is not called, since other protocol
   expect(error.message).toContain(`names port ${port}; steps may call ports 80, 443, and 1024 and above`);
 });
 
-/** Finds the reason why no connection was made. */
+/** Returns the reason why no connection was made. */
 async function causeOf(connect: buildConnector.connector, hostname: string, port: number): Promise<Error | undefined> {
   return await new Promise((resolve) => {
     connect({ hostname, host: hostname, protocol: "http:", port: String(port) }, (error, socket) => {

@@ -8,7 +8,7 @@ import { http } from "../../../src/engine/executors/http/http.ts";
 
 const url = "https://api.example.com/orders";
 
-/** The problems that registering finds in a config. */
+/** The problems that registration finds in a config. */
 function problemsOf(config: JsonObject): readonly Problem[] {
   const { configSchema, checkConfig } = http(defaultSettings);
   const parsed = parseSchema(configSchema);

@@ -22,7 +22,7 @@ const sayAndClose =
   ({ socket }) =>
     socket.end(text);
 
-/** Writes the same data again and again, as fast as the other side takes it, until the connection ends. */
+/** Writes the same data again and again, as fast as the other side reads it, until the connection ends. */
 function endlessly(begin: string, piece: string | Buffer): Talk {
   return ({ socket }) => {
     socket.write(begin);
@@ -407,7 +407,7 @@ test("an aborted call ends at once, with its connection", async () => {
   await server.ended();
 });
 
-/** Answers only the first piece of data on each connection, because a request in two pieces is one request. */
+/** Answers only the first piece of data on each connection, because a request may arrive in two pieces. */
 function onceOnEach(talk: Talk): (connection: RawConnection) => void {
   const begun = new WeakSet<RawConnection>();
   return (connection) => {

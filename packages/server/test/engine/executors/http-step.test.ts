@@ -185,7 +185,7 @@ describe("an answer", () => {
   test("never has the header __proto__", async () => {
     const evil = "__proto__: evil\r\n".repeat(2);
     await using server = await RawServer.saying(`HTTP/1.1 200 OK\r\n${evil}Content-Length: 0\r\n\r\n`);
-    // On a platform that forbids this name altogether, as in some runs of the tests, no such call succeeds.
+    // If the platform forbids this name completely, as in some runs of the tests, no such call succeeds.
     const result = await callHttp({ url: server.url }).catch(({ code }: { code: string }) => code);
     if (result !== "ERR_PROTO_ACCESS") expect(result).toMatchObject({ type: "succeeded" });
     expect(JSON.stringify(result)).not.toMatch(/__proto__|evil/);

@@ -7,7 +7,7 @@ import { someone } from "../../core/job/jobs.ts";
 import type { SeenFamily, SeenJob } from "./family.ts";
 import { waits } from "./random-families.ts";
 
-/** Checks a tree of jobs in which nothing more happens by itself against the rules that hold for any tree. */
+/** Checks a tree of jobs, in which nothing more happens by itself, against the rules that hold for any tree. */
 export function expectLawful(seen: SeenFamily): void {
   const children = childrenByPlace(seen);
   expectCounted(seen);
@@ -64,8 +64,8 @@ function expectHeard({ key, entries }: SeenJob, run: Run, children: ReadonlyMap<
 }
 
 /**
- * Checks that a job waits for a child if and only if the child is under way and knows it. A child without a waiting parent runs only where somebody
- * resumed it.
+ * Checks that a job waits for a child if and only if the child is under way and knows that it is awaited. A child without a waiting parent runs only
+ * if somebody resumed it.
  */
 function expectAwaited({ key, job, calls, entries }: SeenJob, { jobs }: SeenFamily): void {
   for (const { childJobId, nodeId, epoch } of calls) {

@@ -35,7 +35,7 @@ import { happening, keyed, submission } from "../commands.ts";
 import { commitSettings } from "../commit/commit-settings.ts";
 import { dying, NodeDied } from "../node/mortal-nodes.ts";
 
-/** The ways in which a tree of jobs goes through its scenario. It must do the same in each of them. */
+/** The ways of running a scenario. The tree of jobs must do the same in each of them. */
 export const ways = [
   "by one node",
   "by another node after every commit",
@@ -47,13 +47,13 @@ const made = { createdBy: someone, createdAt: startedAt };
 const config = readConfig({});
 const executors = executorCatalog(config);
 
-/** The fate of the node that makes one change. */
+/** What happens to the node that makes one change. */
 export interface Fate {
-  /** True when another node made the same change first, and died before it had committed. */
+  /** Whether another node made the same change first, but died before it committed. */
   readonly isLostFirst: boolean;
-  /** True when the change, with every notice in it, comes twice. */
+  /** Whether the change, with every notice in it, is made twice. */
   readonly isTwice: boolean;
-  /** True when the node dies after it has committed. */
+  /** Whether the node dies after it has committed. */
   readonly isReplaced: boolean;
 }
 
@@ -70,7 +70,7 @@ const fates: Readonly<Record<Way, Fate>> = {
   "with every notice and outcome twice": { isLostFirst: false, isTwice: true, isReplaced: false },
 };
 
-/** The chance that gives each change the same fate, and always picks the first. */
+/** Makes choices that give each change the same fate and always pick the first option. */
 export function chanceOf(way: Way): Chance {
   return { fate: () => fates[way], pick: () => 0 };
 }
@@ -80,7 +80,9 @@ export type Workflows = Readonly<
   Record<string, readonly StepSketch[] | { readonly steps: readonly StepSketch[]; readonly timeoutSeconds: number }>
 >;
 
-/** The results of functions, by workflow and step: one for each attempt, and the last one for all later attempts. "never" means that no answer comes. */
+/**
+ * The results of functions, by workflow and step: one for each attempt, and the last one for all later attempts. "never" means that no answer comes.
+ */
 export type Answers = Readonly<Record<string, readonly (JsonValue | "never" | { readonly fails: string })[]>>;
 
 interface Owed {
@@ -120,7 +122,7 @@ export class Family {
   readonly #stuck = new Set<string>();
   #now: Timestamp = startedAt;
   #fate: Fate;
-  /** The number of times that a child is told that its organization has reached its submit rate limit. */
+  /** How often a child must still be rejected because its organization has reached its submit rate limit. */
   #fullMinutes = 0;
   #node: Member;
 
@@ -176,7 +178,7 @@ export class Family {
 
   readonly #workflowIds = new Map<string, string>();
 
-  /** Submits a job of the workflow. A second one of the same workflow is a repetition of the first. */
+  /** Submits a job of the workflow. Submitting the same workflow again repeats the first request. */
   async submit(workflow: string, input: JsonObject = {}): Promise<JobKey> {
     const workflowId = this.#workflowIds.get(workflow) ?? "";
     const command = submission(
@@ -188,7 +190,7 @@ export class Family {
     return { organizationId: this.#organizationId, jobId: String(answer.jobId) };
   }
 
-  /** Cancels or resumes the job. Nothing happens if that is not possible. */
+  /** Cancels or resumes the job. Does nothing if that is not possible. */
   async tell(key: JobKey, act: "cancel" | "resume"): Promise<void> {
     for (const place of this.#stuck) this.#answered.set(place, (this.#answered.get(place) ?? 0) + 1);
     this.#stuck.clear();
@@ -196,13 +198,13 @@ export class Family {
     await this.#change((node) => this.#report(node, key, { type, by: someone }));
   }
 
-  /** Lets everything happen that happens by itself: children, answers, notices and timers. */
+  /** Waits until nothing more happens by itself: children, answers, notices and timers. */
   async settle(): Promise<void> {
     for (let round = 0; round < 500; round += 1) if (!(await this.move())) return;
     throw new Error("The jobs do not come to rest.");
   }
 
-  /** Lets one thing happen that happens by itself. Returns false when there is none. */
+  /** Lets one thing happen by itself. Returns false if nothing is left to happen. */
   async move(): Promise<boolean> {
     const [calls, words, timers] = [() => this.#moveCalls(), () => this.#moveWords(), () => this.#moveTimers()];
     const isImpatient = this.#chance.pick(8) === 7;
@@ -264,7 +266,7 @@ export class Family {
     return { jobs, childIds: children.map(({ jobId }) => jobId), trees, noticeCount: notices.length };
   }
 
-  /** Counts the calls and the notices in the store that are not delivered yet. */
+  /** Counts what is left in the store: calls, and notices that are not delivered yet. */
   async leftovers(): Promise<number> {
     const text =
       "SELECT (SELECT count(*) FROM job_call WHERE organization_id = $1) + (SELECT count(*) FROM job_notice WHERE organization_id = $1) AS count";
@@ -288,7 +290,7 @@ export class Family {
     return false;
   }
 
-  /** Finds the call as this node has it: a node that took it over makes it again under another number. */
+  /** Finds the call as this node knows it: a node that took the call over makes it again under another epoch. */
   #sameCall(node: Member, { job, effect }: Owed): Owed {
     const isSame = (other: Owed) =>
       other.job.jobId === job.jobId && other.effect.branch === effect.branch && other.effect.step === effect.step;
@@ -314,7 +316,7 @@ export class Family {
 
   /**
    * Finds the answer to a call. Each call of a job has its own answer, however often it passes to another node. A call that is never answered is
-   * skipped from then on, until somebody acts on the job.
+   * skipped from then on, until the job is cancelled or resumed.
    */
   #answerFor({ job, effect }: Owed): Answers[string][number] {
     const answers = this.#answers[`${job.workflowName}.${effect.step}`] ?? [{}];
@@ -387,7 +389,9 @@ export class Family {
     return Number(row?.count);
   }
 
-  /** Runs the duty, which uses the database's own time, at which all of these calls are over. Only the calls that are over by the test's time are reported. */
+  /**
+   * Runs the duty at the database's own time, at which all of these calls have timed out. Reports only those that have timed out by the test's time.
+   */
   async #timeOut(node: Member): Promise<void> {
     await lostTasksDuty({
       database: this.#database,
@@ -406,7 +410,7 @@ export class Family {
     }).runOnce();
   }
 
-  /** Makes one change, with a node that lives, dies before or after it has committed, or makes it twice. */
+  /** Makes one change with a node that lives, dies before or after it has committed, or makes the change twice. */
   async #change(work: (node: Member) => Promise<unknown>, isDone: () => boolean = () => true): Promise<void> {
     this.#fate = this.#chance.fate();
     if (this.#fate.isLostFirst) {
@@ -420,7 +424,7 @@ export class Family {
     if (this.#fate.isReplaced && isDone()) await this.#succeed();
   }
 
-  /** Replaces the node by another one that has seen nothing. */
+  /** Replaces the node by a new one that remembers nothing. */
   async #succeed(): Promise<void> {
     const [dead, next] = [this.#node, this.#member(randomUUID())];
     this.#node = next;

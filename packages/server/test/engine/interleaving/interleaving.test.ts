@@ -23,7 +23,7 @@ onEveryStore((home) => {
     run.run(moves);
     run.settle();
 
-    // Two of the nodes stay alive, and others die.
+    // Two of the nodes stay alive; others may die.
     const living = [nodes.node({ hasRoomForCall: hasRoom }), nodes.node()] as const;
     const [first] = living;
     const key = await nodes.submit(first, await nodes.register(textOfSketch(sketch)), input);

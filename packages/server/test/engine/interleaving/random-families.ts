@@ -3,11 +3,11 @@ import type { JsonObject } from "../../../src/core/json/json.ts";
 import { call, childJob, delay, forEach, noop, parallel, type StepSketch } from "../../core/job/jobs.ts";
 import type { Answers, Chance, Fate, Workflows } from "./family.ts";
 
-/** An action on a job of the tree, after this many moves. */
+/** An action on a job of the tree, and the number of moves after which it happens. */
 export interface RandomAct {
   readonly afterMoves: number;
   readonly type: "cancel" | "resume";
-  /** The index of the job, in the order of the levels. */
+  /** The index of the job when the tree is listed level by level. */
   readonly place: number;
 }
 
@@ -20,13 +20,13 @@ export interface RandomFamily {
   readonly choices: readonly number[];
 }
 
-/** Whether a step waits for the job that it begins. The names of the steps tell. */
+/** Tells from the name of a step whether it waits for the job that it begins. */
 export const waits = (step: string): boolean => step.startsWith("begin");
 
 const maybe = <Value extends JsonObject>(value: Value, weight = 2): fc.Arbitrary<Value | object> =>
   fc.oneof({ weight, arbitrary: fc.constant({}) }, { weight: 1, arbitrary: fc.constant(value) });
 
-/** Every step of the line passes on an object, whatever came before it. */
+/** Every step of the line passes on an object, whatever it receives. */
 const mapping = { input: { n: 1 } };
 
 function childStep(name: string, workflow: string, following: string | null): fc.Arbitrary<StepSketch> {
@@ -126,7 +126,7 @@ export const randomFamilies: fc.Arbitrary<RandomFamily> = fc.record({
   choices: fc.array(fc.nat(1_000), { minLength: 30, maxLength: 60 }),
 });
 
-/** Makes a chance that goes through the choices again and again. Each round adds one more to every choice, so that no round repeats the one before. */
+/** Makes choices from this list again and again. Each round adds one more to every choice, so that no round repeats the one before. */
 export function chanceBy(choices: readonly number[]): Chance {
   let count = 0;
   const next = () => {

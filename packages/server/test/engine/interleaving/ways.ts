@@ -2,8 +2,8 @@ import { scope } from "@stepwell/testing/scope.ts";
 import type { StoreHome } from "@stepwell/testing/stores.ts";
 
 /**
- * The ways in which a scenario is gone through on this home of the store. PostgreSQL tries all of them. The embedded store executes the same statements, so
- * `npm test` tries only the way there by which everything about a job is read from the store again after each commit.
+ * The ways in which a scenario runs on this home of the store. PostgreSQL tries all of them. The embedded store executes the same statements, so
+ * there `npm test` tries only the way that reads everything about a job from the store again after each commit.
  */
 export function waysOn<Way extends string>({ name }: StoreHome, ways: readonly Way[]): readonly Way[] {
   const isEach = scope === "all" || name === "postgres";

@@ -29,4 +29,4 @@ function definitionOf(name: string) {
   return { functionKey: name, functionDefinition: { name, handler: `functions.${name}`, timeout } };
 }
 
-/** The port is given, because serverless-offline cannot report which port it got. */
+/** The port is given, because serverless-offline cannot report which port it uses. */

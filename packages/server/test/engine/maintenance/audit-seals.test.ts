@@ -34,7 +34,7 @@ onOneStore((home) => {
     const { organizationId } = await sealedTrail(3, 2_500);
     await write(service, organizationId, 2);
     const { newestSeal, checkedSeals, ...found } = await verified(organizationId);
-    // CreateOrganization is an entry too. The service's own duty may have sealed it, or the last two entries, at any moment.
+    // CreateOrganization is also an entry. The service's own duty may have sealed it, or the last two entries, at any moment.
     expect(found.checkedEntries + found.unsealedEntries).toBe(2_506);
     expect(found).toMatchObject({ isIntact: true, findings: [] });
     expect(checkedSeals).toBeGreaterThanOrEqual(4);
@@ -175,7 +175,7 @@ onOneStore((home) => {
       { kind: "seal-missing", sealNumber: newestSeal.number },
     ]);
 
-    // The seal is deleted with its entries and their rows. Without knowing an earlier seal, nobody can detect this.
+    // The seal is deleted together with its entries. Nobody can detect this without knowing an earlier seal.
     const entriesOf = `DELETE FROM audit_entry WHERE organization_id = $1
        AND entry_id IN (SELECT entry_id FROM audit_sealed ${ofNewest})`;
     await ask(database, entriesOf, organizationId, newestSeal.number);

@@ -59,9 +59,12 @@ function entryOf(entries: readonly Entry[], type: string): Entry | undefined {
   return entries.find((entry) => entry.type === type);
 }
 
-/* Which commit follows from a delay or a timeout, scenarios.test.ts tries on both homes, and timers.test.ts when a node wakes for one. */
+/*
+ * These tests are about time. Which commit follows a delay or a timeout is tested by scenarios.test.ts on both homes, and when a node wakes for one
+ * by timers.test.ts.
+ */
 onOneStore((home) => {
-  // The poll is too rare here: the service handles a timer in time only if it is told when the timer is set.
+  // The poll is too rare here. The service handles a timer in time only if it is notified when the timer is set.
   const service = useService(home, { ...functions.environment, STEPWELL_POLL_MS: "30000" });
 
   test("a job sleeps in a delay, and continues at the end of the delay", async () => {
@@ -117,7 +120,7 @@ onOneStore((home) => {
     expect(body).toMatchObject({ state: "delayed", facts: { step: "pause", delayEndsAt, jobTimeoutAt: timeoutAt } });
   });
 
-  // The tests run side by side, because each waits for a second to pass.
+  // The tests run side by side, because each of them waits for a second.
   test.concurrent.each([
     ["waits", waitStep("a", ["go"], null)],
     ["sleeps", delayStep("a", { seconds: 3_600 }, null)],

@@ -11,7 +11,7 @@ import { insertDueJobs } from "../../store/jobs/due-rows.ts";
 
 const now = Date.parse("2026-01-31T12:00:00Z");
 const everyMs = 500;
-/** More due jobs than one round takes. */
+/** More due jobs than one round handles. */
 const manyCount = 1_200;
 
 onEveryStore((home) => {
@@ -22,7 +22,7 @@ onEveryStore((home) => {
     }
   });
 
-  /** Makes a duty that finds room for every call, unless the options say otherwise, and the list of the jobs that it wakes. */
+  /** Makes a duty that has capacity for every call, unless the options say otherwise, and the list of the jobs that it wakes. */
   function duty(options: Partial<TimersOptions> = {}, until: (key: JobKey) => Promise<void> = async () => {}) {
     const woken: string[] = [];
     const timers = timersDuty({

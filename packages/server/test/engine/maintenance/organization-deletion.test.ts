@@ -95,7 +95,7 @@ function batchContext(): BatchContext {
   };
 }
 
-/** Waits until a command that needs the organization is in the queue, where it is tried again and again. */
+/** Waits until the queue has a command that needs the organization. The command is tried again and again. */
 async function untilOneIsQueued(): Promise<void> {
   const { engine } = cluster.node(1).running;
   await vi.waitFor(() => expect(engine.gauges().queuedFacts).toBe(1), { timeout: 4_000, interval: 20 });

@@ -8,7 +8,7 @@ const dayMs = 86_400_000;
 onOneStore((home) => {
   const service = useService(home);
 
-  /** Runs the duty as if it were this many days later. */
+  /** Runs the duty as if this many days had passed. */
   async function runIn(days: number): Promise<void> {
     const { database, engine } = service.running;
     const now = () => engine.now() + days * dayMs;

@@ -10,7 +10,7 @@ import { afterAll, expect, test } from "vitest";
 const functions = await FunctionServer.start();
 afterAll(() => functions.stop());
 
-/** The tolerance for a busy machine in milliseconds; a tenth of what the poll would take. */
+/** The tolerance for a busy machine in milliseconds, a tenth of the time until the next poll. */
 const slackMs = 3_000;
 
 /** Makes a definition that waits for `approved`, and fails when that does not arrive in time. */
@@ -44,7 +44,7 @@ async function finished(api: Client, jobId: string): Promise<JobBody> {
   return body;
 }
 
-/** Measures the time from the moment that one kind of entry plans to the next entry of another kind. */
+/** Returns how long after the planned time the next entry of this type came. */
 function delayMs(entries: readonly Entry[], planned: string | undefined, type: string): number {
   const due = Date.parse(planned ?? "");
   const happened = entries
@@ -54,7 +54,7 @@ function delayMs(entries: readonly Entry[], planned: string | undefined, type: s
 }
 
 onEveryStore((home) => {
-  // Only the hint that is given when a timer is set makes this service handle it in time.
+  // This service handles the timer in time only because it is notified when the timer is set.
   const service = useService(home, { ...functions.environment, STEPWELL_POLL_MS: "30000" });
 
   test("a retry comes when it is due, whatever the poll interval", async () => {
@@ -115,7 +115,7 @@ onEveryStore((home) => {
   });
 });
 
-/* Whether a call has room is the engine's to know. */
+/* Only the engine knows whether it has capacity for a call. */
 onOneStore((home) => {
   const service = useService(home, {
     ...functions.environment,

@@ -4,7 +4,7 @@ import { onTestFinished } from "vitest";
 
 export interface ReadyNode {
   readonly baseUrl: string;
-  /** The first owner; set only when the store was empty. */
+  /** The first owner. Set only if the store was empty. */
   readonly owner?: { readonly organizationId: string; readonly token: string };
 }
 

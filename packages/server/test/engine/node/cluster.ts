@@ -46,7 +46,7 @@ export class Cluster {
     return node;
   }
 
-  /** Stops a node as SIGTERM does. */
+  /** Stops a node in order, as SIGTERM does. */
   async stopNode(node: TestService): Promise<void> {
     this.#nodes.splice(this.#nodes.indexOf(node), 1);
     await node.stop();
@@ -71,7 +71,7 @@ export function useCluster(nodeCount: number, settings: Record<string, string> =
   return cluster;
 }
 
-/** The organization's owner, as a client of another node. */
+/** Returns a client of the organization's owner that calls this node. */
 export function byWayOf(node: TestService | NodeProcess, { organizationId, owner }: FirstOrganization): Client {
   const baseUrl = node instanceof TestService ? node.baseUrl : node.ready.baseUrl;
   return new Client(baseUrl, owner.token, { organizationId });

@@ -5,7 +5,7 @@ import { FailureDetector } from "../../../src/engine/node/failure-detector.ts";
 const leaseMs = 10_000;
 const heartbeatMs = 1_000;
 
-/** Another node's heartbeat, and a node that looks at it once per heartbeat of its own. */
+/** Another node's heartbeat, and a node that reads it once per heartbeat of its own. */
 class Watch {
   heartbeatAt = Date.parse("2026-01-31T12:00:00Z");
   isStoreAway = false;
@@ -20,7 +20,7 @@ class Watch {
     heartbeatMs,
   });
 
-  /** Whether the other node is dead; undefined when the store did not answer. */
+  /** Returns whether the other node is dead; undefined if the store does not answer. */
   async look(): Promise<boolean | undefined> {
     const read = async () => {
       if (this.isStoreAway) throw new Error("The store is away.");
@@ -35,12 +35,12 @@ class Watch {
     this.#machineMs += ms;
   }
 
-  /** Lets the machine sleep, during which the monotonic timer stands still. */
+  /** Suspends the machine. Meanwhile, the monotonic timer does not run. */
   sleep(ms: number): void {
     this.#machineMs += ms;
   }
 
-  /** Looks again and again. Returns the time until the other node was found dead; undefined when it never was. */
+  /** Looks repeatedly. Returns the time until the other node was found dead; undefined if it never was. */
   async untilDead(atMostMs: number): Promise<number | undefined> {
     for (let passedMs = 0; passedMs <= atMostMs; passedMs += heartbeatMs) {
       if (await this.look()) return passedMs;

@@ -32,7 +32,7 @@ import { commitSettings } from "../commit/commit-settings.ts";
 const config = readConfig({});
 const executors = executorCatalog(config);
 
-/** A version, by which jobs are submitted. */
+/** A registered version, of which jobs can be submitted. */
 export interface Registered {
   readonly organizationId: string;
   readonly workflowId: string;
@@ -46,13 +46,13 @@ export interface FoundJob {
   readonly calls: readonly CallRow[];
   /** The calls that nodes had to make after the commits. */
   readonly effects: readonly CallEffect[];
-  /** The notices for the children that it has left, in the order of its calls. */
+  /** The notices for the children that the job has left, in the order of its calls. */
   readonly notices: readonly (CallName & { readonly jobId: string })[];
 }
 
 /**
- * Nodes without an HTTP interface, over one store and with a clock that the test sets. A node consists of its compiled plans and its queue. A node
- * that dies is replaced by another one that has seen nothing.
+ * Nodes without an HTTP interface, over one store and with a clock that the test sets. A node consists of its compiled plans and its queue. A dead
+ * node is replaced by a new one that remembers nothing.
  */
 export class MortalNodes {
   readonly database: Database;
@@ -115,7 +115,10 @@ export class MortalNodes {
     });
   }
 
-  /** Makes another node. A node that is `dying` does all its work, and is gone before any of it is committed. With `offers`, workers wait there for tasks. */
+  /**
+   * Makes another node. A node that is `dying` does all its work, but dies before any of it is committed. With `offers`, workers wait on the node for
+   * tasks.
+   */
   node({ hasRoomForCall = true, isDying = false, offers }: NodeSettings = {}): GroupCommit {
     const clock = new DatabaseClock(() => this.#now - startedAt);
     clock.adjust(startedAt, 0, 0);
@@ -134,7 +137,7 @@ export class MortalNodes {
           this.#effects.set(job.jobId, [...known, ...calls.map(({ effect }) => effect)]);
         }
       },
-      // The commands are answered with the error, and `deliver` throws it.
+      // The commands receive the error, and `deliver` throws it.
       onDefect: (_error: unknown, _command: Command) => {},
     });
   }

@@ -11,6 +11,6 @@ const service = await startService(readConfig(process.env));
 const request = { email: "first@example.org", displayName: "The first", organizationName: "first" };
 const owner = await initializeOwner(service.database, request);
 process.send?.({ baseUrl: service.baseUrl, owner });
-// A process that is killed would not write its compile cache, so it is written now.
+// The compile cache is written now, since a process that is killed would not write it.
 flushCompileCache();
 process.once("disconnect", () => process.exit());

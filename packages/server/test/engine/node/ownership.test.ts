@@ -22,7 +22,7 @@ const settings = {
   STEPWELL_DRAIN_SECONDS: "0",
 };
 const cluster = useCluster(2, settings);
-/** The time in addition to the lease for finding a dead node and taking over its jobs, on a busy machine. */
+/** The time for finding a dead node and taking over its jobs on a busy machine, in addition to the lease. */
 const takeoverSlackMs = 5_000;
 
 async function submit(api: Client, workflowId: string): Promise<string> {
@@ -48,7 +48,7 @@ async function ownerOf(jobId: string): Promise<{ nodeId: string; epoch: number }
   return rows[0];
 }
 
-/** Changes the store as if this node had taken the call and was never heard of again. */
+/** Changes the store as if this node had taken the call and had then been lost. */
 async function giveTo(nodeId: string, jobId: string): Promise<void> {
   await onServer(cluster.databaseUrl, (client) =>
     client.query("UPDATE job_call SET node_id = $1 WHERE job_id = $2", [nodeId, jobId]),

@@ -26,7 +26,7 @@ import { happening, submission } from "../commands.ts";
 const leaseMs = 10_000;
 const heartbeatMs = 1_000;
 
-/** Ages the heartbeats as if the database's clock had gone on. By its age alone each heartbeat would be too old. */
+/** Makes the heartbeats older, as if the database's clock had gone on. If only their age counted, each of them would be too old. */
 const ageHeartbeats = statement<never>(
   "test_age_heartbeats",
   "global",
@@ -42,7 +42,7 @@ onEveryStore((home) => {
   let machineMs = 1_000_000;
   let isStoreAway = false;
 
-  // No service runs over the store, so only the nodes of these tests look after its jobs.
+  // No service uses this store, so only the nodes of these tests handle its jobs.
   beforeAll(async () => {
     store = await home.prepare();
     const seeding = new TestService({ name: home.name, prepare: async () => ({ ...store, remove: async () => {} }) });
@@ -128,7 +128,7 @@ onEveryStore((home) => {
       });
     }
 
-    /** Returns the job's status and what became of the fact. */
+    /** Returns the job's status and the outcome of the fact. */
     async tell(key: JobKey, fact: UntimedFact) {
       const done = await this.#commit.commit(happening(key, fact), "engine");
       return done.answer;
@@ -185,7 +185,7 @@ onEveryStore((home) => {
       for (const { node } of [owner, observer]) await expect(node.runOnce()).rejects.toThrow(StoreUnavailableError);
     }
     isStoreAway = false;
-    // The observer is the first node that is back.
+    // The observer is the first node that works again.
     await observer.takeover.runOnce();
     pass(heartbeatMs);
     await observer.takeover.runOnce();
@@ -233,7 +233,7 @@ onEveryStore((home) => {
   test("a job whose version a node cannot compile is left for a node that can compile it", async () => {
     const [leaving, unable, able] = (await nodes(3)) as [TestNode, TestNode, TestNode];
     const key = await leaving.job("begun");
-    // From here on the node has the plan in its memory.
+    // From here on, the node has the plan in memory.
     await able.job("begun");
     const rename = (from: string, to: string) =>
       database.query(said("UPDATE workflow_version SET definition = replace(definition, $1, $2)"), [from, to]);

@@ -110,7 +110,7 @@ onEveryStore((home) => {
     return { organizationId: organization.organizationId, workflowId, versionId };
   }
 
-  /** Changes the stored version so that no present program understands it. */
+  /** Changes the stored version into one that no current release understands. */
   async function outdate({ versionId }: { readonly versionId: string }): Promise<void> {
     const text = "UPDATE workflow_version SET definition = $2 WHERE version_id = $1";
     await service.running.database.query(said(text), [versionId, laterDefinition]);
@@ -122,7 +122,7 @@ onEveryStore((home) => {
     return command;
   }
 
-  /** Makes a group commit with plans of its own, as on another node. */
+  /** Makes a group commit with plans of its own, as another node has them. */
   function groupCommit(database: Database = service.running.database, settings: Partial<Config> = {}) {
     const config = { ...readConfig({}), ...settings };
     const commits: CommitStats[] = [];
@@ -188,7 +188,7 @@ onEveryStore((home) => {
     ]);
     expect(commits.map(({ commandCount }) => commandCount)).toEqual([7]);
     expect(defects).toEqual([]);
-    // The key of the refused submission can be used again.
+    // The key of the rejected submission can be used again.
     expect(await commit.commit(submission(engine, straight, key))).toMatchObject({ type: "done" });
     expect(await engine.readJob(parked)).toEqual(before);
   });
@@ -213,7 +213,7 @@ onEveryStore((home) => {
     expect(outcomes[0]).toMatchObject({ reason: { fate: "nothing-written" } });
     expect((outcomes[0] as PromiseRejectedResult).reason).toBeInstanceOf(StatementGivenUpError);
     expect(commits.map(({ commandCount }) => commandCount)).toEqual([1, 1, 1, 1, 5, 5, 5, 5]);
-    // An error of the caller's own request parks nothing.
+    // An error in the caller's own request does not park the job.
     expect(parking.jobCount).toBe(0);
     await mend();
     expect(await commit.commit(happening(failing, eventReceived("approved")))).toMatchObject({ type: "done" });
@@ -306,7 +306,7 @@ onEveryStore((home) => {
 
     expect(outcomes).toMatchObject(outcomes.map(() => ({ status: "rejected", reason: { code: "UnavailableError" } })));
     expect(attempts).toBe(2);
-    // The first part lands late; nobody waits for the second part any more.
+    // The first part is committed late. The second part is not, since nobody waits for it any more.
     await expect.poll(() => commits.map(({ commandCount }) => commandCount)).toEqual([2]);
     expect(await commit.commit(submission(engine, straight))).toMatchObject({ type: "done" });
     expect(attempts).toBe(3);
@@ -332,7 +332,7 @@ onOneStore((home) => {
     const [waiting, waitingOfOwn] = [await deploy(other.api, impatient), await deploy(own.api, impatient)];
     const { definition } = await readDefinition(unreadable);
     await writeDefinition(unreadable, laterDefinition);
-    // These jobs are due for longer than any other, and there are more of them than one round takes.
+    // These jobs have been due for longer than all others, and there are more of them than one round handles.
     const [jobId = ""] = await insertDueJobs(database, {
       organizationId: own.organizationId,
       versionId: unreadable.versionId,

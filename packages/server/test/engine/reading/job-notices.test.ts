@@ -9,7 +9,7 @@ import type { JobKey } from "../../../src/store/jobs/jobs.ts";
 onEveryStore((home) => {
   const service = useService(home);
 
-  /** Makes notices of a node that delivers them itself: they are too new for the service to deliver them. */
+  /** Makes notices of a node that only the test delivers: their times are in the future, so the service does not deliver them. */
   async function nodeWith(notices: readonly JobNotice[]) {
     const { database } = service.running;
     const nodeId = randomUUID();

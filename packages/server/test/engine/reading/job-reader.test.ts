@@ -60,7 +60,7 @@ test("a reader of many slices lets requests run in between, even if the store an
 onEveryStore((home) => {
   const service = useService(home);
 
-  /** Records the names of the statements outside of transactions, from now on. */
+  /** From now on, records the names of the statements that run outside of transactions. */
   function listen(database: Database): string[] {
     const names: string[] = [];
     const noted = ({ query }: Queryable): Queryable["query"] => {
@@ -92,7 +92,7 @@ onEveryStore((home) => {
           interval: 5,
           timeout: 10_000,
         });
-        // The first look would have read the whole of a small job.
+        // The first look would already have read the whole of a small job.
         expect([count("read_job"), count("read_small_jobs"), count("read_history_before")]).toEqual([0, 1, 0]);
         await api.call("SendJobEvent", { params: { jobId }, body: { eventId: event === 5 ? "x" : `other${event}` } });
       }

@@ -3,7 +3,7 @@ import { WaitingPlaces } from "../../../src/engine/reading/waiting-places.ts";
 
 function placesOf(maxCount: number, maxCountOf: (organizationId: string) => number = () => maxCount) {
   const places = new WaitingPlaces({ maxCount, maxCountOf });
-  /** Takes all available places. Returns them, and the error that ended it. */
+  /** Takes all available places. Returns them, and the error that the next attempt gets. */
   const takeAll = (organizationId: string) => {
     const taken: (() => void)[] = [];
     for (;;) {

@@ -15,10 +15,10 @@ import { expect, test, vi } from "vitest";
 import { byWayOf, useCluster } from "../node/cluster.ts";
 import { streamTypes } from "./job-stream.ts";
 
-/** These clients ask a node that does not do the work. */
+/** The clients of these tests ask a node other than the one that does the work. */
 
 const cluster = useCluster(3, { STEPWELL_HEARTBEAT_MS: "200", STEPWELL_LEASE_MS: "3000" });
-/** About 100 ms by design, and far below the longest wait of 20 s; the rest is for a busy machine. */
+/** A notice takes about 100 ms by design. The rest is for a busy machine, and all of it is far below the longest wait of 20 s. */
 const noticeMs = 5_000;
 const waitOptions = { interval: 10, timeout: 10_000 };
 

@@ -28,7 +28,7 @@ onEveryStore((home) => {
 
         expect(await family.jobs()).toEqual(jobs);
         expectLawful(await family.look());
-        // Only the calls of jobs that are under way are left.
+        // Only the calls of running jobs are left.
         expect(await family.leftovers()).toBe(jobs.filter(([, status]) => status === "RUNNING").length);
       });
     },

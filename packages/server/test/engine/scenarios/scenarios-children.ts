@@ -4,19 +4,19 @@ import type { Answers, Workflows } from "../interleaving/family.ts";
 
 /** One scenario of a tree of jobs: its workflows, the results of its calls, the actions on the root, and the jobs at the end. */
 export interface FamilyScenario {
-  /** The workflows, the root's first. */
+  /** The workflows, beginning with that of the root. */
   readonly workflows: Workflows;
   readonly input?: JsonObject;
   readonly answers?: Answers;
-  /** The number of times that children are told that their organization has reached its submit rate limit. */
+  /** How often a child is rejected because its organization has reached its submit rate limit. */
   readonly fullMinutes?: number;
-  /** The actions, each carried out after everything that happens by itself. */
+  /** The actions. Each is carried out when nothing more happens by itself. */
   readonly acts?: readonly FamilyAct[];
   /** The jobs at the end: the workflow, the status, and the output or the error's code and type. */
   readonly jobs: readonly (readonly [workflow: string, status: string, outcome?: unknown])[];
 }
 
-/** An action on the root, on the job of a workflow, or on a workflow, which gets another version or is deleted. */
+/** An action on the root, on the job of a workflow, or on a workflow: the workflow gets another version, or is deleted. */
 export type FamilyAct =
   | "cancel"
   | "resume"

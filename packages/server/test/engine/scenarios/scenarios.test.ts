@@ -9,7 +9,7 @@ import { waysOn } from "../interleaving/ways.ts";
 import { MortalNodes } from "../node/mortal-nodes.ts";
 import { type Scenario, scenarioSchemas, scenarios } from "./scenarios.ts";
 
-/** The ways in which a job goes through its scenario. It must do the same in each of them. */
+/** The ways of running a scenario. The job must do the same in each of them. */
 const ways = ["by one node", "by another node after every commit", "with every outcome delivered twice"] as const;
 type Way = (typeof ways)[number];
 
@@ -23,7 +23,7 @@ onEveryStore((home) => {
   async function play(scenario: Scenario, way: Way) {
     const { steps, input = {}, timeoutSeconds, hasNoRoom, happenings } = scenario;
     const more = timeoutSeconds === undefined ? {} : { timeoutSeconds };
-    // This run in memory shows to which call each outcome belongs.
+    // This run in memory shows which call each outcome belongs to.
     const hasRoomForCall = hasNoRoom !== true;
     const run = new FaultyRun(planOf(steps, scenarioSchemas, more), input, soundMachine, { hasRoomForCall });
     for (const happening of happenings) run.commit([happening], "lands");

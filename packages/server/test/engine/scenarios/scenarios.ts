@@ -9,10 +9,10 @@ export interface Scenario {
   readonly timeoutSeconds?: number;
   readonly hasNoRoom?: true;
   readonly happenings: readonly Happening[];
-  /** The step runs in the order of their start: the step, the status, the number of attempts, and the output or the error code. */
+  /** The step runs in the order in which they began: the step, the status, the number of attempts, and the output or the error code. */
   readonly runs: readonly ExpectedRun[];
   readonly status: string;
-  /** The error codes of the happenings that are refused, in their order. Left out when none is refused. */
+  /** The error codes of the happenings that are rejected, in their order. Absent if none is rejected. */
   readonly refused?: readonly string[];
 }
 
@@ -43,12 +43,12 @@ const eventFor = (branch: string, step: string, eventId: string, payload: JsonOb
   branch,
 });
 const workerLost = (branch: string): Happening => ({ type: "is lost", isNodeDead: true, branch });
-/** The outcome of the call before the newest one arrives late. */
+/** An outcome of the second-newest call, which arrives late. */
 const late = (output: JsonValue): Happening => ({ type: "succeeds late", age: 0, output });
 const after = (seconds: number): Happening => ({ type: "time passes", ms: seconds * 1_000 });
 const due = after(0);
 const cancel: Happening = { type: "cancel" };
-/** The job is PENDING again, and a timer lets it go on. */
+/** The job becomes PENDING again, and then a timer continues it. */
 const resume: readonly Happening[] = [{ type: "resume" }, due];
 
 /** The schemas that the steps name. */

@@ -29,7 +29,7 @@ const endLeases = statement<never>(
   "UPDATE job_call SET lease_until = now() - interval '1 second' WHERE organization_id = $1 AND lease_until IS NOT NULL",
 );
 
-/** Ends the whole time of every task of an organization. */
+/** Ends the timeout of every task of an organization. */
 const endTimes = statement<never>(
   "test_end_times",
   "organization",
@@ -43,7 +43,7 @@ onEveryStore((home) => {
   });
   afterAll(() => nodes.close());
 
-  /** Makes the desk of a node that has seen nothing. */
+  /** Makes the desk of a node that remembers nothing. */
   function newDesk(database = nodes.database, maxBytes = 1_000_000): TaskDesk {
     return new TaskDesk({
       database,
@@ -81,7 +81,7 @@ onEveryStore((home) => {
     return (await nodes.find(key)).row.state.status;
   }
 
-  /** Makes a node take over from all others. */
+  /** Makes one node take over the calls of all others. */
   async function takeOverAll(node: GroupCommit): Promise<void> {
     const config = readConfig({});
     const duty = takeoverDuty({
@@ -143,7 +143,7 @@ onEveryStore((home) => {
     const lost = await take(key);
     await nodes.database.query(endLeases, [key.organizationId]);
     await lostTasks(async () => false).runOnce();
-    // The task must not be taken until its job knows of the loss, and an answer from its worker would still count.
+    // The task must not be taken until its job knows that the worker was lost. Until then, an answer from that worker would still count.
     expect(await poll(newDesk(), key.organizationId)).toEqual([]);
     await takeOverAll(nodes.node());
     const found = await take(key);
@@ -244,7 +244,7 @@ onEveryStore((home) => {
     expect(readCount).toBeLessThan(40);
     const { signal } = new AbortController();
     const asked = { organizationId: version.organizationId, queue: "q", worker: "w", maxTasks: 80, signal };
-    // The other tasks are back in the queue, or will be there in a moment.
+    // The other tasks are back in the queue, or will be in a moment.
     expect((await desk.poll({ ...asked, deadline: performance.now() + 10_000 })).length).toBeGreaterThan(0);
   });
 

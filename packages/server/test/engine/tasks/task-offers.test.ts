@@ -21,7 +21,7 @@ onEveryStore((home) => {
   });
   afterAll(() => nodes.close());
 
-  /** Makes a node where a worker waits. `given` resolves to the tasks that it gets; `leaving` ends its poll. */
+  /** Makes a node where a worker waits. `given` resolves to the tasks that the worker gets; `leaving` ends its poll. */
   async function waiting(organizationId: string, { maxTasks = 10, isDying = false } = {}) {
     const { database } = nodes;
     const looked = Promise.withResolvers<void>();
@@ -129,7 +129,7 @@ onEveryStore((home) => {
     await expect(nodes.submit(node, version, { n: 1 })).rejects.toThrow("The node died");
     const alive: GroupCommit = nodes.node({ offers: () => desk.offers() });
     await nodes.submit(alive, version, { n: 2 });
-    // The desk may be looking for tasks at this moment, and learns of tasks that it was not offered.
+    // The desk may be looking for tasks right now. This tells it that there are tasks that it was not offered.
     desk.ring({ organizationId: version.organizationId, queue: "q" });
     expect(inputsOf(await given)).toEqual([{ n: 2 }]);
   });
@@ -141,7 +141,7 @@ onEveryStore((home) => {
     const offers = (): TaskOffers => {
       const ofDesk = desk.offers();
       return {
-        // The job has gone on without the task meanwhile.
+        // Meanwhile, the job has continued without the task.
         offer: (tasks) => ofDesk.offer(tasks.map((offered) => ({ ...offered, epoch: offered.epoch + 1 }))),
         note: (handed) => ofDesk.note(handed),
         end: (isCommitted) => {

@@ -13,7 +13,7 @@ onOneStore((home) => {
 
   async function enable(client: Client): Promise<{ secret: string; recoveryCodes: string[]; usedCode: string }> {
     const { body } = await client.call<{ secret: string; uri: string }>("StartSecondFactor", { body: proof });
-    // A code of the earlier step is within the tolerance, and leaves the present one for the test.
+    // The code of the previous time step is still accepted, and leaves the current code for the test.
     const usedCode = codeOf(body.secret, now() - stepMs);
     const confirmed = await client.call<{ recoveryCodes: string[] }>("ConfirmSecondFactor", {
       body: { code: usedCode },

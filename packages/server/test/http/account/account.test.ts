@@ -214,12 +214,12 @@ describe("on two nodes", () => {
   });
 });
 
-/** The body of a request for a user token, with the confirmation that it takes. */
+/** The body of a request for a user token, with the confirmation that the request needs. */
 function tokenNamed(name: string) {
   return { name, password: rightPassword };
 }
 
-/** The actions are sorted by name: two that happen while the clock is set by the database's may stand in either order. */
+/** The actions are sorted by name, since two of them may change places when the node's clock is being set by the database's clock. */
 function actionsOf(activities: readonly Activity[]): string[] {
   return activities.map(({ action }) => action).toSorted();
 }

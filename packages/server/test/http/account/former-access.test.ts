@@ -68,7 +68,7 @@ onOneStore((home) => {
     const second = await newUserToken(service.client(first));
     expect([await statusOf(first), await statusOf(second)]).toEqual([200, 200]);
 
-    // The owner of the address finds that it is taken, and asks the operator for a link.
+    // The owner of the address sees that the address is already in use, and asks the operator for a link.
     const link = await makePasswordLink(service.running.database, email, { removesSecondFactor: false });
     const page = await setByLink(link?.secret ?? "");
 

@@ -40,7 +40,7 @@ onOneStore((home) => {
     expect(await page.text()).toContain(person.email);
     const set = await submit(link);
     expect(set.status).toBe(200);
-    // The last page leads to the sign-in, where the password is used.
+    // The last page leads to the sign-in, where the new password is used.
     expect(await set.text()).toContain('href="/"');
     expect(await signIn.attempt(attemptOf(person, { password: newPassword }))).toMatchObject({ outcome: "accepted" });
     expect((await show(link)).status).toBe(404);
@@ -171,7 +171,7 @@ onOneStore((home) => {
     expect(problem.detail).toContain("stepwell user reset-link");
   });
 
-  /** Makes a link as a member does for another member by the API. */
+  /** Makes a link through the API, as a member does for another member. */
   async function linkBy(maker: Client, userId: string): Promise<string> {
     const { body } = await maker.call<{ link: string }>("CreatePasswordLink", { params: { userId } });
     return new URL(body.link).searchParams.get("link") ?? "";

@@ -8,7 +8,7 @@ import { onOneStore } from "@stepwell/testing/stores.ts";
 import { beforeAll, describe, expect, test } from "vitest";
 import { buildWorld, rows, type World } from "../authorization/authorization-rows.ts";
 
-/** The operations with a writing method that leave no row, and the reason for each. */
+/** The operations with a writing method that leave no audit row, and the reason for each. */
 const account = "the account's own activity tells of it";
 const unaudited: Readonly<Record<string, string>> = {
   ValidateWorkflowVersion: "changes nothing",
@@ -33,7 +33,7 @@ const unaudited: Readonly<Record<string, string>> = {
 
 type Attempt = { readonly api: Client; readonly ids: World["ids"] };
 
-/** The attempts of operations whose call in the authorization matrix changes nothing, or may not change anything. */
+/** The operations whose call in the authorization matrix changes nothing, or does not always change something, each with an attempt that does. */
 const attempts: Readonly<Record<string, (world: World, service: TestService) => Promise<Attempt>>> = {
   CancelJob: onWaitingJob,
   SendJobEvent: onWaitingJob,
@@ -91,7 +91,7 @@ onOneStore((home) => {
       const row = rows[operationId];
       if (row === undefined) throw new Error(`${operationId} has no row.`);
       const { permission } = (await world.organization.api.document()).operation(operationId);
-      // An operation that every caller may call is denied to nobody.
+      // An operation that every caller may call is never denied.
       if (permission === "any") return;
       const answer = await world.organization.api
         .as(weak)
@@ -216,7 +216,7 @@ onOneStore((home) => {
     for (const jobId of ["\u0000", "x".repeat(300)]) {
       const denied = await odd.refused("CancelJob", "AuthorizationError", { params: { jobId } });
       const found = await rowsOfRequest(denied, service);
-      // The second denial within a second is of the same operation on the same missing thing.
+      // Within a second, a second denial of the same operation on the same missing thing leaves no row.
       expect(found.map((row) => row.target_id)).toEqual(jobId === "\u0000" ? [null] : []);
     }
   });

@@ -12,7 +12,7 @@ test("simultaneous requests for a verification share one run over the trail, wha
     const asked = Array.from({ length: 8 }, (_, index) =>
       api.call("VerifyAudit", index === 0 ? {} : { query: { expect: `${index}:${"0".repeat(64)}` } }),
     );
-    // Once later requests are answered, each of the earlier ones has been let in and has begun.
+    // When later requests are answered, all earlier ones have been admitted and have begun.
     for (let count = 0; count < 20; count += 1) await api.call("GetOrganization");
     const { rowCount } = await client.query(
       "SELECT FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%seal_number > $2%' AND wait_event_type = 'Lock'",

@@ -136,7 +136,7 @@ onOneStore((home) => {
     const { database } = service.running;
     const { workflowId } = await deploy(api, waitingDefinition);
     const { jobId } = await submitAndWait(api, workflowId);
-    // Such a transaction stores the answer to a key as its last statement.
+    // The last statement of such a transaction stores the answer under the key, so this is where the transaction fails.
     await ask(
       database,
       "ALTER TABLE idempotency_key ADD CONSTRAINT full_disk CHECK (answer IS NULL OR idempotency_key <> 'fails')",
@@ -317,7 +317,7 @@ onOneStore((home) => {
       const reader = response.body?.getReader();
       await reader?.read();
       await reader?.cancel();
-      // The reads that were under way when the client went have ended once later requests are answered.
+      // When later requests are answered, the reads that were under way when the client left have ended.
       for (let request = 0; request < 20; request += 1) await api.call("ListAudit", { query: { pageSize: 1 } });
       const then = pages;
       for (let request = 0; request < 20; request += 1) await api.call("ListAudit", { query: { pageSize: 1 } });

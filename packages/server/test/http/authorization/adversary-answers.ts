@@ -7,7 +7,7 @@ import type { MatrixCaller, World } from "./authorization-rows.ts";
 export interface Cell {
   readonly attack: Attack;
   readonly caller: MatrixCaller;
-  /** The caller's own ids beside those under attack. Acting may use them up, so each side has some. */
+  /** The caller's own ids beside those under attack. An action may use them up, so each of the two requests has its own. */
   readonly ids: Readonly<Record<keyof Pair, World["ids"]>>;
 }
 
@@ -16,7 +16,7 @@ export function seenIn({ attack, ids }: Cell, { status, headers, body }: Answer<
   const requestId = headers.get("x-request-id") ?? "";
   const shown = [...headers].filter(([name]) => !unlike.has(name)).sort();
   let text = JSON.stringify([status, shown, body]).replaceAll(requestId, "(request)");
-  // The rest of one of the caller's own maximums is masked.
+  // How much is left of a maximum of the caller is masked.
   text = text.replace(/;r=\d+/g, ";r=(left)");
   attack.pairs.forEach((pair, index) => {
     text = text.replaceAll(pair[side], `(value ${index})`);
@@ -27,7 +27,7 @@ export function seenIn({ attack, ids }: Cell, { status, headers, body }: Answer<
   return status < 300 ? withoutWhatIsNew(text) : text;
 }
 
-/** The times and counters of the connection, which differ between any two answers. */
+/** Headers with times and counters, which differ between any two answers. */
 const unlike = new Set(["date", "x-request-id", "x-amzn-requestid"]);
 
 function withoutWhatIsNew(text: string): string {

@@ -5,22 +5,25 @@ import { type Pair, type Things, thingsFor } from "./adversary-things.ts";
 import { isInOrganization } from "./authorization-callers.ts";
 import { type Row, rows, type World } from "./authorization-rows.ts";
 
-/** One way to put a thing of another organization into a request, or a thing that never existed. */
+/** One way to put into a request a thing of another organization, or one that never existed. */
 export interface Attack {
   readonly operation: Operation;
   readonly row: Row;
   readonly label: string;
-  /** Undefined where everything in the request belongs to another organization. */
+  /** The field that is attacked. Undefined if everything in the request belongs to another organization. */
   readonly field: RequestField | undefined;
-  /** True where the value has the form that the field asks for. */
+  /** Whether the value has the form that the field requires. */
   readonly fits: boolean;
-  /** True for attacks by callers who are outside of the organization of all other callers. */
+  /** Whether the attack is made by callers outside of the organization of all other callers. */
   readonly isFromOutside: boolean;
   readonly pairs: readonly Pair[];
   readonly options: (ids: World["ids"], side: keyof Pair) => CallOptions;
 }
 
-/** Makes the attacks that put into each field the thing that belongs there, with `isWhole` also every other thing of that form, and then all ids at once. */
+/**
+ * Makes the attacks on each field with the thing that belongs there, with `isWhole` also with every other thing of that form. One more attack
+ * replaces all ids at once.
+ */
 export async function attacksOn(
   operation: Operation,
   { document, own, things, isWhole }: { document: ApiDocument; own: World; things: Things; isWhole: boolean },
@@ -48,7 +51,7 @@ export async function attacksOn(
   return isInOrganization(operation) ? [...attacks, ...attacksWithAll(operation, row, own, things)] : attacks;
 }
 
-/** True where the request's target belongs to another organization, so that it can change nothing of the caller's own. */
+/** Tells whether the request's target belongs to another organization, so that the request cannot change anything of the caller's own. */
 export function namesTheirs({ field }: Attack): boolean {
   return field === undefined || (field.place === "path" && field.kind === "id");
 }
@@ -89,7 +92,7 @@ function attacksWithAll(operation: Operation, row: Row, own: World, things: Thin
   ];
 }
 
-/** A name may consist of two ids, each of which the answer then shows by itself. */
+/** A name may consist of two ids. The answer then also shows each of them separately. */
 function withParts(pair: Pair): readonly Pair[] {
   const [theirs, nobodys] = [pair.theirs.split("/"), pair.nobodys.split("/")];
   if (theirs.length === 1) return [pair];

@@ -11,7 +11,10 @@ import { removePassword, setDisabled } from "../../../src/store/people/user-cred
 import { buildCallers } from "./authorization-callers.ts";
 import type { MatrixCaller, World } from "./authorization-rows.ts";
 
-/** Makes all callers of the authorization matrix, and those who come in other ways: by a sign-in, with bounds, or with a credential that has ended. */
+/**
+ * Makes all callers of the authorization matrix, and further ones: those who have just signed in, those with bounds, and those whose credential has
+ * ended.
+ */
 export async function buildAdversaries(service: TestService, own: World): Promise<readonly MatrixCaller[]> {
   const parts = [buildCallers, moreStrangers, boundTokens, sessions, outsiders];
   const callers: MatrixCaller[] = [];
@@ -42,7 +45,7 @@ async function moreStrangers(service: TestService, { organization }: World): Pro
   ];
 }
 
-/** These tokens hold every permission, and their bounds keep them from nearly everything. */
+/** These tokens hold every permission, but their bounds exclude nearly everything. */
 async function boundTokens(service: TestService, { ids }: World): Promise<MatrixCaller[]> {
   const { workflowId, tag, jobId, organizationId } = ids;
   const bounds = {
@@ -76,7 +79,7 @@ async function sessions(service: TestService, { organization }: World): Promise<
   return callers;
 }
 
-/** These people are outside of the organization of all other callers, although they know its ids. */
+/** These people are outside of the organization of all other callers, but know its ids. */
 async function outsiders(service: TestService, { organization }: World): Promise<MatrixCaller[]> {
   const removed = await service.newMember(organization, ["owner"]);
   await organization.api.call("RemoveMember", { params: { userId: removed.userId } });
@@ -92,7 +95,7 @@ async function signedInAs(service: TestService, { organizationId }: World["organ
   const person = await newPerson(service);
   await service.addMember(organizationId, person.userId, [role]);
   const { idToken } = await signIn(service.baseUrl, person);
-  // The other people here have no password either, so no wrong one is counted against them.
+  // The other people of this test have no password either, so nobody's wrong passwords are counted.
   await removePassword(service.running.database, person.userId, service.running.engine.now());
   return { userId: person.userId, token: idToken };
 }

@@ -15,7 +15,7 @@ export async function rowsOfStore({ running: { database } }: TestService): Promi
   return found;
 }
 
-/** The tables of heartbeats, counts and sums, and of the seals of entries that are compared themselves. */
+/** The tables that are not compared: those of heartbeats, counts and sums, and those of seals, since the sealed entries are compared themselves. */
 const countersOf: ReadonlySet<string> = new Set([
   "node",
   "rate_usage",
@@ -44,7 +44,7 @@ export function isRowOf(row: string, owner: { readonly organizationId: string; r
   return columns.organization_id === owner.organizationId || columns.user_id === owner.userId;
 }
 
-/** Tells whether the row notes that workers of the organization asked, which is written some seconds after they did. */
+/** Tells whether the row records that workers of the organization polled. Such rows are written some seconds after the poll. */
 export function isWorkerSeen(row: string, organizationId: string): boolean {
   const { table, columns } = partsOf(row);
   return (table === "task_worker" || table === "task_queue") && columns.organization_id === organizationId;

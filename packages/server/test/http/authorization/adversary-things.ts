@@ -12,7 +12,7 @@ import { createClientId } from "../../../src/auth/credentials/token-form.ts";
 import { readTaskId, taskIdOf } from "../../../src/core/job/task-id.ts";
 import { rows, type World } from "./authorization-rows.ts";
 
-/** A thing of another organization or its people, and a text of the same form that nobody ever had. */
+/** A thing of another organization or its people, and a text of the same form that never named anything. */
 export interface Pair {
   readonly theirs: string;
   readonly nobodys: string;
@@ -32,13 +32,13 @@ const idThings = [
   "clientId",
   "taskId",
 ] as const;
-/** Organizations may use the same names, so each attack gets a name of its own. */
+/** Different organizations may use the same names, so each attack gets a name of its own. */
 const namedThings = ["role", "tag", "workflowName", "idempotencyKey", "queue"] as const;
 const otherThings = ["organizationKey", "email", "eventId", "seal", "pageToken", "watchedJob", "jobInOwn"] as const;
 
 export type Thing = (typeof idThings | typeof namedThings | typeof otherThings)[number];
 
-/** The things of fields that have another name than their thing. */
+/** The fields whose name differs from that of their thing. */
 const thingOfName: Readonly<Record<string, Thing>> = {
   workflowIds: "workflowId",
   workflowName: "workflowName",
@@ -57,7 +57,7 @@ const thingOfName: Readonly<Record<string, Thing>> = {
 
 const all: readonly Thing[] = [...idThings, ...namedThings, ...otherThings];
 
-/** Returns the thing that belongs into a field; undefined where no name says so. */
+/** Returns the thing that belongs into a field, or undefined if the name of the field tells none. */
 export function thingOf({ name }: RequestField, { operationId }: Operation): Thing | undefined {
   if (name === "name" && operationId.endsWith("Role")) return "role";
   return thingOfName[name] ?? all.find((thing) => thing === name);
@@ -66,7 +66,7 @@ export function thingOf({ name }: RequestField, { operationId }: Operation): Thi
 /** Returns all things that have the form of the field's values. */
 export function thingsFor(field: RequestField, operation: Operation): readonly Thing[] {
   const own = thingOf(field, operation);
-  // A change may take any text as a name of the caller's own. The next attack with the same text would then meet the thing that this one made.
+  // A change accepts any text as a new name. With a text that is used twice, the second attack would meet what the first one made.
   const names: readonly Thing[] = own === "role" ? [...namedThings, "roleId"] : namedThings;
   const fitting: Readonly<Record<RequestField["kind"], readonly Thing[]>> = {
     id: idThings,
@@ -89,7 +89,7 @@ export class Things {
     this.world = world;
   }
 
-  /** `own` is the organization of the callers, whose id a name may contain beside a thing of the other one. */
+  /** `own` is the organization of the callers. A name may contain its id beside a thing of the other organization. */
   static async of(service: TestService, world: World, own: World): Promise<Things> {
     const things = new Things(service, world);
     await things.#complete(own.ids.organizationId);
@@ -102,7 +102,7 @@ export class Things {
     return known ?? (await this.#newNamed(thing as (typeof namedThings)[number]));
   }
 
-  /** Ids that no answer may name to anybody else. */
+  /** The ids that no answer to anybody else may contain. */
   get ids(): readonly string[] {
     return idThings.flatMap((thing) => this.#pairs.get(thing)?.theirs ?? []);
   }
@@ -112,14 +112,14 @@ export class Things {
     return [...this.#pageTokens.keys()];
   }
 
-  /** Returns the other organization's ids, or as many that nobody ever had, in the form that the rows of operations take. */
+  /** Returns the other organization's ids, or as many that never existed, in the form that the rows of operations take. */
   idsOf(side: keyof Pair): World["ids"] {
     const named = Object.entries(this.world.ids).filter(([name]) => idNames.has(name));
     const given = named.map(([name, theirs]) => [
       name,
       side === "theirs" ? theirs : (this.#pairs.get(name as Thing)?.nobodys ?? this.#nobodysOf(name, theirs)),
     ]);
-    // The code of a link is left out: everybody who has it is invited. The tag is one that every workflow has.
+    // The code of an invitation link is left out, because it invites everybody who has it. Every workflow has the tag $LIVE.
     return { ...Object.fromEntries(given), code: "no-code", tag: "$LIVE" } as World["ids"];
   }
 
@@ -200,7 +200,7 @@ export class Things {
     await this.#collectPageTokens();
   }
 
-  /** Makes a job with two branches. */
+  /** Makes a job with two branches that wait. */
   async #forkedJob(): Promise<CallOptions> {
     const { api } = this.world.organization;
     const steps = [
@@ -213,7 +213,10 @@ export class Things {
     return { params: { jobId } };
   }
 
-  /** Waits until the workers that asked are written down, some seconds later, so that this does not look like a change by an attack. */
+  /**
+   * Waits until the service has recorded the workers that polled, which it does some seconds later, so that this does not look like a change by an
+   * attack.
+   */
   async #workerNoted(): Promise<void> {
     const params = { queue: this.world.ids.queue };
     await vi.waitFor(
@@ -243,7 +246,7 @@ export class Things {
 /** The ids and names that the rows of operations use. */
 const idNames: ReadonlySet<string> = new Set([...idThings, "finishedJobId", "taskWorkflowId", "queue", "role"]);
 
-/** Makes a text of the same length and form with another meaning. */
+/** Makes a text of the same length and form, but with another meaning. */
 function sameForm(text: string): string {
   if (uuid.test(text)) return `${text.slice(0, 15)}${randomUUID().slice(15)}`;
   if (text.includes("/")) return text.split("/").map(sameForm).join("/");

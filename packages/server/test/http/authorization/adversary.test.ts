@@ -16,7 +16,7 @@ import { buildWorld, type MatrixCaller, type World } from "./authorization-rows.
 
 type Answered = Answer<string>;
 
-/** `npm test` puts one thing into each field, as one caller of each kind. */
+/** In the whole matrix, each field gets every thing from every caller. In `npm test` it gets one thing, from one caller of each kind. */
 const isWhole = scope === "all";
 
 /**
@@ -116,8 +116,8 @@ onOneStore((home) => {
       "reads write nothing",
     ).toEqual([]);
 
-    // The attacks run first with things that never existed. A request that is refused then must leave no row. An accepted one makes something of the
-    // caller's own.
+    // The attacks run first with things that never existed. If such a request is rejected, it must leave no row. If it is accepted, it makes
+    // something of the caller's own.
     const unknown = new Map<Cell, Answered>();
     await atOnce(groupsOf(writes), async (group) => {
       for (const cell of group) unknown.set(cell, await asked(cell, "nobodys"));
@@ -169,7 +169,7 @@ onOneStore((home) => {
     const paged = document.operations.filter((operation) =>
       fieldsOf(document, operation).some(({ name }) => name === "pageToken"),
     );
-    // The sign-in providers come from the operator's file, which has none here.
+    // The sign-in providers are in the operator's file, which this test does not have.
     const expected = paged.map(({ operationId }) => operationId).filter((name) => name !== "ListSignInProviders");
     expect(things.listsWithPages.toSorted()).toEqual(expected.sort());
   });
@@ -182,12 +182,12 @@ onOneStore((home) => {
   });
 });
 
-/** The attacks whose answers may differ, and why. */
+/** The attacks whose answers may differ, each with the reason. */
 const saidToEverybody: Readonly<Record<string, string>> = {
   "CreateOrganization: organizationKey in body key": "a key is unique in the whole service, so a taken one is refused",
 };
 
-/** The attempts of one attack stay in order: a change that was accepted once may be refused the next time. */
+/** The attempts of one attack stay in order: a change may be accepted the first time and rejected the next time. */
 function groupsOf(cells: readonly Cell[]): readonly (readonly Cell[])[] {
   return [...Map.groupBy(cells, ({ attack }) => attack).values()];
 }

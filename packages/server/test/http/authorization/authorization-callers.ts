@@ -16,7 +16,7 @@ export type Plan = ReadonlyMap<string, readonly MatrixCaller[]>;
 
 /**
  * Chooses the callers that try each operation: everybody without a valid credential, the tokens that are made for its permission, and of each kind of
- * member one who may and one who may not, in turn, so that every role tries something.
+ * member one who has the permission and one who does not. The members take turns, so that every role tries something.
  */
 export function planOf(operations: readonly Operation[], callers: readonly MatrixCaller[]): Plan {
   const asking = operations.filter(({ permission }) => permission !== "none");
@@ -28,7 +28,7 @@ export function planOf(operations: readonly Operation[], callers: readonly Matri
   );
 }
 
-/** Returns the class of callers whom the code treats alike when they call this operation; undefined for a caller who need not try it. */
+/** Returns the class of callers that the code treats alike when they call this operation; undefined for a caller who need not try it. */
 function classOf(caller: MatrixCaller, operation: Operation): string | undefined {
   if (caller.kind === "stranger") return caller.name;
   if (caller.kind === "token") return isMadeFor(caller, operation) ? caller.name : undefined;
@@ -42,8 +42,8 @@ function chosen(name: string | undefined, callers: readonly MatrixCaller[], turn
 }
 
 /**
- * Tokens never hold the permissions of people. The token that holds everything else tries operations that need such a permission, and those that
- * every caller may call.
+ * Tokens never hold permissions that are only for people. Operations that need such a permission, or none, are tried by the token that holds
+ * everything else.
  */
 function isMadeFor({ madeFor }: MatrixCaller, { permission }: Operation): boolean {
   return madeFor === (grantable.has(permission) ? permission : "everything");
@@ -56,7 +56,7 @@ export function mayCall(caller: MatrixCaller, operation: Operation): boolean {
   return may !== undefined && (operation.permission === "any" || may.has(operation.permission as Permission));
 }
 
-/** Returns undefined for a stranger. */
+/** Returns undefined for a stranger, who has no permissions. */
 export function permissionsAt({ may, mayOutside }: MatrixCaller, operation: Operation): PermissionSet | undefined {
   return isInOrganization(operation) ? may : (mayOutside ?? may);
 }
@@ -91,7 +91,7 @@ async function strangers(service: TestService, { ids, organization: { api } }: W
   ];
 }
 
-/** Makes for each permission one token that holds it alone and one that holds all the others. */
+/** Makes two tokens for each permission: one that holds only this permission, and one that holds all others. */
 async function tokens(service: TestService, { ids }: World): Promise<MatrixCaller[]> {
   const newToken = async (name: string, madeFor: string, permissions: readonly Permission[]): Promise<MatrixCaller> => {
     const { token } = await storeToken(service, ids.organizationId, { permissions });

@@ -34,13 +34,13 @@ type Name =
 export interface Row {
   /** Makes a valid call on the things in this world. */
   readonly call: (ids: World["ids"]) => CallOptions;
-  /** The status of the answer to a caller who may do it. */
+  /** The status of the answer to a caller who has the permission. */
   readonly allowed: number | ((caller: MatrixCaller) => number);
-  /** Makes a new thing to act on, where acting uses it up. */
+  /** Makes a new thing to act on if the action uses it up. */
   readonly fresh?: (world: World, service: TestService) => Promise<Partial<World["ids"]>>;
   /** Restores the world after a call that was allowed. */
   readonly restore?: (world: World, service: TestService, caller: MatrixCaller) => Promise<void>;
-  /** `nothing` where neither the path nor the body names anything inside of the organization. */
+  /** `nothing` if neither the path nor the body names anything inside of the organization. */
   readonly names?: "nothing";
 }
 
@@ -48,8 +48,8 @@ export interface Row {
 export interface MatrixCaller {
   readonly name: string;
   /**
-   * The kind of caller, besides its permissions, by which the code can tell callers apart. `stranger`: nobody that the service knows; `user`: a
-   * member of no organization.
+   * The kind of caller. The code tells callers apart by it and by their permissions. `stranger`: nobody that the service knows; `user`: a member of
+   * no organization.
    */
   readonly kind:
     | "stranger"
@@ -63,7 +63,7 @@ export interface MatrixCaller {
     | "session"
     | "outsider";
   readonly token: string | undefined;
-  /** The permission that this token tests, by holding it alone or by lacking it alone; or `everything`. */
+  /** The permission that this token tests: it holds either only this permission or all others. `everything` for a token that holds all. */
   readonly madeFor?: string;
   /** The id of the user, for callers who are users. */
   readonly userId?: string;
@@ -71,7 +71,7 @@ export interface MatrixCaller {
   readonly roles?: readonly string[];
   /** The permissions in the world's own organization; undefined for a stranger. */
   readonly may: PermissionSet | undefined;
-  /** The permissions outside of any organization, where they differ. */
+  /** The permissions outside of any organization, if they differ. */
   readonly mayOutside?: PermissionSet;
 }
 
@@ -92,7 +92,7 @@ const invitation = ({ invitationId }: World["ids"]) => ({ params: { invitationId
 const oauthClient = ({ clientId }: World["ids"]) => ({ params: { clientId } });
 const newOAuthClient = { name: "c", redirectUris: ["https://app.example.org/signed-in"] };
 
-/** Roles of each world that permit one thing each, so that a caller who may do only that may still give them, or take them away. */
+/** Roles that permit only one thing each. Callers who have only that permission may give or take these roles. */
 const modestRoles = { modest: "member:update", removable: "member:remove", inviting: "invitation:create" };
 
 async function freshWorkflow({ organization: { api } }: World): Promise<Partial<World["ids"]>> {
@@ -105,7 +105,7 @@ async function freshTag({ organization: { api }, ids }: World): Promise<Partial<
   return { tag: params.tag };
 }
 
-/** Makes a token that holds only the permission to act on it: a caller must hold everything that the token holds. */
+/** Makes a token with only the permission to act on it, since a caller must hold everything that the token holds. */
 function freshTokenWith(permission: Permission) {
   return async ({ organization: { api } }: World): Promise<Partial<World["ids"]>> => {
     const body = { name: "t", permissions: [permission] };
@@ -119,7 +119,7 @@ async function freshRole({ organization: { api } }: World, permissions: readonly
   return name;
 }
 
-/** Makes a member who may only remove members, so that every caller who may remove members holds enough to remove this one. */
+/** Makes a member who may only remove members, so that every caller with this permission also holds everything that the member holds. */
 async function freshMember(world: World, service: TestService): Promise<Partial<World["ids"]>> {
   const { userId } = await service.newMember(world.organization, ["removable"]);
   return { userId };
@@ -139,7 +139,7 @@ async function freshWaitingJob({ organization: { api }, ids }: World): Promise<P
   return { jobId };
 }
 
-/** A task in a queue of its own, which the owner holds. */
+/** A task in a queue of its own. The owner holds the task. */
 export async function freshTask({ organization: { api }, ids }: World): Promise<Partial<World["ids"]>> {
   const name = `queue-${randomUUID()}`;
   await api.call("SubmitJob", { body: { workflowId: ids.taskWorkflowId, inputJson: { queue: name } } });
@@ -147,7 +147,7 @@ export async function freshTask({ organization: { api }, ids }: World): Promise<
   return { queue: name, taskId: body.tasks[0]?.taskId ?? "" };
 }
 
-/** Names a queue that nobody has paused, so that pausing it is a change. */
+/** Names a queue that is not paused, so that pausing it is a change. */
 async function freshQueue(): Promise<Partial<World["ids"]>> {
   return { queue: `queue-${randomUUID()}` };
 }
@@ -158,13 +158,13 @@ async function freshCancelledJob(world: World): Promise<Partial<World["ids"]>> {
   return { jobId };
 }
 
-/** A row for each operation that asks who is calling. One without a row does not compile. */
+/** A row for each operation that checks who is calling. If an operation has no row, this does not compile. */
 const ownRows: Readonly<Record<Exclude<OperationId, PublicOperation | Alias>, Row>> = {
   CreateOrganization: { call: () => ({ body: names }), allowed: 201, names: "nothing" },
   ListOrganizations: { call: () => ({}), allowed: 200, names: "nothing" },
   GetOrganization: { call: () => ({}), allowed: 200, names: "nothing" },
   UpdateOrganization: { call: () => ({ body: names }), allowed: 200, names: "nothing" },
-  // The world has a job that waits, so it cannot be deleted.
+  // The world has a waiting job, so the organization cannot be deleted.
   DeleteOrganization: { call: () => ({}), allowed: 409, names: "nothing" },
   RegisterWorkflow: { call: () => ({ body: { name: randomUUID() } }), allowed: 201, names: "nothing" },
   ListWorkflows: { call: () => ({}), allowed: 200, names: "nothing" },
@@ -253,7 +253,7 @@ const ownRows: Readonly<Record<Exclude<OperationId, PublicOperation | Alias>, Ro
     names: "nothing",
   },
   CreatePasswordLink: { call: member, allowed: ({ userId }) => (userId === undefined ? 403 : 201) },
-  // The callers of the matrix have no password, so they cannot confirm anything by one.
+  // The callers of the matrix have no password, so they cannot confirm anything with one.
   GetAccount: { call: () => ({}), allowed: 200, names: "nothing" },
   GetAccountLimits: { call: () => ({}), allowed: 200, names: "nothing" },
   UpdateAccount: { call: () => ({ body: { displayName: "d" } }), allowed: 200, names: "nothing" },
@@ -318,7 +318,7 @@ async function rejoin({ ids }: World, service: TestService, { userId, roles }: M
 }
 
 type PublicOperation = (typeof publicOperations)[number];
-/** Operations under a second path, whose rows stand under their own names. */
+/** Second names of operations. Rows have the first names only. */
 type Alias = `${string}ApiAuthToken${string}`;
 
 /** Operations that everybody may call. */

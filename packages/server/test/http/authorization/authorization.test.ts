@@ -18,8 +18,8 @@ import {
 import { buildWorld, type MatrixCaller, publicOperations, rows, type World } from "./authorization-rows.ts";
 
 /**
- * The matrix of permissions, for every documented operation. The code tells two callers apart by the kind of their credential and by whether they
- * have the operation's permission, so one caller of each such class tries each operation, and not all callers with all permissions.
+ * The matrix of permissions, for every documented operation. The code tells two callers apart only by the kind of their credential and by whether
+ * they have the operation's permission. So one caller of each such class tries each operation, and not all callers with all permissions.
  */
 onOneStore((home) => {
   const service = useService(home);
@@ -128,7 +128,7 @@ onOneStore((home) => {
   });
 });
 
-/** The rows of the audit trail come first: they read all of it, and every other row makes it longer. */
+/** The operations on the audit trail come first: they read all of it, and every other operation makes it longer. */
 const inOrder = Object.entries(rows).sort(
   ([one], [other]) => Number(/Audit$/.test(other)) - Number(/Audit$/.test(one)),
 );

@@ -11,7 +11,7 @@ import { buildWorld, rows, unknownId, type World } from "./authorization-rows.ts
 // Each pair is measured in three rounds, each of hundreds of answers.
 vi.setConfig({ testTimeout: 600_000 });
 
-/** An answer about an existing person or thing takes as long as one about a missing one. */
+/** An answer about an existing person or thing must take as long as one about a missing one. */
 onOneStore((home) => {
   const service = useService(home, {
     STEPWELL_MAX_REFUSALS_PER_MINUTE: "0",
@@ -22,7 +22,9 @@ onOneStore((home) => {
   describe("at the sign-in", () => {
     const wrong = { password: "some other password" };
     const hashCount = 120;
-    /** The time is far from those of all other tests, and moves on with each attempt, so that no account is ever blocked for wrong passwords. */
+    /**
+     * The clock is far from that of all other tests, and advances with each attempt, so that no account is ever blocked because of wrong passwords.
+     */
     let now = Date.UTC(2031, 0, 1);
     const later = () => {
       now += 24 * 60 * 60_000;

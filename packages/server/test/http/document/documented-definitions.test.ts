@@ -9,11 +9,11 @@ import { onOneStore } from "@stepwell/testing/stores.ts";
 import { afterAll, expect, test } from "vitest";
 import type { PolledTask } from "../tasks/tasks.ts";
 
-// These tests hold the service to docs/definitions.md: the lines below a definition, in the words of the table at its top, tell what the service does
-// with it.
+// Checks the service against docs/definitions.md. The lines below each definition say what the service does with it, in the words of the table at the
+// top of the page.
 const examples = examplesIn(readFileSync(new URL("../../../../../docs/definitions.md", import.meta.url), "utf8"));
 const functions = await FunctionServer.start();
-/** This server stands for every host of the page. */
+/** This server plays every host that the page names. */
 const hosts = await AskedServer.start();
 afterAll(() => Promise.all([functions.stop(), hosts.stop()]));
 
@@ -52,7 +52,7 @@ interface Finding {
   readonly detail: string;
 }
 
-/** Submits the input, does line by line what others do to the job, and compares its end with the page. */
+/** Submits the input, plays line by line what others do to the job, and compares its end with the page. */
 async function playRun(api: Client, workflowId: string, [input, ...lines]: readonly DocumentedLine[]): Promise<void> {
   const body = { workflowId, inputJson: JSON.parse(input?.rest ?? "") };
   const [first] = lines;
@@ -71,7 +71,7 @@ interface EndedJob extends JobBody {
   readonly error?: { readonly code: string; readonly type?: string };
 }
 
-/** The acts of others on a job. */
+/** What others do to a job. */
 const actions: Readonly<Record<string, (job: Client, jobId: string, rest: string) => Promise<unknown>>> = {
   answers: async (_job, jobId, rest) => {
     const [name, output] = split(rest);
@@ -110,7 +110,7 @@ const actions: Readonly<Record<string, (job: Client, jobId: string, rest: string
   },
 };
 
-/** The checks of a job that has ended. */
+/** How lines about a job that has ended are checked. */
 const checks: Readonly<Record<string, (job: EndedJob, rest: string) => void>> = {
   receives: ({ steps }, rest) => {
     const [name, input] = split(rest);
@@ -123,10 +123,10 @@ const checks: Readonly<Record<string, (job: EndedJob, rest: string) => void>> = 
     expect([status, error?.code, error?.type].filter((word) => word !== undefined).join(" ")).toBe(`FAILED ${rest}`),
 };
 
-/** The request of each job that is waiting for an answer. */
+/** The request of each job that waits for an answer to it. */
 const asked = new Map<string, AskedRequest>();
 
-/** The tasks that were taken from a queue for other jobs, by job. */
+/** The ids of the tasks that were taken from a queue for other jobs, by the id of the job. */
 const taken = new Map<string, string>();
 
 async function nextTask(api: Client, queue: string, jobId: string): Promise<string> {
@@ -154,7 +154,7 @@ function eventOf(rest: string): object {
   return { eventId, ...(payload !== "" && { payload: JSON.parse(payload) }) };
 }
 
-/** The page shows the pointer of the problem, and a part of the sentence. */
+/** The page shows the pointer of the problem and a part of its sentence. */
 async function expectRefusal(refusal: Promise<Answer<ProblemBody>>, problem: string): Promise<void> {
   const { errors = [] } = (await refusal).body;
   expect(errors.map(({ pointer, detail }) => `${pointer} ${detail}`)).toEqual([expect.stringContaining(problem)]);

@@ -11,18 +11,18 @@ import { ids } from "../../../src/http/examples/story.ts";
 /** The parts of the service that a step of the story may need. */
 export interface Stage {
   readonly service: TestService;
-  /** The client of Ada, in the organization. */
+  /** A client that acts as Ada in the organization. */
   readonly api: Client;
   readonly ada: TestUser;
-  /** Returns the service's value for a value of the examples. */
+  /** Returns the service's value that corresponds to a value of the examples. */
   real(value: string): string;
-  /** Lets a value of the examples stand for another value of the service. */
+  /** Makes a value of the examples stand for another value of the service. */
   replace(value: string, real: string): void;
 }
 
 export interface Scene {
   readonly operationId: OperationId;
-  /** The caller, who is Ada by default. */
+  /** Who makes the call: Ada unless this is given. */
   readonly caller?: "grace";
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string | number | boolean>>;
@@ -94,7 +94,7 @@ async function sealEntries({ service, real }: Stage): Promise<void> {
   await sealAll(service, real(ids.organization));
 }
 
-/** The story in an order in which it can be played, with every operation once. */
+/** All operations, each once, in an order in which the story can be played. */
 export const story: readonly Scene[] = [
   { operationId: "GetLiveness" },
   { operationId: "GetReadiness" },

@@ -59,7 +59,7 @@ onOneStore((home) => {
       expect(String(status), operationId).toBe(expected?.status ?? "204");
       if (expected === undefined) continue;
       learn(expected.example, body, values);
-      // Some fields appear a little later, such as the time at which a worker asked.
+      // Some fields appear only later, such as the time at which a worker polled.
       expect(fieldsOf(body), operationId).toEqual(expect.arrayContaining(fieldsOf(expected.example)));
     }
   });
@@ -113,7 +113,7 @@ function fieldsOf(body: unknown): string[] {
   return typeof body === "object" && body !== null ? Object.keys(body) : [typeof body];
 }
 
-/** Remembers the service's value wherever the example has an id or a secret for the first time. */
+/** Records the service's value for each id or secret that the example shows for the first time. */
 function learn(example: unknown, found: unknown, values: Map<string, string>): void {
   if (typeof example === "string" && typeof found === "string") {
     if (/^[\w-]{16,}$/.test(example) && !values.has(example)) values.set(example, found);

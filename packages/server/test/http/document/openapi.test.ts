@@ -119,7 +119,7 @@ onOneStore((home) => {
     const app = anotherServer();
     const routes: string[] = [];
     app.addHook("onRoute", ({ method, url, schema }) => {
-      // Pages are for people and not for programs. Each GET has a HEAD, which HTTP itself describes.
+      // Pages are for people, so they are not in the document. Each GET also has a HEAD, which HTTP itself describes.
       if (schema?.hide === true || method === "HEAD") return;
       routes.push(...[method].flat().map((name) => `${name} ${url.replace(/:(\w+)/g, "{$1}")}`));
     });
@@ -204,7 +204,7 @@ onOneStore((home) => {
     expect(texts.filter((text) => !/^[A-Z`].*\.$/.test(text))).toEqual([]);
   });
 
-  // The calls of all tests check the headers of each answer against the document.
+  // Every call of any test checks the headers of its answer against the document.
   test("the document names the headers of an answer, and which of them are always present", async () => {
     const { api } = await service.newOrganization();
     const document = await api.document();
@@ -256,7 +256,7 @@ onOneStore((home) => {
     expect(text).not.toContain("x-optional-body");
   });
 
-  // An answer with a secret is not stored for a repetition, and a password or a code is not stored to compare it.
+  // Answers with a secret are not stored for repetitions, and passwords and codes are not stored to compare requests.
   test("every POST that creates or acts supports an Idempotency-Key", async () => {
     const { operations } = await service.client(undefined).document();
     const without = operations.filter(

@@ -28,7 +28,7 @@ onOneStore((home) => {
     tagged = `${place}/workflows/${workflowId}/tags/$LIVE`;
   });
 
-  /** Asks like a client that decompresses nothing by itself. */
+  /** Sends a request as a client that does not decompress answers. */
   async function ask(path: string, accepted = "gzip", more: { method?: string; body?: object } = {}) {
     const { method = "GET", body } = more;
     const headers = {

@@ -9,7 +9,7 @@ import { beforeAll, expect, test } from "vitest";
 import { issueSignInLink, signInLinkUrl } from "../../../src/auth/passwords/sign-in-link.ts";
 import { buildWorld, rows, unknownId, type World } from "../authorization/authorization-rows.ts";
 
-/** These headers depend on the transfer of the answer, or differ for each request. */
+/** Headers that depend on how the answer is transferred, or that differ for each request. */
 const ofOneRequest = new Set([
   "connection",
   "date",
@@ -28,7 +28,7 @@ onOneStore((home) => {
     world = await buildWorld(service);
   }, 60_000);
 
-  /** Sends a request and does not read the body: that of a stream has no end. */
+  /** Sends a request and does not read the body, since the body of a stream never ends. */
   async function ask(method: "GET" | "HEAD", path: string, token = world.organization.owner.token) {
     const leaving = new AbortController();
     const { status, headers } = await fetch(service.baseUrl + path, {

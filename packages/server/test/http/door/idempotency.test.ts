@@ -114,7 +114,7 @@ onEveryStore((home) => {
     const resumed = await api.call("ResumeJob", { params, ...resume });
     expect((await api.call("ResumeJob", { params, ...resume })).body).toEqual(resumed.body);
     expect((await api.call("CancelJob", { params, ...cancel })).body).toMatchObject({ status: "CANCELLED" });
-    // A resumed job is PENDING until a node takes it up.
+    // A resumed job is PENDING until a node begins to run it.
     const status = async () => (await api.call<JobBody>("GetJob", { params })).body.status;
     await expect.poll(status).toBe("RUNNING");
   });

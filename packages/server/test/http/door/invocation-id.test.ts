@@ -204,7 +204,7 @@ onOneStore((home) => {
     expect(await Promise.all([token, lost.token, left.token].map(works))).toEqual([true, false, true]);
     const rows = await rowsOfAction(service, organizationId, "RotateApiToken");
     expect(rows.map(({ details }) => details.lostSecretEnded)).toEqual([undefined, true]);
-    // Somebody else has rotated the token meanwhile, so programs use that person's secret.
+    // Meanwhile somebody else has rotated the token, and programs use the new secret.
     const theirs = await rotate({});
     const again = await rotate(once);
     expect(await Promise.all([left.token, theirs.token, again.token].map(works))).toEqual([false, true, true]);

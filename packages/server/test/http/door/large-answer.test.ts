@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { JsonText } from "../../../src/core/json/json-text.ts";
 import { jsonInTurns } from "../../../src/http/door/answers/large-answer.ts";
 
-/** A tree of JSON values in which some values are text already, and some members are undefined. */
+/** A tree of JSON values. Some values are already JSON text, and some members are undefined. */
 const body = fc.letrec((tie) => ({
   value: fc.oneof(
     { maxDepth: 4 },

@@ -105,7 +105,7 @@ onOneStore((home) => {
     });
   }
 
-  /** Reads all pages. Without a page size, the list decides how large they are. */
+  /** Reads all pages. Without a page size, the list decides how long its pages are. */
   async function readPages(api: Client, { operation, rows, identity, params = {} }: ListOf, pageSize?: number) {
     const pages: unknown[][] = [];
     const size = pageSize === undefined ? {} : { pageSize };

@@ -6,7 +6,7 @@ import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { describe, expect, test } from "vitest";
 
-/** One kind of thing that has an ETag: the ways to make it, to read it, to change it (two of them), and to remove it. */
+/** A kind of thing that has an ETag, and how to make it, read it, change it in two ways, and remove it. */
 interface Kind {
   readonly read: string;
   readonly change: string;

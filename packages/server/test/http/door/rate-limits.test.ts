@@ -203,10 +203,10 @@ onOneStore((home) => {
       now += 1;
       expect([1, 2, 3, 4].map(allowed)).toEqual([true, true, true, false]);
       expect(limits.secondsLeft()).toBe(60);
-      // A heartbeat corrects the clock, which begins no new minute.
+      // A heartbeat corrects the node's clock, which must not begin a new minute.
       now -= 5;
       expect(allowed()).toBe(false);
-      // Another database with another clock has taken over.
+      // The service now uses another database with another clock.
       now -= 3_600_000;
       expect(allowed()).toBe(true);
     });

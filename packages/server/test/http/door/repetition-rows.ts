@@ -17,27 +17,27 @@ import { freshTask, type World } from "../authorization/authorization-rows.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** A call that is about to be made, and the way to count its effect. */
+/** A call that is ready to be made, and a way to count its effect. */
 export interface Prepared {
   readonly token: string;
-  /** The path parameters and the body, as a generated client takes them. */
+  /** The path parameters and the body, in the form in which a generated client takes them. */
   readonly input: object;
   /** Returns the number of things that the call makes or does. */
   readonly count: () => Promise<number>;
-  /** Tells whether the secret of this answer works. The test may use it up. */
+  /** Tells whether the secret of this answer works. Checking it may use it up. */
   readonly works?: (answer: Body) => Promise<boolean>;
 }
 
 /**
  * The effect of a POST that is repeated under the id of its call:
- * - `replayed`: it gives the first answer again, and did its work once;
- * - `renewed`: its answer is new, and the secret in it is the only one that works;
+ * - `replayed`: it returns the first answer again, and does its work once;
+ * - `renewed`: its answer is new, and only the secret in this answer works;
  * - `without-effect`: it does nothing, however often it is sent;
- * - `not-found`: it did its work once, and a repetition finds nothing.
+ * - `not-found`: it does its work once, and a repetition finds nothing.
  */
 export interface RepetitionRow {
   readonly repetition: "replayed" | "renewed" | "without-effect" | "not-found";
-  /** The amount by which `count` grows. */
+  /** How much `count` grows. */
   readonly growth: number;
   readonly prepare: (world: World, service: TestService) => Promise<Prepared>;
 }
@@ -140,7 +140,7 @@ export const repetitionRows: Readonly<Record<string, RepetitionRow>> = withAlias
     const created = await api.call<{ tokenId: string; token: string }>("CreateApiToken", { body });
     return {
       ...owned(world, { tokenId: created.body.tokenId }),
-      // The earlier secret stays valid through its overlap, whatever happens to the answers.
+      // The earlier secret stays valid until its overlap ends, whatever happens to the answers.
       count: async () => ((await isToken(service)(created.body)) ? 1 : 0),
       works: isToken(service),
     };

@@ -13,7 +13,7 @@ const badNetworks: readonly (readonly Way[])[] = [
   ["lost", "refused"],
 ];
 
-/** Clients that are generated from a REST-JSON model repeat every call under one id, on a broken connection and on 503. */
+/** Clients that are generated from a REST-JSON model repeat a call under the same id after a broken connection or a 503. */
 onOneStore((home) => {
   const service = useService(home);
   let proxy: HttpProxy;

@@ -5,7 +5,7 @@ import { type TestOrganization, useService } from "@stepwell/testing/service.ts"
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 
-/** The faults that a request of any operation can have. */
+/** Faults that a request can have whatever its operation is. */
 onOneStore((home) => {
   const service = useService(home, { STEPWELL_HEADERS_TIMEOUT_MS: "1000", STEPWELL_REQUEST_TIMEOUT_MS: "1500" });
   let shared: Promise<TestOrganization> | undefined;
@@ -14,7 +14,7 @@ onOneStore((home) => {
     return shared;
   };
 
-  /** A POST that registers a workflow, sent byte by byte as given. */
+  /** Registers a workflow with a POST whose bytes are sent exactly as given. */
   async function post(lines: readonly string[], body: string | Buffer = '{"name":"w"}'): Promise<string> {
     const { organizationId, owner } = await organization();
     const text = body.toString("latin1");
@@ -39,7 +39,7 @@ onOneStore((home) => {
     );
   }
 
-  /** Bytes go over the wire as latin1, so that each character is one byte. */
+  /** Bytes are sent as latin1, so that each character is one byte. */
   const utf8 = (text: string) => Buffer.from(text, "utf8").toString("latin1");
 
   test.each([

@@ -14,12 +14,12 @@ import { AcmeProvider } from "./identity-provider.ts";
 import { layingEarlierStore } from "./lay.ts";
 import { chainLength, costlyDefinition, documentOf, functionAnswers } from "./workflows.ts";
 
-/** The way to bring a job that was under way to its end, and the expected end. */
+/** How to bring a job that was under way to its end, and which end is expected. */
 interface End {
   readonly resume?: true;
   readonly events?: readonly { readonly eventId: string; readonly payload?: unknown }[];
   readonly output: unknown;
-  /** The attempts of each step run, in the order of their start. */
+  /** The number of attempts of each step run, in the order in which the runs began. */
   readonly attempts: readonly number[];
 }
 
@@ -38,7 +38,7 @@ interface Metric {
 }
 
 /**
- * There is one store for each change of the form in which jobs are stored: large values got rows of their own after 8, calls after 17, branches and
+ * One store for each change of the form in which jobs are stored: large values got rows of their own after schema 8, calls after 17, branches and
  * tasks after 20.
  */
 const stores = [readEarlierStore(8), readEarlierStore(17), readEarlierStore(20)];
@@ -96,7 +96,7 @@ const ends: Readonly<Record<string, End>> = {
   },
 };
 
-/** Returns the ends of that store's jobs which were under way. */
+/** Returns the expected ends of the jobs that were under way in that store. */
 function endsIn(store: EarlierStore): [string, End][] {
   const next: End = { ...chain, output: expect.objectContaining({ attempt: expect.any(Number) }) };
   return Object.keys(store.jobIds).flatMap((name): [string, End][] => {
@@ -106,21 +106,24 @@ function endsIn(store: EarlierStore): [string, End][] {
   });
 }
 
-/** Builds up to schema 8 did not note which calls had begun, so a call that waited for its turn counts as interrupted. */
+/** Builds up to schema 8 did not record which calls had begun, so a waiting call counts as interrupted. */
 function attemptOfQueued({ schema }: EarlierStore): number {
   return schema <= 8 ? 2 : 1;
 }
 
-/** These jobs move only when somebody acts, so they can be read as the earlier build answered them. */
+/** These jobs change only when somebody acts, so the service must describe them as the earlier build did. */
 const atRest = [
   ...["succeeded", "short", "longChain", "failed", "cancelled"],
   ...["waiting", "waitingWithEvents", "huge", "resumedAndWaiting", "rounds", "one", "two", "costly", "reviewing"],
 ];
 
-/* The tests go on from each other, on one store: first what it holds is read, then its jobs are brought to their ends. */
+/* Each test continues where the one before it ended, on one store: first the stored data is read, then the jobs are brought to their ends. */
 onEveryStore((home) => describe.each(storesOn(home))("written at schema $schema", (store) => testStore(home, store)));
 
-/** The whole matrix opens each earlier store in both homes; `npm test` opens each in one of them, since both execute the same migrations and statements. */
+/**
+ * The whole matrix opens each earlier store in both homes. `npm test` opens each in one of them, since both execute the same migrations and
+ * statements.
+ */
 function storesOn({ name }: StoreHome): readonly EarlierStore[] {
   return scope === "all" ? stores : stores.filter(({ schema }) => (schema === 17) === (name === "embedded"));
 }
@@ -161,7 +164,7 @@ function testStore(home: StoreHome, store: EarlierStore): void {
     expect(await readAll(api, operation, options)).toMatchObject(expected);
   }
 
-  /** A built-in role may permit more than it did, since later builds add permissions. */
+  /** A built-in role may permit more than in the earlier build, since later builds add permissions. */
   function rolesWithMore(roles: unknown): object[] {
     const known = roles as { readonly permissions: readonly string[] }[];
     return known.map((role) => ({ ...role, permissions: expect.arrayContaining([...role.permissions]) }));
@@ -320,7 +323,7 @@ function testStore(home: StoreHome, store: EarlierStore): void {
       store.organizationId,
       null,
     );
-    // A step that the earlier build began and this one ended is counted a little later, by a duty.
+    // If the earlier build began a step and this one ended it, a duty counts the step a little later.
     for (const [metric, count] of Object.entries(counts)) {
       const sum = async () => (await measured(metric)).values.reduce((before, value) => before + value, 0);
       await expect.poll(sum, { timeout: 20_000, message: metric }).toBe(count);
@@ -337,7 +340,7 @@ function testStore(home: StoreHome, store: EarlierStore): void {
     expect(body.newestSeal).toBeDefined();
   });
 
-  /** Returns the values of the day on which the store was written and of the days of this test, even if these are the same. */
+  /** Returns the values of the day on which the store was written and of the days on which this test runs, even if they are the same day. */
   async function measured(metric: string, more: object = {}): Promise<{ values: number[]; isWhole: boolean }> {
     const day = 86_400_000;
     const written = Math.floor(Date.parse(store.writtenAt) / day) * day;

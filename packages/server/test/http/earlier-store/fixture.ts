@@ -6,11 +6,11 @@ import type { Client } from "@stepwell/testing/client.ts";
 export interface EarlierStore {
   readonly schema: number;
   readonly writtenAt: string;
-  /** A key that was made for this store alone; the store's secrets are sealed under it. */
+  /** A key that was made only for this store. The store's secrets are sealed with it. */
   readonly secretKey: string;
   readonly owner: Credential & { readonly email: string; readonly password: string };
   readonly member: Credential & { readonly email: string; readonly password: string };
-  /** The user who came by the organization's identity provider. */
+  /** The user who signed in through the organization's identity provider. */
   readonly outsiderId: string;
   readonly organizationId: string;
   readonly otherOrganizationId: string;
@@ -45,7 +45,7 @@ export interface AskedAnswer {
 export interface EarlierTable {
   readonly name: string;
   readonly columns: readonly { readonly name: string; readonly type: string }[];
-  /** Each value as the server writes it as text, so that JSON keeps its spelling; null is SQL's. */
+  /** Each value in the text form of the PostgreSQL server, so that JSON does not change its spelling; null is SQL's NULL. */
   readonly rows: readonly (readonly (string | null)[])[];
 }
 

@@ -3,7 +3,7 @@ import type { ProviderEntry } from "../../../src/auth/external/provider-entry.ts
 
 const audience = "https://stepwell.acme.test";
 
-/** The identity provider of the organization Acme, which listens on another port each time. */
+/** The identity provider of the organization Acme. It listens on another port each time. */
 export class AcmeProvider {
   readonly #process: ExternalProviderProcess;
 
@@ -21,7 +21,7 @@ export class AcmeProvider {
     return this.#process.issuer;
   }
 
-  /** The entry for the service's setting STEPWELL_SIGN_IN_PROVIDERS_FILE. It names a role by the role's first name. */
+  /** The entry for the service's setting STEPWELL_SIGN_IN_PROVIDERS_FILE. It contains the original name of a role that was renamed later. */
   entryFor(organizationId: string): ProviderEntry {
     return {
       id: "acme",
@@ -36,7 +36,7 @@ export class AcmeProvider {
     };
   }
 
-  /** A token of the only person there, as a program sends it. */
+  /** A token of the provider's only person, as a program sends it. */
   async bearerToken(): Promise<string> {
     const now = Math.floor(Date.now() / 1_000);
     const person = { sub: "linus", email: "linus@acme.test", email_verified: true, name: "Linus", groups: ["staff"] };

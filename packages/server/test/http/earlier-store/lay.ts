@@ -6,7 +6,7 @@ import type { Database } from "../../../src/store/home/database.ts";
 import { migrate, readSchema } from "../../../src/store/home/migrate.ts";
 import type { EarlierStore } from "./fixture.ts";
 
-/** A home with the store of the earlier build: its schema and its rows. `issuer` is the present address of its identity provider. */
+/** A home with the store of the earlier build: its schema and its rows. `issuer` is the current address of its identity provider. */
 export function layingEarlierStore(home: StoreHome, store: EarlierStore, issuer: string): StoreHome {
   return {
     name: home.name,
@@ -23,7 +23,7 @@ export function layingEarlierStore(home: StoreHome, store: EarlierStore, issuer:
   };
 }
 
-/** Makes the store anew by the migrations up to this one. The later ones are marked as applied meanwhile, so that the start skips them. */
+/** Makes the store anew with the migrations up to this one. Meanwhile the later ones are marked as applied, so that the start skips them. */
 async function migrateTo(database: Database, schema: number): Promise<void> {
   const { known } = await readSchema(database);
   for (const text of [
@@ -52,8 +52,8 @@ async function fill(database: Database, { tables }: EarlierStore): Promise<void>
 }
 
 /**
- * Adjusts the times that depend on the age of the store: keys that are kept for a day become new, timers that were to go off within a day become due,
- * and later ones stay in the future.
+ * Adjusts times to the age of the store. Keys that are kept for a day become new. Timers that were due within a day become due now, and later ones
+ * stay in the future.
  */
 async function passOver(database: Database, { schema, writtenAt }: EarlierStore): Promise<void> {
   for (const table of ["idempotency_key", "user_idempotency_key"]) {

@@ -2,14 +2,16 @@ import { definitionOf, noopStep, waitStep } from "@stepwell/testing/definitions.
 import { type FunctionAnswer, type FunctionCall, functionStep } from "@stepwell/testing/functions/function-server.ts";
 
 /*
- * The workflows of the stores that earlier builds wrote, and the functions that they call: of use to the program that wrote such a store, and to the
- * test that opens it.
+ * The workflows of the stores that earlier builds wrote, and the functions that they call. They are used by the program that wrote these stores, and
+ * by the test that opens them.
  */
 
 const open = { type: "object" };
 const text = { type: "string" };
 
-/** Calls, waits for two events, and calls again with the job's input, the output of an earlier step and the payload of an event, some of them large. */
+/**
+ * Calls, waits for two events, and calls again with the job's input, the output of an earlier step and the payload of an event, some of them large.
+ */
 export const orderDefinition = defined(
   [
     typed(
@@ -36,7 +38,7 @@ export const orderDefinition = defined(
   },
 );
 
-/** Loops until a round of 3 fails its call. */
+/** Loops until the call of a round with number 3 fails. */
 export const roundsDefinition = defined(
   [
     typed(waitStep("gate", ["go"], "count"), "any", "round"),
@@ -55,10 +57,10 @@ export const roundsDefinition = defined(
   },
 );
 
-/** The time limit of this wait is over when the store is opened again. */
+/** The timeout of this wait is over when the store is opened again. */
 export const hastyDefinition = waitDefinition({ timeoutSeconds: 120, onFailure: "late" });
 
-/** The time limit of this wait is not over then. */
+/** The timeout of this wait is not over when the store is opened again. */
 export const patientDefinition = waitDefinition({ timeoutSeconds: 31_536_000, onFailure: "late" });
 
 export const severalDefinition = definitionOf(
@@ -75,7 +77,7 @@ export const chainDefinition = definitionOf(
   ),
 );
 
-/** A definition that later releases refuse: compiling all of its patterns takes longer than they allow. */
+/** A definition that later releases reject, since compiling all its patterns takes longer than they allow. */
 export const costlyDefinition = defined(
   [typed(waitStep("read", ["code"], "keep"), "any", "coded"), noopStep("keep", null)],
   {
@@ -93,7 +95,10 @@ export const costlyDefinition = defined(
   },
 );
 
-/** Waits and sleeps in turn until an event tells it to stop, and then outputs the values that expressions have remembered. Earlier builds refuse it. */
+/**
+ * Waits and sleeps in turn until an event tells it to stop, and then outputs the values that expressions have remembered. Builds without expressions
+ * reject it.
+ */
 export const reviewDefinition = defined(
   [
     {

@@ -38,7 +38,7 @@ import {
 const [, , clone = ""] = process.argv;
 const program = [join(clone, "packages/cli/dist/main.js")];
 
-/** A state that names large values by their numbers has a column of its own. */
+/** The state of a job. A state that names large values by their numbers is in a column of its own. */
 const state = "coalesce(short_state, state)";
 
 const functions = await FunctionServer.start(functionAnswers(() => {}));
@@ -52,7 +52,7 @@ const environment: Record<string, string> = {
   STEPWELL_PORT: String(port),
   STEPWELL_BASE_URL: baseUrl,
   STEPWELL_MAX_BODY_BYTES: String(4 * 1024 * 1024),
-  // Two held calls fill the node: a third waits on it, and further jobs stay PENDING.
+  // Two held calls use up the limit, so a third call waits on the node, and further jobs stay PENDING.
   STEPWELL_MAX_CALLS_PER_ORGANIZATION: "2",
   STEPWELL_MAX_QUEUED_CALLS: "1",
 };
@@ -72,7 +72,7 @@ await service.ready();
 const database = new pg.Client({ connectionString: environment.DATABASE_URL });
 await database.connect();
 
-/** Definitions that only early builds register, or only later ones do. */
+/** Definitions that can be registered only by early builds, or only by later ones. */
 const onlySome = { costly: costlyDefinition, review: reviewDefinition };
 
 const api = new Client(baseUrl, owner.token, { organizationId: owner.organizationId });
@@ -138,7 +138,7 @@ async function sendForm(link: string, fields: Record<string, string>): Promise<v
   if (page.status !== 200) throw new Error(`${link} answered ${page.status}: ${await page.text()}`);
 }
 
-/** Renames a role, adds a newcomer who has it, and leaves an invitation open. */
+/** Renames a role, adds a new member who has it, and leaves an invitation open. */
 async function invite(email: string) {
   const link = new URL(owner.passwordLink);
   await sendForm(`${link.origin}${link.pathname}`, {
@@ -176,7 +176,7 @@ async function deployAll(): Promise<Readonly<Record<string, RegisteredVersion>>>
     made[name] = await registerVersion(api, body.workflowId, definition);
     await tag(made[name], "$LIVE");
   }
-  // The live version of `order` is its second, and its jobs run the first.
+  // The live version of `order` is its second one, but its jobs run the first one.
   const order = workflowIds.order ?? "";
   const second = await registerVersion(api, order, definitionOf(noopStep("only", null)));
   if (made.order !== undefined) await tag(made.order, "first");
@@ -188,7 +188,7 @@ async function deployAll(): Promise<Readonly<Record<string, RegisteredVersion>>>
   return { ...made, second };
 }
 
-/** Returns the definitions that the build registers. */
+/** Returns the definitions that this build can register. */
 async function takenOf(definitions: Readonly<Record<string, string>>): Promise<Record<string, string>> {
   const { body } = await api.call<{ workflowId: string }>("RegisterWorkflow", { body: { name: "tried" } });
   const params = { workflowId: body.workflowId };
@@ -227,7 +227,7 @@ async function makeTokens() {
   return { whole, narrow, revoked: revoked.body.token };
 }
 
-/** Makes a write that can be repeated, and keeps its answer. */
+/** Makes a write that can be repeated, and stores its answer. */
 async function keyed<Body>(operation: string, options: AskedAnswer["options"]): Promise<{ body: Body }> {
   const header = operation === "SendJobEvent" ? "amz-sdk-invocation-id" : "idempotency-key";
   const headers = { [header]: randomUUID() };
@@ -397,7 +397,7 @@ async function sealed(): Promise<void> {
   throw new Error("The audit trail was not sealed.");
 }
 
-/** Fills the node with calls that are not answered, and submits and resumes more jobs than it has room for. */
+/** Uses up the node's calls with calls that are not answered, and submits and resumes more jobs than can run. */
 async function crowd(): Promise<void> {
   const isCalling: Standing = ({ phase, owned }) => phase === "calling" && owned;
   const isPending: Standing = ({ status }) => status === "PENDING";
@@ -414,7 +414,7 @@ async function crowd(): Promise<void> {
   await until("resumedLater", isPending);
 }
 
-/** Kills the node at a moment when a job of many steps is between two of its commits. */
+/** Kills the node when a job of many steps is between two of its commits. */
 async function stopAmidChains(): Promise<void> {
   const { workflowId = "" } = versions.chain ?? {};
   for (let attempt = 0; attempt < 50; attempt += 1) {

@@ -65,7 +65,7 @@ onOneStore((home) => {
     const before = process.threadCpuUsage();
     await validate();
     const { user, system } = process.threadCpuUsage(before);
-    // The check computes in its own thread; this thread sends, reads and answers.
+    // The check computes in a thread of its own. The main thread only sends, reads and answers.
     expect((user + system) / 1000).toBeLessThan(0.75 * checkMs);
   });
 
@@ -82,7 +82,7 @@ onOneStore((home) => {
     const keys = versions.map(({ versionId }) => ({ organizationId, versionId }));
     expect((await plans.load(service.running.database, keys)).plans.size).toBe(5);
     clearInterval(watch);
-    // All five would be compiled in one turn without a pause.
+    // Without pauses, all five would be compiled in one turn of the event loop.
     expect(turns).toBeGreaterThanOrEqual(4);
   });
 
@@ -95,7 +95,7 @@ onOneStore((home) => {
     const answered = await api.call<ProblemBody>(operationId, { body, status: 400 });
     const { user, system } = process.threadCpuUsage(before);
     expect(answered.body.errors).toHaveLength(1);
-    // A part of that time is this test's own, which makes and sends the body.
+    // A part of that time is spent by the test itself, which makes and sends the body.
     expect((user + system) / 1000).toBeLessThan(timeLimit(300));
   });
 });

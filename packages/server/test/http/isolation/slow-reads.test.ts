@@ -8,7 +8,7 @@ import { beforeAll, expect, test } from "vitest";
 const jobCount = 20_000;
 
 onEveryStore((home) => {
-  // The machine of the tests may be busy: this test is about the work that goes on meanwhile, and not about the time of a read.
+  // The limit is long, since the machine may be busy: this test is about the work that goes on during a read, and not about the duration of the read.
   const service = useService(home, { STEPWELL_READ_TIMEOUT_MS: "60000" });
   let world: Awaited<ReturnType<typeof makeWorld>>;
 
@@ -34,7 +34,7 @@ onEveryStore((home) => {
 
   test("jobs can be submitted and the node stays ready during dozens of long reads", async () => {
     const { api, seeded, workflowId } = world;
-    // No index helps with these reads: each looks at all of the organization's jobs.
+    // No index helps with these reads: each must look at all jobs of the organization.
     const nowhere = { awaitingEventId: "nobody awaits it", createdAfter: "2001-01-01T00:00:00Z", isWaiting: false };
     const readings = Array.from({ length: 24 }, (_, index) => [
       () => api.call("ListJobs", { query: { ...nowhere, order: index % 2 === 0 ? "newest" : "oldest" } }),
@@ -46,8 +46,8 @@ onEveryStore((home) => {
         for (; state.isSubmitting; state.endedReads += 1) await read();
       }),
     );
-    // The limit is in reads and not in milliseconds, which would measure the machine: a submission in one queue with the reads would outlast all of
-    // them.
+    // The limit counts reads, since a limit in milliseconds would measure the machine. If a submission were in one queue with the reads, it would end
+    // after all of them.
     const endedMeanwhile: number[] = [];
     for (let count = 0; count < 11; count += 1) {
       const endedBefore = state.endedReads;

@@ -10,7 +10,9 @@ import { type Attempt, Chance, changed, definitionText, newAttempt, valueText } 
 
 const isLong = process.env.STEPWELL_TEST_SCOPE === "all";
 const searchMs = (isLong ? 90 : 4) * 1_000;
-/** No request may exceed this time. The promise is 100 ms on a machine that does nothing else, and here the same thread also makes the requests. */
+/**
+ * No request may take longer than this. The promise is 100 ms on a machine that does nothing else, but here the same thread also makes the requests.
+ */
 const maxStallMs = timeLimit(300);
 
 /** A request, and the time for which it blocked this thread. */
@@ -25,7 +27,7 @@ interface Stall {
 const service = useService(postgresHome);
 
 test("no request that the search finds stalls the node", { timeout: searchMs + 60_000 }, async () => {
-  // `npm test` always uses the same seed, so that a failure says something about the change.
+  // `npm test` always uses the same seed, so that a failure is caused by the change under test.
   const seed = Number(process.env.STEPWELL_TEST_SEED ?? (isLong ? randomInt(2 ** 31) : 1));
   process.stdout.write(`The search for stalls has the seed ${seed}; STEPWELL_TEST_SEED=${seed} repeats it.\n`);
   const chance = new Chance(seed);
@@ -36,7 +38,7 @@ test("no request that the search finds stalls the node", { timeout: searchMs + 6
   const measure = async (request: Request, attempt: Attempt) => {
     const { delayMs, versionId } = await send(request);
     if (delayMs > maxStallMs) {
-      // A delay that does not come again is that of another process.
+      // A delay that does not happen again was caused by another process.
       const again = [await send(request), await send(request), await send(request)].map((sent) => sent.delayMs);
       expect(Math.min(...again), `${request.name}: ${JSON.stringify(attempt).slice(0, 2_000)}`).toBeLessThan(
         maxStallMs,
@@ -60,7 +62,7 @@ test("no request that the search finds stalls the node", { timeout: searchMs + 6
   expect(slowest.length).toBeGreaterThan(0);
 });
 
-/** Requests below 10 KB count as one of 10 KB: the time is then mostly that of the request itself. */
+/** Requests below 10 KB count as 10 KB, since a small request costs nearly the same whatever its size. */
 function perByte({ delayMs, bytes }: Stall): number {
   return delayMs / Math.max(bytes, 10_000);
 }
@@ -105,7 +107,7 @@ function post(name: string, path: string, body: string): Request {
   return { name, method: "POST", path, body, bytes: body.length };
 }
 
-/** Sends requests, and returns for how long this thread was blocked at most, counting only the time in which it computed. */
+/** Sends requests. Returns the longest time for which this thread was blocked, counting only the time in which it computed. */
 function sender({ organizationId, owner }: TestOrganization) {
   return async ({ method, path, body }: Request): Promise<{ delayMs: number; versionId: string | undefined }> => {
     const headers = { authorization: `Bearer ${owner.token}`, ...(body && { "content-type": "application/json" }) };
@@ -116,7 +118,7 @@ function sender({ organizationId, owner }: TestOrganization) {
     const answer = await fetch(url, { method, headers, ...(body && { body }) });
     const text = await answer.text();
     delay.disable();
-    // Definitions are checked in a thread of their own, which a busy machine may give too little time. That delays nobody else.
+    // Definitions are checked in a thread of their own, which may get too little time on a busy machine. That delays no other request.
     const isCheckGivenUp = answer.status === 503 && text.includes("could not be checked in time");
     if (!isCheckGivenUp) expect(answer.status, `${path}: ${text}`).toBeLessThan(500);
     const { user, system } = process.threadCpuUsage(before);

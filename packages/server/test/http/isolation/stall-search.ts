@@ -1,11 +1,11 @@
 import type { JsonValue } from "../../../src/core/json/json.ts";
 
-/** A request in the making, whose parts can be changed a little, again and again. */
+/** The parts of a request, which the search changes a little, again and again. */
 export interface Attempt {
   readonly schema: SchemaRecipe;
   readonly value: ValueRecipe;
   readonly filter: readonly string[];
-  /** The source of an expression that makes the step's input. */
+  /** The source of an expression that becomes the step's input. */
   readonly expression: string | undefined;
 }
 
@@ -40,7 +40,7 @@ export class Chance {
     return items[this.below(items.length)] ?? items[0];
   }
 
-  /** Returns small counts as often as large ones. */
+  /** Returns a random count. Small ones are as frequent as large ones. */
   count(): number {
     return 1 + this.below(2 ** (1 + this.below(17)));
   }
@@ -126,7 +126,7 @@ function schemaText(recipe: SchemaRecipe, room: number): string {
   }
 }
 
-/** The schema and the value leave room for the escapes that JSON adds when it holds JSON as a text. */
+/** These limits leave space for the escapes that JSON adds when a text contains JSON. */
 const maxSchemaLength = 350_000;
 const maxValueLength = 900_000;
 
@@ -179,7 +179,7 @@ function newExpression(chance: Chance, depth: number): string {
   return depth === 0 ? chance.of(expressionLeaves) : formed(chance, () => newExpression(chance, depth - 1));
 }
 
-/** Writes one operation, with an answer of `part` in each of its places. */
+/** Writes one operation of the language, with a result of `part` in each place for an operand. */
 function formed(chance: Chance, part: () => string): string {
   return chance.of(expressionForms).replaceAll("#", part);
 }

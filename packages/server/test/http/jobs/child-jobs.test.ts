@@ -21,7 +21,7 @@ interface Job {
   readonly childJobs?: { readonly count: number; readonly newest?: readonly Child[] };
 }
 
-/* The statements of child jobs are tried on both homes in ../engine/scenarios-children.test.ts. */
+/* The statements about child jobs are tested on both homes of the store in ../engine/scenarios/scenarios-children.test.ts. */
 onOneStore((home) => {
   const service = useService(home, { STEPWELL_MAX_DESCENDANTS_PER_JOB: "5" });
 

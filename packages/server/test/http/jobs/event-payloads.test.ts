@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 
 const maxBatchBytes = 64 * 1024;
 
-/** The payload of an event reaches the step that acts on it, whenever and however often the event is sent. */
+/** The payload of an event must reach the step that uses it, whenever and however often the event is sent. */
 onOneStore((home) => {
   const service = useService(home, { STEPWELL_MAX_BATCH_BYTES: String(maxBatchBytes) });
 

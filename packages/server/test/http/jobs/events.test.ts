@@ -100,7 +100,7 @@ onEveryStore((home) => {
   });
 });
 
-/* What is refused and what is said of an event does not depend on the store. */
+/* These tests need only one store: which events are rejected, and what is shown of them, does not depend on the store. */
 onOneStore((home) => {
   const service = useService(home, settings);
 

@@ -35,7 +35,7 @@ interface Execution {
 
 const maxRuns = 1_200;
 
-// The state is made from the data of GetJob, which is tested on both homes of the store.
+// The state is made from the data of GetJob. The statements for these data are tested elsewhere on both homes of the store.
 onOneStore((home) => {
   const service = useService(home, { STEPWELL_MAX_STEP_RUNS_PER_JOB: String(maxRuns) });
 
@@ -197,7 +197,7 @@ onOneStore((home) => {
     expect(metadata.contentLengthBytes).toBeLessThan(16_100_000);
     expect(metadata.warnings).toHaveLength(1);
     expect(metadata.warnings[0]).toMatch(/16 MB: the earliest 5 step runs are here without/);
-    // Each run has its input and its output, and both stand in the data and in the history: three runs have 12 MB.
+    // The input and the output of each run stand in the data and in the history, so three runs have 12 MB.
     const without = state.executionHistory.slice(0, 5);
     for (const { input: shown, output, warnings } of without) {
       expect([shown, output]).toEqual([null, { status: "successful" }]);

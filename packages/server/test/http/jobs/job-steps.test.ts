@@ -55,7 +55,7 @@ onOneStore((home) => {
       definitionOf(waitStep("w", ["x"], "a"), noopStep("a", "v"), waitStep("v", ["y"], null)),
     );
     const { jobId } = await submitAndWait(api, workflowId, { n: 1 });
-    // The events arrive between the start of the step and its end.
+    // The events arrive between the start and the end of the step.
     for (const eventId of ["other", "x"]) await api.call("SendJobEvent", { params: { jobId }, body: { eventId } });
     const { steps } = (await api.call<SteppedJob>("GetJob", { params: { jobId } })).body;
 
@@ -84,7 +84,7 @@ onOneStore((home) => {
     expect(job.status).toBe("SUCCEEDED");
     const pages = await pagesOf(api, jobId, { pageSize: 200 });
     const all = pages.flat();
-    // The runs are three rounds of the wait and the chain, a fourth that ends at the first step of the chain, and the end.
+    // The step runs are three rounds of the wait and the chain, a fourth round that ends at the first step of the chain, and the last step.
     expect(all).toHaveLength(1 + 3 * (chainLength + 1) + 3);
     expect(pages.slice(0, -1).map((page) => page.length)).toEqual(pages.slice(0, -1).map(() => 200));
     expect(job.steps).toEqual(all.slice(-1_000));
@@ -93,7 +93,7 @@ onOneStore((home) => {
     expect(job.earlierStepRuns).toEqual(Object.fromEntries(earlier));
     expect(job.earlierStepRuns).toHaveProperty("once", 1);
 
-    // A release that kept no counts wrote the state like this.
+    // Writes the state as a release did that kept no counts.
     const older = said(`UPDATE job SET state = '{"status":"SUCCEEDED"}' WHERE organization_id = $1 AND job_id = $2`);
     await service.running.database.query(older, [organizationId, jobId]);
     expect(await get(api, jobId)).toEqual(job);
@@ -122,7 +122,7 @@ onOneStore((home) => {
 
 const chainLength = 340;
 
-/** Goes round at each event that says so, and ends at the first that does not. */
+/** Continues with another round at each event that asks for one, and ends at the first that does not. */
 const loopingDefinition = JSON.stringify({
   workflowName: "test",
   steps: [

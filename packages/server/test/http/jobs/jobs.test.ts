@@ -187,7 +187,9 @@ onEveryStore((home) => {
   });
 });
 
-/* What is refused, found and shown is decided before a statement or after it. The statements are tried on both homes above and in ../engine. */
+/*
+ * What is rejected, found and shown is decided outside of the statements. The statements themselves are tested on both homes, above and in ../engine.
+ */
 onOneStore((home) => {
   const service = useService(home);
 

@@ -22,7 +22,7 @@ const gate = {
   config: { eventIds: ["open"], payloadDefinitions: { open: { $ref: "#/definitions/decision" } } },
 };
 
-/** A wait that passes on its input with the payload of its event, and a step that takes one property of both. */
+/** A workflow with a wait that outputs its input together with the payload of its event, and a step that reads one property of each. */
 const definition = JSON.stringify({
   workflowName: "test",
   steps: [
@@ -88,7 +88,7 @@ onEveryStore((home) => {
     const { jobId } = await submitAndWait(api, workflowId, input);
     const note = "y".repeat(length);
     await send(api, jobId, "open", { note });
-    // The state is null for an earlier release, which does not know the numbers: it then reads nothing, and not a state in which values are missing.
+    // For an earlier release, which does not know the numbers, the state is null: then it reads nothing, instead of a state with missing values.
     const [state] = await service.running.database.query(
       said<{ isNull: boolean }>(
         `SELECT state::text = 'null' AS "isNull" FROM job WHERE organization_id = $1 AND job_id = $2`,
@@ -166,7 +166,7 @@ onEveryStore((home) => {
     const version = await deploy(api, definitionOf(waitStep("w", ["x"], null)));
     const input = { text: "x".repeat(5_000) };
     const jobId = await insertEarlierJob(organization, version, input);
-    // The wait's output was its input, which was written three commits before.
+    // The wait's output was its input, which had been written three commits earlier.
     const commits = [
       [{ sequence: 7, at: 7, type: "event.received", eventId: "other", eventNumber: 1, outcome: "unmatched" }],
       [
@@ -263,7 +263,7 @@ describe("on a server of its own, whose log contains only the service's writes",
   const service = useService({
     name: "postgres",
     prepare: async () => {
-      // PostgreSQL logs a whole page when the page is first changed after a checkpoint, which would hide the event's own bytes.
+      // After a checkpoint, PostgreSQL logs the whole page when a page is first changed, which would hide the bytes of the event itself.
       const server = await startPostgresServer(["full_page_writes=off", "autovacuum=off", "fsync=off"]);
       return { environment: { DATABASE_URL: await server.createDatabase("stepwell") }, remove: () => server.stop() };
     },
@@ -290,7 +290,7 @@ describe("on a server of its own, whose log contains only the service's writes",
     for (const eventId of ["other", "x", "y"]) {
       const before = await logPosition();
       for (const jobId of jobIds) await send(api, jobId, eventId);
-      // The test takes the mean, since a heartbeat or the folding of metrics may fall between two measurements.
+      // The test takes the mean, since a heartbeat or a rollup of metrics may happen between two measurements.
       expect(((await logPosition()) - before) / jobIds.length).toBeLessThan(10_000);
     }
   });

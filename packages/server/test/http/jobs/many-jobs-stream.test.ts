@@ -124,7 +124,7 @@ onOneStore((home) => {
       "AuthorizationError",
       "read",
     ]);
-    // A client that comes back may not know of the problem yet.
+    // A client that reconnects may not have received the problem yet.
     expect((await connect(organization.owner.token, [foreign.name], "0")).status).toBe(200);
   });
 

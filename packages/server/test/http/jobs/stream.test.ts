@@ -101,7 +101,7 @@ onOneStore((home) => {
     const second = await fetch(url, { headers });
     expect([first.status, second.status]).toEqual([200, 503]);
     expect(second.headers.get("retry-after")).toBe("2");
-    // A job that takes more than one commit is accepted, although nobody can wait for it here.
+    // A job that needs more than one commit is accepted, although no place is left to wait for its end.
     const steps = Array.from({ length: 250 }, (_, index) =>
       noopStep(`s${index}`, index < 249 ? `s${index + 1}` : null),
     );

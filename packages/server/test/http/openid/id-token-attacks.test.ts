@@ -21,7 +21,7 @@ function decode(part: string | undefined): Part {
   return JSON.parse(Buffer.from(part ?? "", "base64url").toString("utf8"));
 }
 
-/** Id tokens that were forged, changed, or kept for too long. */
+/** Attacks with id tokens that were forged, changed, or kept for too long. */
 onOneStore((home) => {
   const service = useService(home);
   let person: SignedIn;
@@ -40,7 +40,7 @@ onOneStore((home) => {
     ownKey = key;
   });
 
-  /** Makes a token that the service itself could have signed. */
+  /** Makes a token with a signature of the service's own key. */
   function signedByUs(changedClaims: Part = {}, changedHeader: Part = {}): string {
     const parts = { ...claims, ...changedClaims };
     const kept = Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined));
@@ -185,7 +185,7 @@ onOneStore((home) => {
   });
 });
 
-/** Changes the unused bits of the signature's last character, so that the token has another spelling of the same bytes. */
+/** Changes the unused bits in the last character of the signature, so that the token is another text for the same bytes. */
 function respelled(token: string): string {
   const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   const last = alphabet.indexOf(token.at(-1) ?? "");

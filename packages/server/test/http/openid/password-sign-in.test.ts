@@ -20,7 +20,7 @@ const wrong = { password: "some other password" };
 
 onOneStore((home) => {
   const service = useService(home);
-  /** The time is far from those of all other tests; each test moves its own. */
+  /** The clock is far from that of all other tests, and each test advances its own. */
   const start = Date.UTC(2030, 0, 1);
 
   test("the right password is accepted for any spelling of the e-mail address", async () => {
@@ -37,7 +37,7 @@ onOneStore((home) => {
     const person = await newPerson(service, "se\u00f1or con contrase\u00f1a");
     const signIn = signInAt(service, () => start);
     const decomposed = attemptOf(person, { password: "sen\u0303or con contrasen\u0303a" });
-    // The rules normalize every password that is set, so every spelling of it is found.
+    // Every password is normalized when it is set, so every spelling of it is accepted.
     expect(await signIn.attempt(decomposed)).toMatchObject({ outcome: "accepted" });
   });
 
@@ -120,7 +120,7 @@ onOneStore((home) => {
     for (let index = 0; index < 10; index += 1) await signIn.attempt(attemptOf(person, wrong));
     expect(await signIn.attempt(attemptOf(person))).toMatchObject({ outcome: "blocked" });
     expect(await signIn.attempt(attemptOf(person, { knownDevice }))).toEqual(first);
-    // The device counts by itself, and only for the user to whom it was given.
+    // The service counts a known device separately, but only for the user for whom it is known.
     expect(await signIn.attempt(attemptOf(person, { knownDevice: `${knownDevice}x` }))).toMatchObject({
       outcome: "blocked",
     });
@@ -238,7 +238,7 @@ onOneStore((home) => {
     expect(await signIn.attempt(attemptOf(person, { code }))).toEqual({ outcome: "rejected" });
     const early = second.codeAt(now + 30_000);
     expect(await signIn.attempt(attemptOf(person, { code: early }))).toMatchObject({ outcome: "accepted" });
-    // Codes of earlier steps than the used one are used up with it.
+    // Using a code also uses up all codes of earlier time steps.
     expect(await signIn.attempt(attemptOf(person, { code: second.codeAt(now) }))).toEqual({ outcome: "rejected" });
     now += 120_000;
     const stale = second.codeAt(now - 60_000);

@@ -157,7 +157,7 @@ onOneStore((home) => {
     const byToken = service.client(body.token, { organizationId });
     await byToken.call("ListWorkflows");
 
-    // A password alone now opens the account, so only the issuer's own sign-in is enough.
+    // The account can now be opened with a password alone. Only a session that the issuer itself opened is still enough.
     const userId = tokens?.claims()?.sub ?? "";
     const { database, engine } = service.running;
     await setPassword(database, userId, await hashAlone(rightPassword), engine.now());

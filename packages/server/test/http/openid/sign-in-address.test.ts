@@ -116,7 +116,7 @@ describe("guesses of device codes", () => {
       form = page;
       page = await browser.submit(page, { user_code: "BCDF-BCDF" });
     }
-    // The first hundred failures of an address in an hour cost no wait.
+    // An address may fail a hundred times in an hour before it has to wait.
     expect(count).toBe(101);
     const refused = await browser.submit(form, { user_code: code });
     expect(refused.status).toBe(429);

@@ -8,9 +8,9 @@ const cluster = useCluster(1);
 test("a client that disconnects in the middle of a body adds nothing to the log", async () => {
   const node = await cluster.addProcess({ STEPWELL_LOG_LEVEL: "error" });
   const { baseUrl } = node.ready;
-  // This request loads everything that is loaded on first use.
+  // The first request loads all modules that are loaded on first use.
   expect((await fetch(`${baseUrl}/oidc/.well-known/openid-configuration`)).status).toBe(200);
-  // The start has logged its warnings about the tests' database by now.
+  // By now, the start has logged its warnings about the tests' database.
   const toldBefore = node.output;
   for (let times = 0; times < 20; times += 1) {
     const socket = connect(Number(new URL(baseUrl).port), "localhost");

@@ -42,7 +42,7 @@ async function refresh(node: 0 | 1, refreshToken: string) {
   return { status: response.status, body: (await response.json()) as Record<string, string> };
 }
 
-/** Moves the exchanges into the past by this much. */
+/** Moves the exchanges this far into the past. */
 async function ageExchanges(seconds: number): Promise<void> {
   await cluster.node(0).running.database.query(
     {
@@ -171,7 +171,7 @@ test("a device is signed in from a browser: the page shows which program asks, a
     { signedInBy: "device", isCurrent: true },
     { signedInBy: "password", isCurrent: false, userAgent: "Test browser" },
   ]);
-  // The browser signs out, and the command line stays signed in.
+  // The browser signs out, but the command line stays signed in.
   await browser.submit(await browser.open(`${baseUrl}/oidc/session/end`), { logout: "yes" });
   const configuration = await discover(baseUrl, commandLine);
   const renewed = await openid.refreshTokenGrant(configuration, refreshToken);

@@ -27,7 +27,7 @@ test("an exchange that is interrupted leaves the refresh token valid, or its ans
   const proxy = await TcpProxy.before(cluster.databaseUrl);
   const cut = await cluster.addNode({ DATABASE_URL: proxy.url });
   const { refreshToken } = await signIn(splitter.url, await newPerson(cluster.node(0)));
-  // The node has read its keys, so that the next statements on the wire are those of the exchange.
+  // After this request the node has its keys in memory, so the next statements are those of the exchange.
   expect((await refresh(cut.port, "unknown")).status).toBe(400);
 
   void proxy.onNext("store_refresh_answer", "lost");

@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 
 const service = useService(postgresHome);
 
-/** The provider's own router takes these spellings for the same address, so none may pass the guards before it. */
+/** The provider's own router accepts these spellings of an address, so the checks before the router must recognize them, too. */
 const otherSpellings = (path: string) => [path.toUpperCase(), `${path}/`, `${path.toUpperCase()}/`];
 const guarded = ["/auth", "/device", "/device/auth", "/session/end", "/token"];
 

@@ -268,7 +268,7 @@ onOneStore((home) => {
       expect((await refreshWith(token, client)).status).toBe(400);
     }
     expect((await refreshWith(refreshToken, "nobody")).status).toBe(401);
-    // The session still works after all of these.
+    // The session still works after all these requests.
     expect((await refreshWith(refreshToken)).status).toBe(200);
     expect((await refreshWith("x".repeat(20_000))).status).toBe(413);
   });

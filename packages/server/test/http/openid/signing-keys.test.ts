@@ -17,7 +17,7 @@ onOneStore((home) => {
     await running.database.query({ name: "no_keys", scope: "global", planned: "each-time", text }, []);
   }
 
-  /** Makes a view of the keys like that of one more node, on a clock that the test moves. */
+  /** Makes the view of the keys that one more node has, with a clock that the test sets. */
   function node(box = secrets): SigningKeys {
     return new SigningKeys({ database: service.running.database, secrets: box, now: () => clock });
   }
@@ -68,7 +68,7 @@ onOneStore((home) => {
     const running = node();
     expect((await idsOf(running))[0]).toBe(old);
     clock += dayMs;
-    // A node changes to the new key by itself, without reading the store.
+    // The node begins to use the new key by itself, without reading the store.
     expect(await idsOf(running)).toEqual([published[1], old]);
     expect(await node().publicKey(old ?? "")).toBeDefined();
     await node().rotate();

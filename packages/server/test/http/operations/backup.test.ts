@@ -30,7 +30,7 @@ const eachWay = 2;
 const items = [1, 2, 3];
 const ways = ["waits", "sleeps", "calls", "worker", "family", "fans"];
 
-/** Jobs in every state in which a job can be under way, and the calls and tasks that the outside holds for them. */
+/** Jobs in every state in which a job can be under way, and the calls and tasks that servers and workers hold for them. */
 class JobsUnderWay {
   readonly server: ScriptedServer;
   readonly organizationId: string;
@@ -73,7 +73,7 @@ class JobsUnderWay {
     this.#workflows = workflows;
   }
 
-  /** Submits each job under a key of its own. A second call, like that of a client that never got its answer, must get the same jobs. */
+  /** Submits each job under a key of its own. When called again, as by a client that never got its answer, it must get the same jobs. */
   async submitAll(api: Client): Promise<void> {
     for (const way of ways) {
       for (let number = 0; number < eachWay; number += 1) {
@@ -108,10 +108,10 @@ class JobsUnderWay {
       })
     ).body;
     for (const { jobId } of jobs) await approve(jobId);
-    // An event goes to one branch.
+    // Each event is for one branch.
     for (const jobId of this.idsOf("fans")) for (const _item of items) await approve(jobId);
     const worker = new PlainWorker(api);
-    // The worker that held tasks at the time of the backup has gone on with them, and does not know of a restore.
+    // The worker that held tasks at the time of the backup has continued them, and does not know of the restore.
     for (const one of this.held) await worker.complete(one, {});
     for (let left = eachWay - this.held.length; left > 0; left -= 1) await worker.complete(await worker.next(), {});
   }
@@ -134,7 +134,7 @@ class JobsUnderWay {
       expect(ended.length).toBeGreaterThan(0);
       expect(new Set(ended).size).toBe(ended.length);
     }
-    // The server was called again under the same keys, as by a service that crashed.
+    // The server was called again under the same keys, as after a crash of the service.
     const keys = this.server.requests.map(({ headers }) => headers["idempotency-key"]);
     expect(new Set(keys).size).toBe(eachWay);
     expect(keys.length).toBeGreaterThan(eachWay);
@@ -168,7 +168,7 @@ test("a base backup of a PostgreSQL server in use can be restored: all running j
 
   const restored = await original.backUp(otherPort);
   onTestFinished(() => restored.remove());
-  // Everything after the backup is lost with the server, and so is the node.
+  // The server and everything since the backup are lost, and so is the node.
   const lost = before.client(jobs.token, { organizationId: jobs.organizationId });
   for (const jobId of jobs.idsOf("waits").slice(0, 1)) {
     await lost.call("SendJobEvent", { params: { jobId }, body: { eventId: "approved" } });

@@ -13,7 +13,7 @@ import { PlainWorker, taskStep } from "../tasks/tasks.ts";
 const root = resolve(import.meta.dirname, "../../../../..");
 
 interface Query {
-  /** The alert or the panel in which the selection stands. */
+  /** The alert or the panel that contains the selection. */
   readonly place: string;
   readonly text: string;
 }
@@ -37,7 +37,7 @@ const board = JSON.parse(readFileSync(`${root}/deploy/grafana/stepwell.json`, "u
 const queries: readonly Query[] = [
   ...alerts.groups.flatMap(({ rules }) => rules.map(({ alert, expr }) => ({ place: alert, text: expr }))),
   ...board.panels.flatMap(({ title, targets = [] }) =>
-    // PromQL needs a duration where the board has a variable of its own.
+    // The board has a variable of its own where PromQL needs a duration.
     targets.map(({ expr }) => ({ place: title, text: expr.replaceAll("$__rate_interval", "5m") })),
   ),
 ];
@@ -101,7 +101,7 @@ async function workALittle(service: TestService): Promise<void> {
   await new PlainWorker(api).next();
   await api.callAny("SendJobEvent", { params: { jobId: body.jobId }, body: { eventId: "late" } });
   await fetch(`${service.baseUrl}/health/ready`);
-  // Each request counts as ten. Even if the minute turns meanwhile, one of the two minutes gets more than its limit.
+  // Each request counts as ten. Even if a new minute begins meanwhile, one of the two minutes gets more than its limit.
   const ask = async () => await api.callAny("GetMetrics", { query: { metric: "jobs_failed" } });
   const answers = await Promise.all(Array.from({ length: 80 }, ask));
   expect(answers.map(({ status }) => status)).toContain(429);
@@ -127,7 +127,7 @@ function selectionsOf(query: string): readonly Selection[] {
       }
     },
   });
-  // Each query here groups everything that it selects by the same labels.
+  // Each of these queries groups everything that it selects by the same labels.
   for (const { labels } of selections) {
     for (const label of groupings) if (!labels.has(label)) labels.set(label, []);
   }
@@ -137,12 +137,12 @@ function selectionsOf(query: string): readonly Selection[] {
 /** Prometheus itself adds these labels to each series. */
 const outsideLabels = ["job", "instance"];
 
-/** Returns the values that a matcher names. The statuses that occur depend on the failures. */
+/** Returns the values that a matcher names. Statuses are left out, since it depends on the failures which of them occur. */
 function namesIn(label: string, value: string): readonly string[] {
   return label !== "status" && /^\w+(\|\w+)*$/.test(value) ? value.split("|") : [];
 }
 
-/** Reads the text format of Prometheus. `up` is what Prometheus adds to each target. */
+/** Reads the text format of Prometheus, and adds `up`, as Prometheus does for each target. */
 function readSeries(text: string): ReadonlyMap<string, readonly Readonly<Record<string, string>>[]> {
   const found = new Map<string, Record<string, string>[]>([["up", [{}]]]);
   for (const [, name = "", labels = ""] of text.matchAll(/^(\w+)(?:\{(.*)\})? \S+$/gm)) {

@@ -1,6 +1,6 @@
 import { type Database, statement } from "../../../src/store/home/database.ts";
 
-/** The expected answers of metrics, computed anew from the jobs and their histories, as releases without rollups did. */
+/** The expected answers of metrics. They are computed from the jobs and their histories, as releases without rollups did. */
 export interface ExpectedMetrics {
   readonly jobs_submitted: number;
   readonly jobs_succeeded: number;

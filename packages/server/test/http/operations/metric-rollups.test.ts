@@ -23,7 +23,7 @@ interface Metric {
   readonly incompleteBefore?: string;
 }
 
-/** An act on one of the existing jobs, which `which` chooses whatever their number. */
+/** An action on one of the existing jobs. `which` chooses the job, however many there are. */
 const deeds = fc.array(
   fc.record({
     what: fc.constantFrom("straight", "waiting", "failing", "approve", "cancel", "resume", "fold"),
@@ -70,8 +70,8 @@ onEveryStore((home) => {
         await foldTwice(database);
         told.log("all is folded");
         await expectAll();
-        // The history alone gives the same answers: in the form in which an earlier release left it, and as a node of that release writes it beside
-        // this one.
+        // The history alone must give the same answers, both in the form in which an earlier release left it, and as a node of that release writes it
+        // while this one runs.
         for (const counted of [null, false] as const) {
           await forgetCounts(database, organizationId, counted);
           await untilCounted(database);
@@ -79,7 +79,7 @@ onEveryStore((home) => {
           await expectAll();
         }
       }),
-      // A failure is reported without shrinking, which takes longer than the test may. A run that hangs reports how far it came.
+      // A failure is reported without shrinking, which would take longer than the test may. If a run hangs, it reports how far it came.
       { numRuns: scope === "all" ? 4 : 2, endOnFailure: true, timeout: 28_000 },
     );
   }, 120_000);
@@ -94,7 +94,7 @@ onEveryStore((home) => {
     await api.call("GetJob", { params: { jobId }, query: { waitSeconds: 10 } });
     await foldTwice(database);
     await forgetCounts(database, organizationId, null);
-    // Jobs go on during the count.
+    // Jobs continue during the count.
     await submitAndWait(api, workflowId);
     await untilCounted(database);
     await expectMetrics(api, database, organizationId, null);
@@ -109,7 +109,7 @@ onEveryStore((home) => {
     const { workflowId } = await deploy(api, waitingDefinition);
     const { jobId } = await submitAndWait(api, workflowId);
     await submitAndWait(api, workflowId);
-    // The transaction is rolled back, so that no duty counts the history meanwhile.
+    // The transaction is rolled back, so that no duty counts this history.
     const forgetting = database.transaction(async (transaction) => {
       const text = "UPDATE job_history SET counted = false WHERE organization_id = $1 AND job_id = $2";
       const forget = { name: text, scope: "organization", text, planned: "each-time" } as const;
@@ -126,7 +126,7 @@ onEveryStore((home) => {
     const { database } = service.running;
     const { workflowId } = await deploy(api, straightDefinition);
     for (let count = 0; count < 3; count += 1) await submitAndWait(api, workflowId);
-    // Some counts are folded and some are not when their jobs are deleted.
+    // When their jobs are deleted, some counts are in the rollups already and some are not.
     await foldTwice(database);
     await submitAndWait(api, workflowId);
     const expected = await metricsOfHistory(database, organizationId, null);
@@ -194,7 +194,7 @@ const findUnsettled = statement<{ jobId: string }>(
   `SELECT job_id AS "jobId" FROM job WHERE organization_id = $1 AND (status = 'PENDING' OR (status = 'RUNNING' AND awaiting_event_ids IS NULL))`,
 );
 
-/** Waits until no job moves by itself, so that the history and the answers can be compared. */
+/** Waits until no job changes by itself, so that the history and the answers can be compared. */
 async function settled(database: Database, organizationId: string): Promise<void> {
   await expect.poll(() => database.query(findUnsettled, [organizationId]), { timeout: 10_000 }).toEqual([]);
 }
@@ -204,7 +204,7 @@ async function untilCounted(database: Database): Promise<void> {
 }
 
 /**
- * Removes all counts. With `counted` null the history is as the migration finds it, which is a backlog; with false it is as nodes of an earlier
+ * Removes all counts. With `counted` null, the history is as the migration finds it, which is a backlog. With false, it is as nodes of an earlier
  * release write it after the migration.
  */
 async function forgetCounts(database: Database, organizationId: string, counted: false | null): Promise<void> {

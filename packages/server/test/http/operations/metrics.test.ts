@@ -20,7 +20,7 @@ onOneStore((home) => {
 
   const total = ({ points }: Metric) => points.reduce((sum, { value }) => sum + (value ?? 0), 0);
 
-  /** The output definition of the second step needs a value that the input may not have. */
+  /** The output definition of the second step requires a value that the input may lack. */
   const failing = JSON.stringify({
     workflowName: "failing",
     steps: [

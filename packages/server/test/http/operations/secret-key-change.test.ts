@@ -62,7 +62,7 @@ test("the secret key can be changed node by node, and no user is signed out or l
     }),
   });
   expect(refreshed.status).toBe(200);
-  // Each node opens the values that the other one seals now.
+  // Now each node can open the values that the other one seals.
   const { id_token: idToken } = (await refreshed.json()) as { id_token: string };
   await at(before, idToken).call("GetAccount");
   await cluster.stopNode(before);
@@ -70,7 +70,7 @@ test("the secret key can be changed node by node, and no user is signed out or l
   await there.call("RegisterWorkflow", { body: { name: "after" } });
   expect(await sealedTrail(there)).toMatchObject({ isIntact: true, findings: [] });
 
-  // The count is a signing key, the second factor and the check value. The value under a key that nobody has any more is not resealed.
+  // Three values are sealed anew: a signing key, the second factor and the check value. The value under a key that no node has is not sealed anew.
   await giveSecondFactor(between, await newSignedInPerson(between), box(randomBytes(32).toString("base64")));
   expect(await reseal(between, box(newKey, oldKey))).toBe(3);
   expect(await reseal(between, box(newKey, oldKey))).toBe(0);

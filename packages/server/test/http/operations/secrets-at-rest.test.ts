@@ -9,7 +9,7 @@ import { useCluster } from "../../engine/node/cluster.ts";
 
 const cluster = useCluster(1);
 
-/** Returns everything in the store as text; binary columns are in hexadecimal. */
+/** Returns everything in the store as text. Binary columns are in hexadecimal. */
 async function dump(): Promise<string> {
   const { database } = cluster.node(0).running;
   const tables = await ask<{ name: string }>(
@@ -26,7 +26,7 @@ async function dump(): Promise<string> {
   return (await Promise.all(texts)).join("\n");
 }
 
-/** Returns the secret as it is, and as a bytea column or an encoder would show it. */
+/** Returns the secret in several forms: as it is, and as a bytea column or an encoder would show it. */
 function* spellingsOf(secret: string): Generator<string> {
   const bytes = Buffer.from(secret);
   yield secret;
@@ -105,7 +105,7 @@ test("neither the store nor the log contains a secret in plain text", async () =
 
   const stored = await dump();
   const logged = node.output;
-  // This shows that the search would find a value.
+  // This value shows that the search works.
   expect(stored).toContain(person.email);
   expect(logged).toContain('"msg":"listening"');
   for (const [name, secret] of secrets) {

@@ -17,7 +17,7 @@ async function ask(command: string, url: string): Promise<Response> {
   return await fetch(url + path, { method, headers: Object.fromEntries(headers), redirect: "manual" });
 }
 
-/** The checks of the table in docs/security.md, in its order: each tells whether the answer is the documented one. */
+/** The checks of the table in docs/security.md, in its order. Each tells whether the answer is as documented. */
 const isRight: readonly ((answer: Response) => Promise<boolean> | boolean)[] = [
   async (answer) => ((await answer.json()) as { issuer: string }).issuer.startsWith("https://"),
   ({ headers }) => headers.has("strict-transport-security"),

@@ -6,14 +6,17 @@ import { hashAlone } from "../../../src/auth/passwords/password-hasher.ts";
 import type { Statement } from "../../../src/store/home/database.ts";
 import { setPassword } from "../../../src/store/people/user-credentials.ts";
 
-/** A node remembers for a second who sent a credential and what they may do. A change makes it forget everything that the change concerns, and nothing else. */
+/**
+ * A node remembers for a second who sent a credential and what they may do. A change makes it forget everything that the change concerns, and nothing
+ * else.
+ */
 onOneStore((home) => {
   const service = useService(home);
   afterEach(() => vi.restoreAllMocks());
 
   const lookUps: ReadonlySet<string> = new Set(["find_user_token_by_hash", "find_memberships"]);
 
-  /** Returns the look-ups about this user that the service sent meanwhile. */
+  /** Returns the look-ups about this user that the service sends to the store while `work` runs. */
   async function lookUpsOf({ userId }: { readonly userId: string }, work: () => Promise<unknown>): Promise<string[]> {
     const asked = vi.spyOn(service.running.database.requests, "query");
     await work();
@@ -26,8 +29,8 @@ onOneStore((home) => {
   }
 
   /**
-   * Lets the bystander call, then makes the change, then lets the bystander call again. The bystander's credential stays remembered for a second, so
-   * a slower machine tries again.
+   * Lets the bystander call, makes the change, and lets the bystander call again. If this takes longer than the second for which the bystander's
+   * credential is remembered, it is tried again.
    */
   async function lookUpsAfter(bystander: TestMember, change: () => Promise<unknown>): Promise<string[]> {
     for (let tries = 0; tries < 20; tries += 1) {

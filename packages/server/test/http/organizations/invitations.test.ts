@@ -25,7 +25,7 @@ onOneStore((home) => {
 
   const accept = (code: string) => ({ body: { invitation: code } });
 
-  /** The invitation is written into the store, since none can be made that has already expired. */
+  /** The invitation is written into the store, since the API makes none that has already expired. */
   async function expiredInvitation({ organizationId, owner }: TestOrganization): Promise<string> {
     const { database, engine } = service.running;
     const { code, codeHash } = createInvitationCode(organizationId);

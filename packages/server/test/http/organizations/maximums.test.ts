@@ -19,7 +19,7 @@ onOneStore((home) => {
     STEPWELL_MAX_ORGANIZATIONS_PER_ACCOUNT: "2",
   });
 
-  /** Sends all requests at once, and returns how many were accepted and what the others were told. */
+  /** Sends all requests at once. Returns how many were accepted, and the messages of the others. */
   async function race(api: Client, operation: string, bodies: readonly object[]) {
     const answers = await Promise.all(bodies.map((body) => api.callAny<{ detail: string }>(operation, { body })));
     const refused = answers.filter(({ status }) => status === 409);
@@ -171,7 +171,7 @@ onOneStore((home) => {
     });
     const created = await other.client.call<{ organizationId: string }>("CreateOrganization", { body: names[0] });
     expect(created.headers.get("ratelimit")).toMatch(/"organizations";r=1$/);
-    // People who become owners of other organizations lose no room, and a deleted organization frees its place.
+    // Only organizations that the user created count, and not those that the user came to own. A deleted organization no longer counts.
     await service.addMember(created.body.organizationId, user.userId, ["owner"]);
     const { body } = await user.client.call<{ organizations: { organizationId: string; name: string }[] }>(
       "ListOrganizations",

@@ -13,7 +13,10 @@ describe("on two nodes over one PostgreSQL", () => {
     return cluster.node(1).client(member.token, { organizationId });
   }
 
-  /** Asks until the other node refuses, which it must within a second, and asks for one more second, in which it must refuse every time. */
+  /**
+   * Calls until the other node rejects the call, which must happen within a second. Then calls for one more second, in which every call must be
+   * rejected.
+   */
   async function expectRefusedSoon(call: () => Promise<Answer<unknown>>, status: number): Promise<void> {
     const limitMs = timeLimit(1_200);
     const startedAt = performance.now();

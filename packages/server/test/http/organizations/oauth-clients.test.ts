@@ -58,7 +58,7 @@ async function begin(
   return { browser, page: await browser.open(begun.url, isArrival), finish: begun.finish };
 }
 
-/** Goes as far as the page that asks the person to agree. */
+/** Signs in up to the page that asks the person for consent. */
 async function asked(service: TestService, { person, client }: Setting, browser?: Browser): Promise<Attempt> {
   const attempt = await begin(service, client.clientId, {}, browser);
   return { ...attempt, page: await typePassword(attempt.browser, attempt.page, person) };
@@ -635,7 +635,7 @@ onOneStore((home) => {
     });
   });
 
-  /** The parameters that exchange a new code of the setting's client, to which the person has agreed. */
+  /** The parameters that exchange a new code of the setting's client for tokens. The person has given consent to the client. */
   async function codeOf({ person, client: { clientId } }: Setting): Promise<Record<string, string>> {
     const code_verifier = "v".repeat(43);
     const code_challenge = hash("sha256", code_verifier, "base64url");

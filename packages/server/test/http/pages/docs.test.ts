@@ -2,7 +2,7 @@ import { useService } from "@stepwell/testing/service.ts";
 import { onOneStore } from "@stepwell/testing/stores.ts";
 import { expect, test } from "vitest";
 
-/** Rows of the index that the pages search in. */
+/** A row of the index in which the pages search. */
 type Row = readonly [address: string, page: string, heading: string, text: string];
 
 onOneStore((home) => {
@@ -177,7 +177,7 @@ function addressesOf(page: string): string[] {
   return addresses.filter((address) => !/^[a-z]+:/.test(address));
 }
 
-/** Tells whether an address is an HTML page of the documentation, whose links are followed. */
+/** Tells whether an address is an HTML page of the documentation. The test follows the links of such pages. */
 function isPage(path: string, prefix: string): boolean {
   return new RegExp(`^${prefix}/docs(/[\\w-]+)?$`).test(path);
 }

@@ -53,7 +53,7 @@ onOneStore((home) => {
     const email = newEmail();
     const joined = await submit(link, newAccount(email));
     expect(joined.status).toBe(200);
-    // The page ends with a link to the organization.
+    // After the invitation is accepted, the last page links to the organization.
     expect(joined.text).toContain(`href="/app/organizations/${organizationId}"`);
     expect(await memberEmails(api)).toEqual([email]);
     const { body } = await api.call("GetInvitation", { params: { invitationId } });

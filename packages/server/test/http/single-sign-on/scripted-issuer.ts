@@ -6,7 +6,7 @@ import { exportJWK, type JWTPayload, SignJWT } from "jose";
 /** The answer of the token endpoint or of the userinfo endpoint. */
 export type Script = (response: ServerResponse) => void | Promise<void>;
 
-/** An issuer that does what a test tells it where a proper one would not. */
+/** An issuer that a test can make misbehave. */
 export class ScriptedIssuer {
   /** The nonce that the last request to sign in carried. */
   nonce = "";
@@ -28,7 +28,7 @@ export class ScriptedIssuer {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Makes an id token as this issuer should, with these changes; a claim that is undefined is left out. */
+  /** Makes an id token as this issuer should, with these changes. A claim whose value is undefined is left out. */
   async idToken(
     changes: Readonly<Record<string, unknown>> = {},
     key: KeyObject = this.#key.privateKey,

@@ -17,7 +17,7 @@ function withParameter(url: URL, name: string, value: string): URL {
 onOneStore((home) => {
   const world = useSingleSignOn(home);
 
-  /** Goes as far as the moment before the browser comes back. `change` alters the address of the provider on the way. */
+  /** Signs in up to the moment before the browser returns from the provider. `change` alters the address of the provider on the way. */
   async function awaySignedIn(change: (url: URL) => URL = (url) => url) {
     const { login } = await world.newPersonAt("acme");
     const { browser, page } = await world.begin();
@@ -78,7 +78,7 @@ onOneStore((home) => {
     const thief = browser.clone();
     expect(isArrival((await browser.open(wayBack, isArrival)).url)).toBe(true);
     expect((await browser.open(wayBack, isArrival)).status).toBe(400);
-    // The attempt fails even with all cookies that the browser had before: the code was exchanged, and the sign-in is over.
+    // The attempt fails even with all cookies that the browser had before, since the code was exchanged and the sign-in has ended.
     expect(isArrival((await thief.open(wayBack, isArrival)).url)).toBe(false);
   });
 
@@ -116,7 +116,7 @@ onOneStore((home) => {
       isArrival,
     );
     expect([mixedUp.status, isArrival(mixedUp.url)]).toEqual([403, false]);
-    // Acme announces that its answers name it (RFC 9207), so an answer without the name is somebody else's.
+    // Acme announces that its answers contain its name (RFC 9207), so an answer without the name is from somebody else.
     const nameless = await awaySignedIn();
     const without = new URL(nameless.wayBack);
     expect(without.searchParams.get("iss")).toBe(world.acme.issuer);

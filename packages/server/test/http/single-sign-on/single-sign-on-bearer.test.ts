@@ -18,7 +18,7 @@ function encoded(part: object): string {
   return Buffer.from(JSON.stringify(part)).toString("base64url");
 }
 
-/** An address of the attacker, which counts its requests. */
+/** Makes an address of the attacker that counts the requests to it. */
 async function trap(): Promise<{ readonly url: string; readonly count: () => number }> {
   let count = 0;
   const server = createServer((_request, response) => {

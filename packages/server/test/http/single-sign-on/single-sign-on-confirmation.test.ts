@@ -6,7 +6,7 @@ import { onOneStore } from "@stepwell/testing/stores.ts";
 import * as openid from "openid-client";
 import { expect, test } from "vitest";
 
-/* People without a password here confirm an act by a sign-in at their issuer in which it asked them who they are. */
+/* People without a password confirm an action with a new sign-in at their issuer, in which the issuer must have asked them who they are. */
 onOneStore((home) => {
   const world = useSingleSignOn(home);
   const body = { name: "t" };
@@ -16,7 +16,7 @@ onOneStore((home) => {
     return world.service.client(tokens.id_token);
   }
 
-  /** Moves the time at which the issuer asked the person into the past by this much. */
+  /** Moves the time at which the issuer asked the person this far into the past. */
   async function age(tokens: Tokens | undefined, seconds: number): Promise<void> {
     const text =
       "UPDATE user_session SET authenticated_at = authenticated_at - $2 * interval '1 second' WHERE user_id = $1";
@@ -30,7 +30,7 @@ onOneStore((home) => {
     expect(problem.type).toBe("urn:stepwell:error:ConflictError:fresh-sign-in-needed");
     const again = clientOf((await world.signIn("acme", login, { prompt: "login" })).tokens);
     await again.call("CreateUserToken", { body });
-    // The earlier session stays as it was.
+    // The new sign-in does not change the earlier session.
     await first.refused("CreateUserToken", "ConflictError", { body });
   });
 

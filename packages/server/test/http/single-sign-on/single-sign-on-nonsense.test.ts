@@ -13,7 +13,7 @@ import { type Script, ScriptedIssuer } from "./scripted-issuer.ts";
 const seconds = (from: number) => Math.floor(Date.now() / 1_000) + from;
 const encoded = (part: unknown) => Buffer.from(JSON.stringify(part)).toString("base64url");
 
-/** An issuer that is broken, or in the hands of an attacker: it answers at once, slowly, or never, and with anything. */
+/** The issuer is broken or controlled by an attacker: it answers at once, slowly, or never, and with any content. */
 onOneStore((home) => {
   const issuer = new ScriptedIssuer();
   const organizationId = randomUUID();
@@ -32,7 +32,7 @@ onOneStore((home) => {
     issuer.stop();
   });
 
-  /** Goes the whole way there and back. Returns the page on which it ends. */
+  /** Goes to the issuer and back. Returns the page on which this ends. */
   async function signInThere(
     script: Script,
   ): Promise<{ readonly page: ShownPage; readonly userId?: string | undefined }> {

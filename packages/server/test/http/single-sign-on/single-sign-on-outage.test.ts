@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 onOneStore((home) => {
   const world = useSingleSignOn(home);
 
-  // The tests run one after the other: the second stops the provider for good.
+  // The tests run one after the other, since the second one stops the provider for good.
   test("a provider that does not answer is given up after seconds, and used again when it is back", async () => {
     const { login } = await world.newPersonAt("acme");
     const { browser, begun, page } = await world.begin();

@@ -466,7 +466,7 @@ onOneStore((home) => {
     const waiting = worker.next();
     await vi.waitFor(() => expect(service.running.engine.waitingCountOf(organizationId)).toBe(1));
     const another = async () => (await api.callAny("PollTasks", { params: { queue: "q" }, body: {} })).status;
-    // A node learns of a new maximum a little later.
+    // A node notices a new maximum a little later.
     await expect.poll(another, { timeout: 10_000 }).toBe(429);
     await submit(api, workflowId);
     await waiting;
@@ -524,7 +524,7 @@ onOneStore((home) => {
     const { workflowId } = await submitTask();
     await registerVersion(api, workflowId, taskDefinition().replace('"test"', '"stepwell-task"'));
     expect((await submitTask()).workflowId).toBe(workflowId);
-    // A newer version of another release, or of a user, is no reason to register this one again.
+    // A newer version that a user or another release registered does not make the service register this one again.
     expect(await countVersions(service.running.database, organizationId, workflowId)).toBe(2);
     await api.call("DeleteWorkflow", { params: { workflowId } });
     expect((await submitTask()).workflowId).not.toBe(workflowId);

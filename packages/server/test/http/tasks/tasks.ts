@@ -3,7 +3,7 @@ import { definitionOf } from "@stepwell/testing/definitions.ts";
 
 const any = { $ref: "#/definitions/any" };
 
-/** A step of a worker; `more` are fields of the step. */
+/** A step that a worker carries out. `more` are further fields of the step. */
 export function taskStep(name: string, config: object, transitionToStep: string | null, more: object = {}): object {
   const integrationDetails = { type: "/service/task", config, inputDefinition: any, outputDefinition: any };
   return { name, integrationDetails, transitionToStep, ...more };
@@ -27,7 +27,7 @@ export interface PolledTask {
   readonly leaseUntil: string;
 }
 
-/** A worker that uses nothing but HTTP. */
+/** A worker that uses only HTTP. */
 export class PlainWorker {
   readonly #api: Client;
   readonly #queue: string;

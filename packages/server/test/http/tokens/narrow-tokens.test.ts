@@ -13,7 +13,7 @@ interface NarrowToken {
   readonly boundTo?: object;
 }
 
-/** The ways to bind tokens, and the callers who may. The effect of the bounds is tested in token-bounds.test.ts. */
+/** How tokens are bound, and which callers may do it. What the bounds do is tested in token-bounds.test.ts. */
 onOneStore((home) => {
   const service = useService(home);
   let own: TestOrganization;

@@ -4,12 +4,12 @@ import { withAliases } from "@stepwell/testing/aliases.ts";
  * The answer to a narrow token that holds every permission:
  * - `allowed`: the same as to a token without bounds;
  * - `unknown`: 404, byte for byte as for an id that nobody has;
- * - `refused`: 403 that names the token's bounds;
- * - `personal`: 403 that names the permission, which no API token can have.
+ * - `refused`: a 403 that names the token's bounds;
+ * - `personal`: a 403 that names the permission, which no API token can have.
  */
 export type Expected = "allowed" | "unknown" | "refused" | "personal";
 
-/** The first answer is for a target inside of the bound, the second for one outside. */
+/** `inside` is the answer for a target inside of the bound, `outside` for one outside. */
 type Cell = readonly [inside: Expected, outside: Expected];
 
 export interface BoundsRow {
@@ -25,15 +25,15 @@ const row = (workflows: Cell, tags: Cell, jobEvent: Cell = always("refused")): B
   jobEvent,
 });
 
-/** Every token with bounds is refused there. */
+/** Every token with bounds is rejected. */
 const shut = row(always("refused"), always("refused"));
 const personal = row(always("personal"), always("personal"), always("personal"));
 const looksAtWorkflow = row(["allowed", "unknown"], always("allowed"));
-/** A token with bounds finds fewer things there; other tests check which. */
+/** A token with bounds finds fewer things. Other tests check which. */
 const finds = row(always("allowed"), always("allowed"));
 const changesBoth = row(["allowed", "unknown"], ["allowed", "refused"]);
 
-/** A row for each operation of the document that asks who is calling. */
+/** A row for each operation of the document that checks who is calling. */
 export const boundsRows = withAliases<BoundsRow>({
   WhoAmI: row(always("allowed"), always("allowed"), always("allowed")),
 
@@ -61,7 +61,7 @@ export const boundsRows = withAliases<BoundsRow>({
   RegisterWorkflow: row(always("refused"), always("allowed")),
   ListWorkflows: finds,
   GetWorkflow: looksAtWorkflow,
-  // The tags of the workflow would be deleted too, including those outside of the bound.
+  // The tags of the workflow would be deleted, too, including those outside of the bound.
   DeleteWorkflow: row(["allowed", "unknown"], always("refused")),
   RegisterWorkflowVersion: looksAtWorkflow,
   ValidateWorkflowVersion: looksAtWorkflow,
@@ -83,7 +83,7 @@ export const boundsRows = withAliases<BoundsRow>({
   ListJobSteps: looksAtWorkflow,
   ListJobBranches: looksAtWorkflow,
   WatchJob: looksAtWorkflow,
-  // The stream itself reports a job outside of the bounds.
+  // The stream itself reports that a job is outside of the bounds.
   WatchJobs: finds,
   SendJobEvent: row(["allowed", "unknown"], ["allowed", "refused"], ["allowed", "unknown"]),
   ListJobEvents: looksAtWorkflow,

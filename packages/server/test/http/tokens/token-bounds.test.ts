@@ -14,7 +14,7 @@ import { type BoundsRow, boundsRows, type Expected } from "./token-bounds-rows.t
 
 type Bound = Partial<Pick<ApiToken, "workflowIds" | "tags" | "boundJobId" | "boundEventId">>;
 
-/** The part of the authorization matrix for narrow tokens: the bounds hold whatever the token's permissions are. */
+/** The part of the authorization matrix for tokens with bounds: the bounds apply whatever permissions the token has. */
 onOneStore((home) => {
   const service = useService(home);
   let world: World;
@@ -32,7 +32,7 @@ onOneStore((home) => {
     finishedWorkflowId = finished.body.workflowId;
   }, 60_000);
 
-  /** The token is written into the store, since the interface would refuse some of these bounds: the bound must hold by itself. */
+  /** The token is written into the store, since the API would reject some of these bounds. A bound must work even then. */
   async function narrowToken(bound: Bound): Promise<Client> {
     const { organizationId } = world.ids;
     const { token } = await storeToken(service, organizationId, { permissions: grantablePermissions, ...bound });

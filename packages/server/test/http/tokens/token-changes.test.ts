@@ -8,7 +8,7 @@ import { byWayOf, useCluster } from "../../engine/node/cluster.ts";
 describe("on two nodes over one PostgreSQL", () => {
   const cluster = useCluster(2);
 
-  /** Asks again and again until the answer has this status, and then checks that it stays so. */
+  /** Asks repeatedly until the answer has this status, and then checks that the status stays the same. */
   async function answersSoon(status: number, ask: () => Promise<number>): Promise<void> {
     await expect.poll(ask, { timeout: secondWithSlackMs, interval: 20 }).toBe(status);
     for (let again = 0; again < 20; again += 1) expect(await ask()).toBe(status);

@@ -21,7 +21,7 @@ const dayMs = 24 * hourMs;
 onOneStore((home) => {
   const service = useService(home);
 
-  /** Makes an organization, and a token that manages its tokens for one more hour. */
+  /** Makes an organization, and a token that manages the organization's tokens and expires in an hour. */
   async function endingSoon(values: Partial<ApiToken> = {}) {
     const { api, organizationId } = await service.newOrganization();
     const end = Math.floor((service.running.engine.now() + hourMs) / 1_000) * 1_000;
@@ -97,7 +97,7 @@ onOneStore((home) => {
     await api.call("CreateRole", { body: { name: "lister", permissions: ["job:list"] } });
     const permissions = ["invitation:create", "job:list", "job:read"];
     const { token } = await storeToken(service, organizationId, { permissions, expiresAt: end });
-    // The maker of a role can give it, since the role holds what the token has.
+    // The token may give this role, since it holds every permission of the role.
     const invite = { roles: ["lister"] };
     const { body } = await api.as(token).call<{ expiresAt: string }>("CreateInvitation", { body: invite });
     expect(body.expiresAt).toBe(new Date(end).toISOString());
@@ -213,7 +213,7 @@ onOneStore((home) => {
       await successor.call("ListJobs");
       const another = { params, headers: { "amz-sdk-invocation-id": randomUUID() } };
       await program.refused("RotateApiToken", "AuthorizationError", another);
-      // The first attempt cannot be repeated any more once its successor has rotated the token.
+      // The first attempt cannot be repeated any more after its successor has rotated the token.
       await successor.call("RotateApiToken", { params });
       await successor.refused("RotateApiToken", "AuthorizationError", once);
     });

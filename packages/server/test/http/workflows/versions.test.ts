@@ -47,7 +47,7 @@ interface CheckedDefinition {
   readonly messages: readonly string[];
 }
 
-/** The number stands in the text in its given spelling. */
+/** The number stands in the text exactly as it is given. */
 function definitionWithBound(minimum: string): string {
   const text = JSON.stringify({ any: { type: "object", properties: { count: { type: "number", minimum: 0 } } } });
   return straightDefinition.replace(JSON.stringify({ any: { type: "object" } }), text.replace(":0}", `:${minimum}}`));
@@ -61,7 +61,7 @@ function reordered(definition: string): string {
   return JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(definition)).reverse()), undefined, 2);
 }
 
-/** The definition's own rules have their tables of cases in `test/core`. */
+/** The rules for definitions are tested in `test/core`. */
 onOneStore((home) => {
   const service = useService(home);
 

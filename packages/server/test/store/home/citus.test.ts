@@ -187,7 +187,7 @@ test("a Citus worker that is down delays only its own organizations", async () =
   expect(left.length).toBeLessThan(all.length);
   expect(byText(left)).toEqual(byText(all.filter(isOfFirst)));
   expect(reports).toEqual([[second, "failed to connect to worker-2.test:5432"]]);
-  // It is not asked again at once, and is reported once.
+  // The worker that failed is not asked again at once, and the failure is reported once.
   await citus.client.query("DELETE FROM worker_command");
   await search.run(database, dueJobs, values);
   expect((await citus.client.query("SELECT nodename FROM worker_command")).rows).toEqual([{ nodename: first.host }]);
@@ -238,7 +238,7 @@ test("a transaction that is rejected because a shard was split can be tried agai
   await citus.client.query("UPDATE pg_dist_shard SET shardid = shardid + 1000");
   await citus.client.query("UPDATE pg_dist_placement SET shardid = shardid + 1000");
   try {
-    // It asks at most every ten seconds, however often something is refused.
+    // The layout is read at most every ten seconds, however often a statement is rejected.
     expect(await shards.relearn(database)).toBe(false);
     passedMs += 10_000;
     const [one, other] = await Promise.all([shards.relearn(database), shards.relearn(database)]);
@@ -290,7 +290,7 @@ async function tableNames(text: string): Promise<string[]> {
   return rows.map(({ name }) => name).sort();
 }
 
-/** Says of each organization where PostgreSQL's own hash puts it. */
+/** Returns, for each organization, the shard and the worker to which PostgreSQL's own hash leads. */
 async function shardsOfOrganizations(): Promise<{ organizationId: string; shard: string; worker: string }[]> {
   const { rows } = await citus.client.query<{ organizationId: string; shard: string; worker: string }>(
     `SELECT organization_id AS "organizationId", shardid::text AS shard, nodename AS worker
@@ -302,7 +302,7 @@ async function shardsOfOrganizations(): Promise<{ organizationId: string; shard:
   return rows;
 }
 
-/** Values of the types that PostgreSQL finds for the parameters, with which the searches find what there is. */
+/** Makes values of the types that PostgreSQL infers for the parameters. With these values, the searches find all rows. */
 async function valuesFor({ name, text }: Statement<unknown>): Promise<unknown[]> {
   if (name === "find_due_jobs_in_turn") {
     const ids = Array.from({ length: organizationCount }, (_, index) => uuid(index + 1));

@@ -49,7 +49,7 @@ test("a node is not ready from the change that found the disk full until it has 
   await api.call("RegisterWorkflow", { body: { name: "w" } });
 });
 
-/** Mounts a file system in memory of this many megabytes; undefined where this user may not mount one. */
+/** Mounts a file system in memory of this many megabytes. Returns undefined if the user may not mount one. */
 function smallDisk(megabytes: number): string | undefined {
   const directory = join(inject("scratchDirectory"), randomBytes(6).toString("hex"));
   mkdirSync(directory, { mode: 0o755 });
@@ -70,7 +70,7 @@ const mayMount = (() => {
 if (!mayMount)
   process.stderr.write("This user may mount nothing: what a full disk does to the store is not tried here.\n");
 
-/** Fills the rest of the disk. Returns the function that frees it again. */
+/** Fills the rest of the disk. Returns the function that frees the space again. */
 function fill(disk: string): () => void {
   const path = join(disk, "filler");
   const file = openSync(path, "a");
@@ -101,7 +101,7 @@ async function expectFullAndRecovery(service: TestService, disk: string): Promis
   );
   await failed;
   await service.client(undefined).call("GetReadiness", { status: 503 });
-  // Heartbeats go on, and each of them looks for room.
+  // Heartbeats continue, and each of them checks whether the disk has room again.
   await new Promise((resolve) => setTimeout(resolve, 500));
   await service.client(undefined).call("GetReadiness", { status: 503 });
   free();
@@ -115,7 +115,8 @@ describe.skipIf(!mayMount)("on a disk that is really full", () => {
     const disk = smallDisk(40);
     expect(disk).toBeDefined();
     if (disk === undefined) return;
-    // A full tablespace also fails sessions that must write one of its pages from the shared memory, and checkpoints, so this test has a server of its own.
+    // A full tablespace also breaks checkpoints, and every session that must write one of its pages from the shared memory. So this test has a server
+    // of its own.
     const own = await startOwnPostgres();
     onTestFinished(() => own.stop());
     const server = own.urlOf("postgres");

@@ -2,7 +2,7 @@ import { addNote, createNotes, said } from "@stepwell/testing/notes.ts";
 import { openEmbedded } from "../../../src/store/home/embedded.ts";
 
 /**
- * Holds an embedded store and writes what its parent sends into it, for a test that kills the process. The exit code is 7 when the disk does not
+ * Opens an embedded store and writes what its parent process sends, for a test that kills this process. The exit code is 7 when the disk does not
  * sync, and 8 when the store panics. After "switch the log" the next change needs a new log file.
  */
 const [, , dataDir = ""] = process.argv;

@@ -37,7 +37,7 @@ async function copyOfTemplate(): Promise<string> {
   return directory;
 }
 
-/** Opens a store that is closed when the test is over. */
+/** Opens a store, and closes it when the test is over. */
 async function open(dataDir: string): Promise<Database> {
   const database = await openEmbedded({ ...usual, dataDir });
   onTestFinished(() => database.close());
@@ -57,7 +57,7 @@ describe("an open store", () => {
 
   beforeAll(async () => {
     directory = await copyOfTemplate();
-    // The mode is as after a restore from a backup.
+    // A restore from a backup may leave this mode.
     await chmod(directory, 0o755);
     await chmod(join(directory, "postgres"), 0o755);
     database = await openEmbedded({ ...usual, dataDir: directory, onSync: () => (syncCount += 1) });
@@ -134,7 +134,7 @@ test("a second process cannot open the store, can do so after the first was kill
   expect(refused).toBeInstanceOf(DirectoryLockedError);
   expect(refused).toMatchObject({ message: expect.stringContaining(directory) });
 
-  // The process dies during one more change, which may or may not be stored.
+  // The process dies during one more change. This change may or may not be stored.
   const onItsWay = first.ask("on its way").catch(() => undefined);
   await first.kill();
   await onItsWay;
@@ -177,11 +177,11 @@ test.skipIf(!canInject)("a commit whose sync fails is not acknowledged, and the 
 
   expect(await child.ended()).toBe(7);
   await straceEnded;
-  // The data that was on the disk before is complete.
+  // The data that was on the disk before that is complete.
   expect(await readNotes(await open(directory))).toContain("before");
 });
 
-/** Makes each sync of this process fail from now on, as on a broken disk. */
+/** From now on, makes each sync of this process fail, as on a broken disk. */
 async function breakSyncsOf(pid: number): Promise<ChildProcess> {
   const inject = ["-e", "trace=fdatasync", "-e", "inject=fdatasync:error=EIO"];
   const strace = spawn("strace", ["-f", ...inject, "-p", String(pid)], { stdio: ["ignore", "ignore", "pipe"] });

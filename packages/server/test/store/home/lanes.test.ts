@@ -16,7 +16,7 @@ import { laneSizes } from "../../../src/store/home/postgres.ts";
 const sleep = statement<{ slept: string }>("test_sleep", "global", "SELECT pg_sleep($1)::text AS slept", "each-time");
 const backendOf = statement<{ pid: number }>("test_backend", "global", "SELECT pg_backend_pid() AS pid", "each-time");
 
-/** Reads that are under way, and whether all of them are over. */
+/** Tracks whether all of these reads have ended. */
 function underWay(reads: readonly Promise<unknown>[]) {
   const state = { isOver: false, end: Promise.allSettled(reads) };
   void state.end.then(() => {
@@ -103,7 +103,7 @@ onEveryStore((home) => {
         .then(() => done.push(name));
     const [crowd, other] = [randomUUID(), randomUUID()];
     const all = () => Promise.all([...Array.from({ length: 50 }, () => read("crowd", crowd)), read("other", other)]);
-    // The first time, the other reads may be done before a connection for this one is open.
+    // The first time, the other reads may have ended before the connection for this one is open.
     await all();
     done.length = 0;
     await all();
@@ -146,7 +146,7 @@ onEveryStore((home) => {
     await expect(work()).rejects.toBeInstanceOf(kind);
     const tookMs = performance.now() - begun;
     expect(tookMs).toBeGreaterThan(limitMs * 0.9);
-    // A busy machine may notice late, but the whole statement would take three times as long.
+    // A busy machine may notice the limit late, but the whole statement would take three times as long as this bound.
     expect(tookMs).toBeLessThan(10 * limitMs);
   }
 

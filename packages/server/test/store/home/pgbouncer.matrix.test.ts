@@ -26,7 +26,7 @@ describe.skipIf(program === undefined)("behind PgBouncer in transaction mode, wi
   beforeAll(async () => {
     if (program === undefined) return;
     database = await newDatabase("empty");
-    // There are fewer sessions than one node has connections, so that no connection keeps its session.
+    // The pooler has fewer sessions than one node has connections, so that no connection keeps its session.
     bouncer = await PgBouncer.before(program, database.url, 4);
     const store = { environment: { DATABASE_URL: bouncer.url }, remove: async () => {} };
     for (let count = 0; count < 2; count += 1) {

@@ -10,7 +10,7 @@ import { TestService } from "@stepwell/testing/service.ts";
 import { timeLimit } from "@stepwell/testing/time-limit.ts";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 
-/** The service of these tests uses a PostgreSQL that can be put out of its reach. */
+/** The service of these tests uses a PostgreSQL server that the tests can make unreachable. */
 
 const commitTimeoutMs = 800;
 /** The extra time for a busy machine, so that a test does not fail because of it. */
@@ -177,7 +177,7 @@ test("every job is accepted once and the process survives while connections brea
       const { status, body } = await api.callAny<JobBody>("SubmitJob", { body: { workflowId }, headers });
       if (status === 201) {
         acceptedCount += 1;
-        // The connections break while the others are at work.
+        // The connections break while the other requests are at work.
         if (acceptedCount % 4 === 0) proxy.drop();
         return body.jobId;
       }
@@ -225,7 +225,9 @@ describe("a commit without an answer", () => {
   });
   afterAll(() => patient.stop());
 
-  /** Breaks the connection at the COMMIT of the change that `request` asks for, in the way that `fate` names. Returns the final answer to the caller. */
+  /**
+   * Breaks the connection at the COMMIT of the change that `request` asks for, in the way that `fate` names. Returns the final answer to the caller.
+   */
   async function duringCommit<Result>(fate: (typeof fates)[number], request: () => Promise<Result>): Promise<Result> {
     const met = proxy.onNext("COMMIT", fate, "insert_job_history");
     const answer = request();

@@ -7,13 +7,16 @@ interface Session {
 }
 
 interface Behaviour {
-  /** True when a client has its session for one transaction only. */
+  /** Whether a client keeps its session only for one transaction. */
   readonly sharesSessions: boolean;
-  /** True when a statement that a client prepared is known in every session that the client gets. */
+  /** Whether a statement that a client prepared is known in every session that the client gets. */
   readonly keepsStatements: boolean;
 }
 
-/** A connection pooler in front of two sessions of a server, as PostgreSQL's protocol shows it: the session that was given back last is given out first. */
+/**
+ * A connection pooler in front of two sessions of a server, as PostgreSQL's protocol shows it. It gives out first the session that was given back
+ * last.
+ */
 export class ScriptedPooler {
   readonly #server: Server;
   readonly #free: Session[] = [101, 102].map((pid) => ({ pid, statements: new Set() }));

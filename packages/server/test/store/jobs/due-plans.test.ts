@@ -14,8 +14,9 @@ import {
 import { openRowsOnly, type RowsOnly } from "../statements/rows-only.ts";
 
 /**
- * One organization has this many due jobs, of one version, before all other organizations' jobs. No search of the duties may read past them: twice a
- * second, that would be all the work that the database can do. Both homes of the store plan alike, so one is enough.
+ * One organization has this many due jobs of one version, and they are due before the jobs of all other organizations. No search of the duties may
+ * read past them: the searches run twice a second, so the database could do nothing else. Both homes of the store make the same plans, so one is
+ * enough.
  */
 const backlogCount = 100_000;
 const otherVersionCount = 2_000;
@@ -24,7 +25,9 @@ const backlogId = uuid(1);
 const nodeId = randomUUID();
 
 let rows: RowsOnly;
-/** A database in which nearly all jobs belong to the backlog, so that the jobs of any version seem easy to find in the order of their time. */
+/**
+ * A database in which nearly all jobs belong to the backlog. The planner then expects to find jobs of any version soon in the order of their times.
+ */
 let backlogOnly: RowsOnly;
 
 beforeAll(async () => {
@@ -47,7 +50,7 @@ beforeAll(async () => {
   await client.query("VACUUM ANALYZE job_call");
   await client.query(`INSERT INTO workflow_version (organization_id, version_id, workflow_id, version_number, definition, created_by, created_at)
     SELECT ${uuidOf("n")}, ${uuidOf("n")}, ${uuidOf("n")}, 1, '{}', '{}', now() FROM generate_series(1, ${otherVersionCount + 1}) AS n`);
-  // The whole time of some jobs whose call is under way is up.
+  // Some jobs with a call under way have reached the timeout of the whole job.
   await client.query(
     `UPDATE job SET timeout_at = '2026-01-31T11:00:00Z' WHERE call_count = 1 AND hashtext(job_id::text) % 10 = 0`,
   );
@@ -62,14 +65,14 @@ const versions = Array.from({ length: 500 }, (_, index) => ({
   versionId: uuid(index + 1),
   withSteps: true,
 }));
-/** As many jobs as a node parks. */
+/** This is the number of jobs that a node may park. */
 const parkedIds = Array.from({ length: 1_000 }, (_, index) => uuid(index + 1));
 const leftOut = { versionIds: parkedIds, jobIds: parkedIds };
 const bounds = { share: 20, limit: 500 };
 
 test.each<[name: string, maxPages: number, ask: (db: Database) => Promise<unknown>]>([
   ["find_due_jobs", 100, (db) => findDueJobs(db, now, 500)],
-  // Each version costs the descents in two indexes, and the rows that they lead to.
+  // Each version costs the look-ups in two indexes, and the rows that they lead to.
   ["find_due_jobs_in_turn", 500 * 9, (db) => findDueJobsInTurn(db, now, versions, parkedIds, bounds)],
   ["list_version_keys", 50, (db) => listVersionKeys(db, { organizationId: backlogId, versionId: backlogId }, 500)],
   ["find_timed_out_jobs", 100, (db) => findTimedOutJobs(db, now, leftOut, 500)],
@@ -84,7 +87,7 @@ test.each<[name: string, maxPages: number, ask: (db: Database) => Promise<unknow
   const asked = await askedFor(name, ask);
   for (const mode of planModes) {
     const { pages, filtered, scanned } = await costOf(rows.client, asked, mode);
-    // The table job_call holds only the calls that nodes hold, and these searches want as many as there are.
+    // The table job_call holds only the calls that nodes hold, and these searches need as many rows as there are.
     expect({ mode, scanned: scanned.filter((table) => table !== "job_call") }).toEqual({ mode, scanned: [] });
     expect(pages, mode).toBeLessThan(maxPages);
     expect(filtered, mode).toBeLessThanOrEqual(parkedIds.length);

@@ -5,13 +5,13 @@ import type { Queryable } from "../../../src/store/home/database.ts";
 export interface DueRows {
   readonly organizationId: string;
   readonly versionId: string;
-  /** True when the version has to be written too, with the rows that it needs. */
+  /** Whether the version must be inserted, too, with the rows that it needs. */
   readonly isNewVersion?: boolean;
   readonly count: number;
-  /** True for jobs that wait for events and whose timeout has come; the others are pending. */
+  /** Whether the jobs wait for events and their timeout has come. If not, they are pending. */
   readonly isWait: boolean;
   readonly dueAt: number;
-  /** The step with which a pending job goes on, as after a resume. */
+  /** The step with which a pending job continues, as after a resume. */
   readonly resumeAt?: string;
 }
 

@@ -2,8 +2,8 @@ import { said } from "@stepwell/testing/notes.ts";
 import type { Queryable } from "../../../src/store/home/database.ts";
 
 /**
- * Makes the database fail each change of the job's row with this error, or of its calls, or each addition to its history. Returns the function that
- * stops this.
+ * Makes the database fail with this error at each change of the job's row, or of its calls, or at each addition to its history. Returns the function
+ * that stops this.
  */
 export async function failRow(
   target: Queryable,

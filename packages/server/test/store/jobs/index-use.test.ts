@@ -9,7 +9,7 @@ import type { Database, Reader } from "../../../src/store/home/database.ts";
 import { deleteExpiredKeys } from "../../../src/store/jobs/idempotency.ts";
 import { type JobSearch, listJobs } from "../../../src/store/jobs/job-lists.ts";
 
-/** The number of jobs from which the planner prefers an index if there is one. */
+/** With this many jobs, the planner prefers an index if there is one. */
 const jobCount = 8_000;
 
 onEveryStore((home) => {
@@ -114,7 +114,7 @@ async function run(database: Database, text: string, values: readonly unknown[])
   return await database.query<unknown>({ name: text, scope: "organization", text, planned: "each-time" }, values);
 }
 
-/** Finds the plan of each statement of `work`. */
+/** Returns the plan of each statement of `work`. */
 async function plansOf(
   database: Database,
   organizationId: string,

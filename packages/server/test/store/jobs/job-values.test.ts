@@ -16,7 +16,7 @@ onEveryStore((home) => {
     const sizes = [1_500_000, 2_000_000, 1_000_000, 10, 3_000_000, 4_500_000, 1_000];
     const values = sizes.map((bytes, index) => ({ valueNumber: index + 1, bytes, text: `"${"a".repeat(bytes - 2)}"` }));
     await database.transaction((transaction) => insertValues(transaction, [{ ...key, values }]));
-    // The order is not that of the numbers, and 99 is not in the store.
+    // The numbers are not in order, and the store has no value 99.
     const numbers = [3, 1, 99, 2, 4, 5, 6, 7];
     const wanted = numbers.map((valueNumber) => ({ ...key, valueNumber }));
     for (const maxBytes of [0, 1_000_000, 2_500_001, 4_600_000, 8_000_000, 20_000_000]) {

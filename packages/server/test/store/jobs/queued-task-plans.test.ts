@@ -6,15 +6,18 @@ import { listHeldTasks, listWaitingTasks } from "../../../src/store/jobs/queued-
 import { listBusyQueues } from "../../../src/store/jobs/task-queues.ts";
 import { openRowsOnly, type RowsOnly } from "../statements/rows-only.ts";
 
-/** A viewer of a queue asks every few seconds, however many tasks wait in it. Both homes of the store plan alike, so one is enough. */
+/**
+ * A dashboard asks for the tasks of a queue every few seconds, however many tasks wait in it. Both homes of the store make the same plans, so one is
+ * enough.
+ */
 const taskCount = 20_000;
 const heldCount = 3_000;
 const at = Date.parse("2026-01-31T12:00:00Z");
 const key = { organizationId: uuid(1), queue: "q" };
 const limit = 26;
 /**
- * The pages that one row may cost: the descents to the call and to its job, the rows themselves, and the rows of other lines or of the same worker
- * that do not fit any more.
+ * The pages that one row may cost: the look-ups of the call and its job, the rows themselves, and rows of other lines or of the same worker that are
+ * read although the page is full already.
  */
 const maxPages = limit * 40;
 

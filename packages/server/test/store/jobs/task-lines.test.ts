@@ -134,7 +134,7 @@ onEveryStore((home) => {
   });
 });
 
-/** Finds the plan of each statement of `ask`. */
+/** Returns the plan of each statement of `ask`. */
 async function plansOf(database: Database, ask: (db: Queryable) => Promise<unknown>): Promise<string[]> {
   const plans: string[] = [];
   await ask({

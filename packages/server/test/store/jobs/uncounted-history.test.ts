@@ -14,7 +14,10 @@ const dayMs = 86_400_000;
 onEveryStore((home) => {
   const opened = useDatabase(home);
 
-  /** Makes a job whose history is not counted yet. Each array of entries is one commit; `seconds` is the time of an entry after the submission. */
+  /**
+   * Makes a job whose history the rollups do not include yet. Each array of entries is one commit; `seconds` is the time of an entry after the
+   * submission.
+   */
   async function writeHistory(commits: readonly (readonly WrittenEntry[])[], counted: false | null) {
     const [organizationId, jobId] = [randomUUID(), randomUUID()];
     const insert = "INSERT INTO organization VALUES ($1, $1::uuid::text, 'test', now(), now(), NULL)";

@@ -9,15 +9,15 @@ import { deleteExpiredKeys } from "../../../src/store/jobs/idempotency.ts";
 import { openRowsOnly, type RowsOnly } from "./rows-only.ts";
 
 /**
- * A statement that names its rows only by two arrays, one of organizations and one of ids, means every pair of them: a batch of 400 jobs of as many
- * organizations would be 160,000 look-ups, or a scan of the table. Both homes of the store plan alike, so one is enough. `npm run bench -- plans`
- * measures the same statements in a large store.
+ * If a statement names its rows only by an array of organizations and an array of ids, it means every pair of the two. A batch of 400 jobs of as many
+ * organizations would then cost 160,000 look-ups, or a scan of the table. Both homes of the store make the same plans, so one is enough. `npm run
+ * bench -- plans` measures the same statements in a large store.
  */
 const organizationCount = 400;
 const tables = { organizations: organizationCount, rowsPerOrganization: 100, historyRowsPerJob: 1 };
-/** The pages that one row may cost: the descent in an index, the row itself, and writing it. */
+/** The pages that one row may cost: the look-up in an index, the row itself, and writing it. */
 const maxPagesPerRow = 60;
-/** The bound on rows of one table that are compared with each row of another and do not match. */
+/** How many rows of one table may be compared in vain with each row of another. */
 const maxMissesPerRow = 32;
 
 let rows: RowsOnly;
@@ -66,7 +66,7 @@ test.each([
   { name: "put_job_calls", table: "job_call" },
 ])("$name does not touch the indexes if it changes none of their columns", async ({ name, table }) => {
   const keyed = keyedStatements.find((one) => one.name === name);
-  // The other tests have filled the pages with rows that they rolled back.
+  // The other tests have filled the pages with rows that were rolled back.
   await rows.client.query(`VACUUM ${table}`);
   const running = keys.filter((_key, index) => index % 2 === 1);
   await rows.client.query("BEGIN");
@@ -116,10 +116,10 @@ async function expectCheap(keyed: KeyedStatement, asked: readonly RowKey[]): Pro
   }
 }
 
-/** Tables of which the statements read all 400 rows. */
+/** Tables whose 400 rows the statements read completely. */
 const hasRowsPerOrganization: ReadonlySet<string> = new Set(["organization", "member", "role"]);
 
-/** Finds the statements of that name with their values, as the store's own function sends them. */
+/** Returns the statements of that name with their values, as the store's own function sends them. */
 async function statementsOf({ name, ask }: KeyedStatement, asked: readonly RowKey[]): Promise<readonly Asked[]> {
   const found: Asked[] = [];
   const database = databaseOf(rows.client, (one) => {

@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 const store = resolve(import.meta.dirname, "../../../src/store");
-/** These files run on their own, as a process and as a thread. */
+/** These files are programs of their own: they run as a process and as a thread. */
 const programs = /(embedded-create|statement-watch-thread)\.ts$/;
 
 /** Loads every file of the store, so that every statement is registered. */

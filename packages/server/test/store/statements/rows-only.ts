@@ -1,7 +1,7 @@
 import { newDatabase } from "@stepwell/testing/postgres/own-database.ts";
 import pg from "pg";
 
-/** A database for rows that nothing refers to, where only finding them matters. */
+/** A database for rows without foreign keys, for tests that only look at how the rows are found. */
 export interface RowsOnly {
   readonly client: pg.Client;
   close(): Promise<void>;

@@ -2,9 +2,9 @@ import type pg from "pg";
 import { organizationTables } from "./statement-rules.ts";
 
 /**
- * Finds the organizations' tables that a statement reads without naming the organization by a parameter. Citus sends a statement to one shard only if
- * each of its tables has such a condition, and it learns the conditions from PostgreSQL's own planner, as this function does: `= $1` passes from one
- * table to those joined to it by equality, and `= ANY($1)` does not.
+ * Returns the tables of organizations that a statement reads without a parameter for the organization. Citus sends a statement to a single shard only
+ * if each of its tables has such a condition. It learns the conditions from PostgreSQL's own planner, as this function does: `= $1` also counts for
+ * tables that are joined to its table by equality, `= ANY($1)` does not.
  */
 export async function tablesWithoutOrganization(client: pg.Client, text: string): Promise<string[]> {
   const { rows } = await client.query<{ "QUERY PLAN": [{ Plan: PlanNode }] }>(

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Statement } from "../../../src/store/home/database.ts";
 
-/** The tables that belong to organizations: those that a migration gives to the shards. */
+/** The tables that belong to organizations. These are the tables that a migration distributes over the shards. */
 export const organizationTables: ReadonlySet<string> = new Set(migrationTexts().flatMap(distributedIn));
 
 function migrationTexts(): string[] {
@@ -16,7 +16,7 @@ function distributedIn(text: string): string[] {
 
 type Checked = Pick<Statement<unknown>, "scope" | "text">;
 
-/** The rules of docs/internals/store.md that can be checked from a statement's text. Each answers whether the statement breaks it. */
+/** The rules of docs/internals/store.md that can be checked in the text of a statement. Each function tells whether the statement breaks its rule. */
 export const rules: Readonly<Record<string, (statement: Checked) => boolean>> = {
   "1: names the organization wherever it touches an organization's table": ({ scope, text }) => {
     if (scope !== "organization") return false;
@@ -64,13 +64,13 @@ export const rules: Readonly<Record<string, (statement: Checked) => boolean>> = 
     ),
 };
 
-/** An INSERT whose rows come from a query, by the organizations' table into which it writes. */
+/** Returns the query from which an INSERT into an organizations' table takes its rows; undefined for any other statement. */
 function insertedFrom(text: string): string | undefined {
   const [, table = ""] = /^INSERT INTO (\w+)[^(]*\([^)]*\)\s*(?:WITH|SELECT)\b/.exec(text) ?? [];
   return organizationTables.has(table) ? text.slice(text.indexOf("SELECT")) : undefined;
 }
 
-/** The text of each SELECT of a query, without what is in parentheses in it. */
+/** The text of each SELECT of a query, without its parts in parentheses. */
 function selectsOf(query: string): string[] {
   return [...query.matchAll(/\bSELECT\b/g)].map(({ index }) => {
     let depth = 0;
