@@ -64,7 +64,7 @@ test("neither the store nor the log contains a secret in plain text", async () =
   keep("refresh token", tokens.refresh_token);
   for (const cookie of browser.cookieHeader(new URL(`${baseUrl}/oidc/auth`)).split("; ")) {
     const [name = "", value] = cookie.split("=");
-    // The provider's own signature of a cookie gives no access.
+    // A short value, such as a flag, gives no access.
     if (value !== undefined && value.length > 20) keep(`cookie ${name}`, value);
   }
 
