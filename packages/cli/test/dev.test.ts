@@ -69,7 +69,7 @@ test("the first five minutes work: a sample job waits, the printed lines approve
   expect(unchanged).toMatchObject({
     code: 0,
     output: expect.stringMatching(
-      /^unchanged: the definition is that of version 1 \([0-9a-f-]{36}\), which is \$LIVE already$/m,
+      /^unchanged: the definition is the same as in version 1 \([0-9a-f-]{36}\), which is \$LIVE already$/m,
     ),
   });
   expect((await run(environment, "deploy", sampleFile, "--tag", "beta")).output).toContain("which is beta now");
@@ -182,7 +182,9 @@ test("where dev.json cannot be read, it ends with one sentence", async () => {
   expect(await run(interrupted(), "dev")).toEqual({
     code: 1,
     output: "",
-    complaint: expect.stringMatching(/^stepwell: .*dev\.json cannot be read: .* Delete it to get a new one\.\n$/),
+    complaint: expect.stringMatching(
+        /^stepwell: .*dev\.json cannot be read: .* Delete the file; `stepwell dev` then writes a new one\.\n$/,
+      ),
   });
 });
 
@@ -245,11 +247,11 @@ describe("on a store that init makes", () => {
     firstLink = linkIn(first.output);
     expect(await run(own, "init", "--email", "eve@example.org", "--organization", "acme")).toMatchObject({
       code: 1,
-      complaint: expect.stringMatching(/has an owner already.*`stepwell user reset-link EMAIL`/),
+      complaint: expect.stringMatching(/already has an owner.*`stepwell user reset-link EMAIL`/),
     });
     expect(await run(own, "dev")).toMatchObject({
       code: 1,
-      complaint: expect.stringMatching(/^stepwell: This store was made by `stepwell init` .*`stepwell serve`\.\n$/),
+      complaint: expect.stringMatching(/^stepwell: `stepwell init` made this store.*`stepwell serve`\.\n$/),
     });
   });
 
@@ -271,7 +273,7 @@ describe("on a store that init makes", () => {
     expect(await setPassword(linkIn(output))).toBe(200);
     expect(await run(own, "user", "reset-link", "eve@example.org")).toMatchObject({
       code: 3,
-      complaint: "stepwell: Nobody here has the e-mail address eve@example.org.\n",
+      complaint: "stepwell: No account in this store has the e-mail address eve@example.org.\n",
     });
     await stop(service, "SIGTERM");
   });

@@ -73,7 +73,7 @@ test.concurrent("a user with several organizations chooses one by its name or it
   const unknown = await signIn(terminal, "--organization", "nobody's");
   expect(unknown).toMatchObject({
     code: 3,
-    complaint: expect.stringContaining("none of your organizations is nobody's"),
+    complaint: expect.stringContaining("none of your organizations has the name or id nobody's"),
   });
   expect(stored(terminal).organizationId).toBeUndefined();
 });
@@ -225,7 +225,7 @@ test.concurrent("a sign-in to another service does not take over a directory whe
   writeFileSync(join(dataDirectory, "dev.json"), JSON.stringify({ baseUrl: "http://localhost:9", token: "t" }));
   const terminal = await newTerminal(dataDirectory);
   const done = await signIn(terminal);
-  expect(done.complaint).toContain(`In this directory commands go to http://localhost:9`);
+  expect(done.complaint).toContain(`In this directory, commands go to http://localhost:9`);
   expect(await run(terminal.environment, "whoami")).toMatchObject({
     code: 5,
     complaint: expect.stringContaining("http://localhost:9 cannot be reached"),

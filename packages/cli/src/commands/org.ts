@@ -14,7 +14,7 @@ export function declareOrg(program: Command): void {
     .command("create")
     .argument("<name>")
     .option("--display-name <text>", "the name that pages show; by default the name")
-    .description("make an organization, whose owner you are")
+    .description("create an organization, and become its owner")
     .action(create);
   org
     .command("limits")
@@ -44,7 +44,7 @@ async function listOrgs({ limit, ...place }: Place & { readonly limit: number })
     displayName,
     organizationId,
   ]);
-  const none = "You are a member of no organization yet. `stepwell org create NAME` makes one.";
+  const none = "You are not a member of any organization yet. `stepwell org create NAME` makes one.";
   const text = rows.length === 0 ? none : table(["NAME", "KEY", "DISPLAY NAME", "ID"], rows);
   show({ value: organizations, text, quiet: organizations.map(({ organizationId }) => organizationId) });
 }

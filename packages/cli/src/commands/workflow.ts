@@ -92,7 +92,7 @@ async function listVersions(named: string, { limit, ...place }: Place & { readon
     tags.join(", ") || "-",
     ageOf(createdAt),
   ]);
-  const text = rows.length === 0 ? "It has no version yet." : table(["VERSION", "ID", "TAGS", "AGE"], rows);
+  const text = rows.length === 0 ? "The workflow has no version yet." : table(["VERSION", "ID", "TAGS", "AGE"], rows);
   show({ value: versions, text, quiet: versions.map(({ versionId }) => versionId) });
 }
 
