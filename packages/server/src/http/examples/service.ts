@@ -62,7 +62,7 @@ export const serviceExamples: Readonly<Record<string, Example>> = {
           name: "size",
           forms: "both",
           signature: "size(value)",
-          summary: "How many characters a text has, how many items a list, how many properties a map.",
+          summary: "The number of characters of a text, of items of a list, or of properties of a map.",
           example: { expression: 'size("😀") + size([1, 2])', value: 3 },
         },
       ],

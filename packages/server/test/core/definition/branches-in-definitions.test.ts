@@ -68,7 +68,7 @@ describe("a definition with branches is refused", () => {
         ),
         noop("last", null),
       ],
-      `/steps/4/name the paths of its branches, of the names of all forks and branches around them, have up to 2074 bytes, and may have 2000; give shorter names, or nest less`,
+      `/steps/4/name the path of a branch consists of the names of all forks and branches around it; here it may have 2074 bytes, but 2000 are allowed; give shorter names, or nest less`,
     ],
     [
       "where the nesting is more than five levels deep",
@@ -85,7 +85,7 @@ describe("a definition with branches is refused", () => {
         forEach("each", { items: [1], step: "work", concurrency: 20 }, null),
         noop("work", null),
       ],
-      "/steps a job may have 1050 branches open at once, by its parallel steps and the concurrency of its forEach steps; 1000 are allowed. Lower a `concurrency`, or nest less",
+      "/steps with these parallel steps, and this concurrency of the forEach steps, a job could have 1050 branches open at once; 1000 are allowed. Lower a `concurrency`, or nest less",
     ],
     [
       "where a fork has a retry",
@@ -95,7 +95,7 @@ describe("a definition with branches is refused", () => {
     [
       "where a fork has a timeout",
       [{ ...split({ left: "a" }), timeoutSeconds: 5 }, noop("a", null)],
-      "/steps/0/timeoutSeconds a step of type `/service/parallel` ends with its branches, whose steps have timeouts of their own, so that it has no timeout; leave it out",
+      "/steps/0/timeoutSeconds a step of type `/service/parallel` ends with its branches, whose steps have timeouts of their own, so it has no timeout; leave it out",
     ],
     [
       "where failures are counted that are not collected",

@@ -100,7 +100,7 @@ describe("a step with a closed input definition takes each property", () => {
     const takes = { ...closed({ a: text, b: text }, []), anyOf: [{ required: ["a"] }, { required: ["b"] }] };
     expect(findings(steps, { empty: closed({}), takes, gives: closed({ a: text }) })).toEqual([]);
     expect(findings(steps, { empty: closed({}), takes, gives: closed({ a: text }, []) })).toEqual([
-      "W 1 in: `b` receives the properties that it declares; together, that may be none of the 2 alternatives (`anyOf`)",
+      "W 1 in: `b` receives the properties that it declares; the object of these properties may be none of the 2 alternatives (`anyOf`)",
     ]);
   });
 });

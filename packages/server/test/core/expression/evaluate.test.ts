@@ -119,7 +119,7 @@ describe("the value of an expression", () => {
 
 describe("a failed evaluation says which part failed, and what to do", () => {
   test.each<[source: string, message: string]>([
-    ["1 + input.missing", "`input.missing` is not there; ask with `has(input.missing)`"],
+    ["1 + input.missing", "`input.missing` is not there; before you read it, ask with `has(input.missing)`"],
     ["input.toString", "`input.toString` is not there"],
     ["input.name.first", "`input.name.first` reads a property of a string"],
     ["steps.other.output.id", "the step `other` did not run"],
@@ -128,8 +128,8 @@ describe("a failed evaluation says which part failed, and what to do", () => {
     ["output", "is not there at this point of the job"],
     ["input.list[3]", "`input.list[3]` has no item at that place"],
     ["input.list[-1]", "has no item at that place"],
-    ["input.list[0.5]", "one reads a list by whole numbers"],
-    ["input[0]", "one reads a map by texts"],
+    ["input.list[0.5]", "a list is read by whole numbers"],
+    ["input[0]", "a map is read by texts"],
     ["input.count[0]", "reads an item of a number"],
     ["1 / 0", "`1 / 0` divides by zero"],
     ["1 % 0", "divides by zero"],

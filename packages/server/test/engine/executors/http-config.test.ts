@@ -41,7 +41,7 @@ test.each<[string, JsonObject, string]>([
   ["/url", { url: "ftp://example.com/" }, "must begin with http:// or https://"],
   ["/url", { url: "api.example.com/orders" }, "is not an address; give one such as https://"],
   ["/url", { url: "https://" }, "is not an address"],
-  ["/url", { url: "https://a:b@example.com/" }, "must not hold a user or a password"],
+  ["/url", { url: "https://a:b@example.com/" }, "must not contain a user or a password"],
   ["/url", { url: "https://example.com/a b" }, "holds a space"],
   ["/url", { url: "https://example.com:25/" }, "port 25"],
   ["/url", { url: "http://127.1/" }, "STEPWELL_HTTP_STEP_ALLOWED_ADDRESSES"],

@@ -34,7 +34,7 @@ export function checkDataFlow(
   if (!flow.isExhausted) return;
   warnings.add(
     "/steps",
-    "the definition is so large that its data flow was checked only in part; mismatches show when a job runs",
+    "the definition is so large that its data flow was checked only in part; other mismatches appear only when a job runs",
   );
 }
 

@@ -62,7 +62,7 @@ export function describeInputTrouble({ misfit, arrivals }: Trouble, scene: Scene
     return `${name} receives ${places}${where}; ${subjectOf(misfit)} ${describeMisfit(misfit)}`;
   }
   if (property === undefined) {
-    return `${name} receives the properties that it declares${where}; together, that ${describeMisfit(misfit)}`;
+    return `${name} receives the properties that it declares${where}; the object of these properties ${describeMisfit(misfit)}`;
   }
   if (!taken.some(hasSource)) return describeMissing(property, scene, where);
   return `${name} receives ${quoted(tokensOf(misfit.pointer).join("/"))} from ${placesOf(taken, "", scene)}${where}; it ${describeMisfit(misfit)}`;

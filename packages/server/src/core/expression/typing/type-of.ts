@@ -219,7 +219,7 @@ class Typing {
     if (!ofList && !ofMap) {
       this.#problem(
         node,
-        `has ${describeKinds(indexKinds)} in its brackets after ${describeKinds(found)}; one reads a list by whole numbers and a map by texts`,
+        `has ${describeKinds(indexKinds)} in its brackets after ${describeKinds(found)}; a list is read by whole numbers, and a map by texts`,
       );
       return noType;
     }
