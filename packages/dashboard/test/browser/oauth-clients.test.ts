@@ -37,7 +37,7 @@ onOneStore((home) => {
     await form.getByLabel("Redirect URIs").fill(`${address}#part`);
     browser.expectFault(/400/);
     await form.getByRole("button", { name: "Create" }).press("Enter");
-    await form.getByText(/must have no fragment/i).waitFor();
+    await form.getByText(/must not have a fragment/i).waitFor();
     await form.getByLabel("Redirect URIs").fill(`${address}\n`);
     await expectAccessible(page, "the form of an application");
     await form.getByRole("button", { name: "Create" }).press("Enter");

@@ -58,7 +58,7 @@ export interface ExplanationFacts {
   /** The number of the attempt after which the step gives up, by its present retry policy. */
   readonly maxAttempts?: number;
   readonly nextAttemptAt?: Timestamp;
-  /** The time at which the node that parked the job tries to go on with it again. */
+  /** The time at which the node that parked the job tries again to continue it. */
   readonly retryAt?: Timestamp;
   /** The end of the step's sleep. */
   readonly delayEndsAt?: Timestamp;

@@ -242,7 +242,7 @@ function literal(ast: Ast<"value">): string | number | boolean | null {
       return wholeNumber(ast, value);
     case "string":
       return value.includes("\0")
-        ? refuse(ast, "the text holds the character NUL, which cannot be stored; remove it")
+        ? refuse(ast, "the text contains the character NUL, which cannot be stored; remove it")
         : value;
     case "number":
       return Math.abs(value) > Number.MAX_SAFE_INTEGER ? refuse(ast, tooLarge) : value;

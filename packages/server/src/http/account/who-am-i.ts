@@ -25,7 +25,8 @@ const CallerSchema = Type.Object(
     ),
     permissions: Type.Optional(
       Type.Array(PermissionSchema, {
-        description: "The permissions of an API token, with what they imply. They are left out for a user.",
+        description:
+          "The permissions of an API token, including those that others imply. They are left out for a user.",
       }),
     ),
     boundTo: Type.Optional(BoundToSchema),
@@ -33,7 +34,7 @@ const CallerSchema = Type.Object(
       Type.String({
         format: "date-time",
         description:
-          "The time at which the token that you sent ends. For a secret that was rotated away, it is the end of that secret.",
+          "The time at which the token that you sent ends. For a secret that a rotation replaced, it is the time at which that secret ends.",
       }),
     ),
     tokenPrefix: Type.Optional(Type.String({ description: "The beginning of the token that you sent." })),

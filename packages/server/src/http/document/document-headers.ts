@@ -163,7 +163,7 @@ const headers = {
     schema: { type: "string", example: '"requests";q=1500000;w=60' },
   },
   "Idempotency-Replayed": {
-    description: "The header is present if this answer is the stored answer of an earlier equal request.",
+    description: "The header is present if this answer is the stored answer to an earlier, equal request.",
     schema: { type: "string", enum: ["true"] },
   },
   ETag: {

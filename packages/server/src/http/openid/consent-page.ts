@@ -71,7 +71,7 @@ function show(
 <dl>
 <dt>Application</dt><dd>${client.name}</dd>
 <dt>Organization</dt><dd>${client.organizationName}</dd>
-<dt>You go on to</dt><dd>${host}</dd>
+<dt>You continue to</dt><dd>${host}</dd>
 <dt>You are signed in as</dt><dd>${user.displayName} (${user.email})</dd>
 </dl>
 <form method="post" action="${signInPath(publicUrl(), interaction.uid)}">

@@ -130,5 +130,5 @@ function cancelled(name: string): string {
 }
 
 function notValid(name: string): string {
-  return `The answer of ${name} does not belong to this sign-in. Begin again. If it happens again, tell the operator of this service.`;
+  return `The answer of ${name} does not belong to this sign-in. Sign in again. If this message appears again, tell the operator of this service.`;
 }

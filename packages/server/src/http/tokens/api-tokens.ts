@@ -183,7 +183,7 @@ function revokeApiTokenRoute(app: App, parts: ServerParts): void {
         tags: ["api-tokens"],
         summary: "Revoke an API token",
         description:
-          "The token ends for good on every node within a second, and so does a secret of it that was rotated away. You must hold everything that the token may do.",
+          "The token ends for good on every node within a second, and so does an earlier secret that a rotation left valid. You must hold everything that the token may do.",
         params: TokenParams,
         headers: PreconditionHeaders,
         response: { 204: noContent("The token is revoked.") },

@@ -156,7 +156,7 @@ function deleteWorkflowRoute(app: App, parts: ServerParts): void {
         tags: ["workflows"],
         summary: "Delete a workflow",
         description:
-          "No job can be submitted to the workflow any more, and its name is free again. Jobs that run go on, and all jobs of the workflow can still be read.",
+          "No job can be submitted to the workflow any more, and its name is free again. Running jobs continue, and all jobs of the workflow can still be read.",
         params: WorkflowParams,
         response: { 204: noContent("The thing is deleted.") },
       },

@@ -36,7 +36,10 @@ export async function renameWhereGiven(transaction: Transaction, before: Role, n
 }
 
 function nameTaken(name: string): ServiceError {
-  return new ServiceError("ConflictError", `There is a role \`${name}\` already. Change it, or choose another name.`);
+  return new ServiceError(
+    "ConflictError",
+    `There is already a role \`${name}\`. Change that role, or choose another name.`,
+  );
 }
 
 function formerNameTaken(name: string, presentName: string): ServiceError {
@@ -49,6 +52,6 @@ function formerNameTaken(name: string, presentName: string): ServiceError {
 function renamedTooOften(): ServiceError {
   return new ServiceError(
     "ConflictError",
-    `A role keeps at most ${maxFormerNames} former names. Give it one of those again, or create another role.`,
+    `A role keeps at most ${maxFormerNames} former names. Give it one of these names again, or create another role.`,
   );
 }

@@ -137,7 +137,7 @@ function builtInName(name: string): ServiceError {
 function isBuiltIn(name: string): ServiceError {
   return new ServiceError(
     "ConflictError",
-    `The role \`${name}\` is built in and stays as it is. Create one of your own.`,
+    `The role \`${name}\` is built in and cannot be changed. Create a role of your own.`,
   );
 }
 

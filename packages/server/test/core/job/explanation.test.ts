@@ -60,13 +60,13 @@ test.each([
     isVersion: true,
     reason: "/steps/0/type is unknown",
     sentence:
-      "The node `n1` has parked the job for 1 min 5 s: it cannot read version 7 of the workflow `orders` (/steps/0/type is unknown). It tries again in 32 s, and other nodes go on with the job if they can. If none can, the operator has to update the service.",
+      "The node `n1` parked the job 1 min 5 s ago: it cannot read version 7 of the workflow `orders` (/steps/0/type is unknown). It tries again in 32 s, and other nodes continue the job if they can. If no node can, the operator has to update the service.",
   },
   {
     isVersion: false,
     reason: undefined,
     sentence:
-      "The node `n1` has parked the job for 1 min 5 s: an internal error occurred when it continued the job (the node's log says why). It tries again in 32 s, and other nodes go on with the job if they can. If none can, the operator has to look at the log of the node.",
+      "The node `n1` parked the job 1 min 5 s ago: an internal error occurred when it continued the job (the node's log says why). It tries again in 32 s, and other nodes continue the job if they can. If no node can, the operator has to look at the log of the node.",
   },
 ])("a job that is parked: $sentence", ({ sentence, ...because }) => {
   const job = { workflowName: "orders", versionNumber: 7 };

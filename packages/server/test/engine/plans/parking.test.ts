@@ -172,7 +172,7 @@ onEveryStore((home) => {
       reason: {
         code: "UnavailableError",
         message: expect.stringMatching(
-          /cannot read the version .*fromALaterRelease.* Nothing was changed\. .*operator/,
+          /cannot read this version .*fromALaterRelease.* Nothing was changed\. .*operator/,
         ),
         retryAfterSeconds: 1,
       },
@@ -359,7 +359,7 @@ onOneStore((home) => {
       params: { jobId },
       body: { eventId: "approved" },
     });
-    expect(refused.body.detail).toMatch(/cannot read the version.*fromALaterRelease.*operator/);
+    expect(refused.body.detail).toMatch(/cannot read this version.*fromALaterRelease.*operator/);
     const { body: explained } = await own.api.call<Explained>("ExplainJob", { params: { jobId } });
     expect(explained).toMatchObject({
       state: "parked",

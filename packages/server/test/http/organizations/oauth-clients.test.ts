@@ -149,7 +149,7 @@ onOneStore((home) => {
 
     test.each([
       ["http on another host than this machine", "http://app.example.org/", "must begin with https://"],
-      ["no URL", "app.example.org", "no absolute URL"],
+      ["no URL", "app.example.org", "not an absolute URL"],
       ["another scheme", "com.example.app:/back", "must begin with https://"],
       ["a script", "javascript:alert(1)", "must begin with https://"],
       ["a user name", "https://somebody@app.example.org/", "no user name"],

@@ -40,7 +40,7 @@ const large = 100_000;
 
 function tooManyUnread(method: string): ServiceError {
   const tooMany =
-    "Too many large answers of this organization, or of all, wait to be read. Read those that you asked for";
+    "Too many large answers of this organization, or of all organizations, wait to be read. Read those that you asked for";
   return new ServiceError(
     "UnavailableError",
     method === "GET"
