@@ -6,7 +6,7 @@ export const apiTokens = {
   create: "Create token",
   docs: "API reference",
   name: "Name",
-  nameHint: "The use of the token, for example the pipeline that uses it.",
+  nameHint: "What the token is for, for example the pipeline that uses it.",
   permissions: "Permissions",
   lastUsed: "Last used",
   neverUsed: "never",

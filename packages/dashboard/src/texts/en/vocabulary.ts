@@ -3,10 +3,10 @@ export const vocabulary = {
   end: "Ends the job",
   root: {
     workflowName: "The workflow's name",
-    description: "What the workflow is for, for people",
+    description: "The purpose of the workflow, for people",
     timeoutSeconds: "How long a whole job may run",
     steps: "The steps; the first one is where a job starts",
-    definitions: "A schema by each name that steps refer to",
+    definitions: "The schemas that steps refer to, by name",
   },
   step: {
     name: "Unique in the definition",
@@ -24,11 +24,11 @@ export const vocabulary = {
   },
   option: {
     if: "An expression that is true or false, without ${ }",
-    then: "Where the job goes when it holds",
+    then: "The next step if the condition is true",
   },
   expressionRoots: {
     input: "The job's input",
-    steps: "Other steps by name: their output, input or error",
+    steps: "The other steps, by name: their output, input or error",
     events: "Events that waits have consumed, by id",
     error: "The failure that led here by onFailure",
     item: "The item of the list for which this body runs",
@@ -54,7 +54,7 @@ export const vocabulary = {
   },
   errorParts: {
     code: "For example Timeout",
-    type: "The name that the called function or service gave the error",
+    type: "The name that the called function or service gave to the error",
     message: "",
     step: "The step that failed",
     cause: "The failure in a branch or in a child job that led to this one",
