@@ -98,7 +98,7 @@ function declareThisMachine(program: Command): void {
     .command("dev")
     .argument(
       "[definitions...]",
-      "files, or directories with them, to deploy now and whenever they change; jobs are then shown live",
+      "definition files, or directories that contain them, to deploy now and whenever they change; jobs are then shown live",
     )
     .description("start a service to try it out, with a user, an organization, a token and a sample job")
     .action(async (definitions) => (await import("./dev/dev.ts")).dev({ definitions }));

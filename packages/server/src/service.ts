@@ -230,7 +230,7 @@ async function openAuth(options: AuthOptions) {
     onLastOwnerKept: ({ id, organizationId }, userId) =>
       logger.warn(
         { provider: id, organizationId, userId },
-        "the last owner stays one, though the provider says otherwise",
+        "the last owner stays an owner, although the provider gives them other roles",
       ),
   };
   const authenticator = new Authenticator({

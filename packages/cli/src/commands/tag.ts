@@ -19,7 +19,7 @@ export function declareTag(program: Command): void {
     .argument("<workflow>", ofWorkflow)
     .argument("<tag>", inShell)
     .requiredOption("--version <version>", "the version to point at: its number or its id", parseVersion)
-    .description("point a tag at a version, such as an earlier one that was better; makes the tag if there is none")
+    .description("point a tag at a version, for example back at an earlier one; creates the tag if there is none")
     .action(setTag);
   withLimit(tag.command("history").argument("<workflow>", ofWorkflow).argument("<tag>", inShell))
     .description("list where a tag has pointed, and who moved it, the newest change first")

@@ -119,7 +119,7 @@ export function showWayOut(
   showPage(ctx, look, {
     title: `Continue with ${provider.name}`,
     goesTo: `${action}/with/${provider.id}?${hint}`,
-    content: html`<p>People with your e-mail address sign in with ${provider.name}.</p>
+    content: html`<p>With your e-mail address, you sign in with ${provider.name}.</p>
 ${wayOut(action, provider, email)}
 <p><a href="${action}">Use another address</a></p>`,
   });

@@ -43,7 +43,7 @@ const OrganizationKeySchema = Type.String({
   "x-rule":
     "must be 3 to 64 of the characters a-z, 0-9 and `-`, begin and end with a letter or a digit, and not have the form of an id",
   description:
-    "A short text that no other organization of the service has. It never changes. If it is left out, the service makes one from the name, with an ending if that is taken.",
+    "A short text that no other organization of the service has. It never changes. If it is left out, the service makes a key from the name, and adds an ending if that key is taken.",
   example: "acme",
 });
 

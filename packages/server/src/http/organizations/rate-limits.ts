@@ -19,7 +19,7 @@ const RateLimitSchema = Type.Object(
     ),
     usedCount: Type.Integer({
       description:
-        "The use in this minute on all nodes, accurate to a few per cent. Where the limit is far away, it is the use on the node that answers.",
+        "The use in this minute on all nodes, accurate to a few per cent. While the use is far below the limit, only the use on the node that answers is shown.",
     }),
   },
   { title: "RateLimit" },

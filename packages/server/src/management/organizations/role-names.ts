@@ -45,7 +45,7 @@ function nameTaken(name: string): ServiceError {
 function formerNameTaken(name: string, presentName: string): ServiceError {
   return new ServiceError(
     "ConflictError",
-    `\`${name}\` was the name of the role \`${presentName}\`, and an identity provider may still give that role by it. Choose another name, or delete that role first.`,
+    `\`${name}\` was the name of the role \`${presentName}\`, and an identity provider may still use this name for that role. Choose another name, or delete that role first.`,
   );
 }
 

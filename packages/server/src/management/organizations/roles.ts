@@ -142,5 +142,8 @@ function isBuiltIn(name: string): ServiceError {
 }
 
 function inUse(name: string, by: string): ServiceError {
-  return new ServiceError("ConflictError", `${by} the role \`${name}\`. Take it from them first, then delete it.`);
+  return new ServiceError(
+    "ConflictError",
+    `${by} the role \`${name}\`. Take the role away from them first, then delete it.`,
+  );
 }
