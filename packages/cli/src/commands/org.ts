@@ -21,12 +21,15 @@ export function declareOrg(program: Command): void {
     .argument("<organizationId>")
     .option(
       "--requests-per-minute <number>",
-      'requests of all its callers together; 0: no limit; "default": as configured',
+      'for all callers of the organization together; 0 sets no limit, and "default" the configured value',
     )
-    .option("--submits-per-minute <number>", 'jobs that it submits; 0: no limit; "default": as configured')
+    .option(
+      "--submits-per-minute <number>",
+      'for jobs of the organization; 0 sets no limit, and "default" the configured value',
+    )
     .option(
       "--max <name=number>",
-      'how many of one thing it may have, such as apiTokens=50; "apiTokens=default": as configured',
+      'the maximum number of one thing, such as apiTokens=50; "apiTokens=default" sets the configured value',
       each,
     )
     .description("for the operator: show or set the limits of an organization, directly in the store")

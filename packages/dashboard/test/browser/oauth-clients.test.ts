@@ -61,11 +61,11 @@ onOneStore((home) => {
     await application.getByRole("button", { name: "Sign in" }).click();
     await application.getByText("An application of the organization Acme").waitFor();
     await expectAccessible(application, "the page that asks for consent");
-    await application.getByRole("button", { name: "Do not let it in" }).click();
+    await application.getByRole("button", { name: "Do not allow" }).click();
     await application.getByRole("alert").getByText("The user did not agree.").waitFor();
     await application.goto(address);
     await application.getByRole("button", { name: "Sign in" }).click();
-    await application.getByRole("button", { name: "Let it in", exact: true }).click();
+    await application.getByRole("button", { name: "Allow", exact: true }).click();
     await application.getByRole("listitem").getByText("SUCCEEDED").waitFor();
     expect(application.url()).toBe(address);
 

@@ -86,10 +86,7 @@ export function readTimeoutMs(
     return configTimeoutMs === undefined ? undefined : atLeastOne(configTimeoutMs);
   if (kind?.behaviour === "pass" || kind?.behaviour === "delay" || kind?.behaviour === "fork") {
     const why = untimedWork[kind.behaviour];
-    step.refuse(
-      "timeoutSeconds",
-      `a step of type ${quoted(kind.type)} ${why}, so it has no timeout; leave it out`,
-    );
+    step.refuse("timeoutSeconds", `a step of type ${quoted(kind.type)} ${why}, so it has no timeout; leave it out`);
     return undefined;
   }
   if (configTimeoutMs !== undefined) {

@@ -189,7 +189,7 @@ class JsonWalk {
     }
     if (value.isWellFormed()) return true;
     return this.#refuse(
-      "the text holds half of a surrogate pair (\\ud800 to \\udfff), which is no character; remove it",
+      "the text holds half of a surrogate pair (\\ud800 to \\udfff), which is not a character; remove it",
       position,
     );
   }

@@ -55,7 +55,7 @@ function readTags(text: string): readonly string[] | "any" {
   if (!listForm.test(text)) {
     throw new ServiceError(
       "ValidationError",
-      'If-Match must be an ETag as an answer gave it, with its quotes (If-Match: "abc"), several of them with commas between, or `*`.',
+      'If-Match must be an ETag as an answer gave it, with its quotes (If-Match: "abc"), or several such ETags with commas between them, or `*`.',
     );
   }
   return [...text.matchAll(/"[^"]*"/g)].map(([tag]) => tag);

@@ -123,7 +123,7 @@ function showError(
 
 function showCancelled(ctx: KoaContextWithOIDC, look: Look): void {
   showPage(ctx, look, {
-    title: "The device was not let in",
+    title: "The device is not signed in",
     content: html`<p>The device got no access. You can close this page.</p>`,
   });
 }

@@ -100,7 +100,7 @@ describe("a definition with branches is refused", () => {
     [
       "where failures are counted that are not collected",
       [each("${ [1] }", { maxFailures: 1 }), noop("work", null)],
-      '/steps/0/integrationDetails/config/maxFailures counts failures that are collected; set `onItemFailure` to "collect", or leave it out',
+      '/steps/0/integrationDetails/config/maxFailures has an effect only when failures are collected; set `onItemFailure` to "collect", or leave `maxFailures` out',
     ],
     [
       "where an expression outside names a step of a branch",

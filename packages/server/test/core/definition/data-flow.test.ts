@@ -376,7 +376,9 @@ describe("the payloads of a wait step's events", () => {
     ];
     expect(findings(steps({ eventIds: ["approved"], ...decides }), definitions)).toEqual([]);
     expect(findings(steps({ eventIds: ["approved", "other"], match: "any", ...decides }), definitions)).toEqual([
-      expect.stringContaining("W 0 out: only the payload of an event can bring `approved`, which the output of `gate` requires"),
+      expect.stringContaining(
+        "W 0 out: only the payload of an event can bring `approved`, which the output of `gate` requires",
+      ),
       "W 1 in: `act` receives `approved` from `gate`; it may be missing, but is required",
     ]);
   });

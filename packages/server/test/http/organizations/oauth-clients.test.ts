@@ -213,7 +213,7 @@ onOneStore((home) => {
       expect(url.searchParams.get("error")).toBe("access_denied");
       expect(url.searchParams.get("code")).toBeNull();
       expect((await begin(service, setting.client.clientId, {}, browser)).page.text).toContain(
-        "Let this application in?",
+        "Allow this application to act for you?",
       );
     });
 
@@ -226,7 +226,7 @@ onOneStore((home) => {
       const quiet = await begin(service, setting.client.clientId, { prompt: "none" }, agreed);
       expect(quiet.page.url.searchParams.get("code")).toBeTruthy();
       const asking = await begin(service, setting.client.clientId, { prompt: "consent" }, agreed);
-      expect(asking.page.text).toContain("Let this application in?");
+      expect(asking.page.text).toContain("Allow this application to act for you?");
     });
 
     test("another site's form gives no consent", async () => {
@@ -358,7 +358,7 @@ onOneStore((home) => {
       await api.refused("ListJobs", "AuthenticationError");
       expect((await refresh(service, clientId, refreshToken)).body.error).toBe("invalid_grant");
       const again = await asked(service, setting);
-      expect(again.page.text).toContain("Let this application in?");
+      expect(again.page.text).toContain("Allow this application to act for you?");
     });
 
     test("ends with the client, even one that was used just before, and a refresh is not answered again", async () => {
