@@ -40,7 +40,9 @@ export const ProviderEntrySchema = Type.Object(
       "x-rule": "must be an organization's id",
     }),
     roleClaim: Type.Optional(words(200)),
-    roles: Type.Optional(Type.Record(Type.String(), Roles, { "x-rule": "must be an object: value → list of roles" })),
+    roles: Type.Optional(
+      Type.Record(Type.String(), Roles, { "x-rule": "must be an object with a list of roles for each value" }),
+    ),
     defaultRoles: Type.Optional(Roles),
     bearer: Type.Optional(
       Type.Object(

@@ -82,7 +82,7 @@ function wordsOf(error: ParseError, source: string): string {
     case "invalid_macro_argument":
       return "needs a plain name for the item here, as in `input.list.map(item, item.name)`";
     default:
-      return `is no expression: ${error.summary}`;
+      return `is not an expression: ${error.summary}`;
   }
 }
 

@@ -99,7 +99,7 @@ function sendJobEventRoute(app: App, parts: ServerParts): void {
         tags: ["events"],
         summary: "Send an event to a job",
         description:
-          "An event may come before the job waits for it; it counts when the job reaches that step. With `step`, in a branch also with `branch`, and perhaps with `visit`, the event counts for that wait alone: it is kept while the wait is yet to come, and rejected with 409 once the wait is over. A payload that does not fit the definition that a step has for it is rejected with 400. A finished job accepts no more events.",
+          "An event may come before the job waits for it; it then counts when the job reaches the step. To send an event for one wait only, name the `step`, for a step in a branch also the `branch`, and if needed the `visit`. Such an event is kept until the wait begins, and rejected with 409 once the wait is over. A payload that does not fit the definition that a step has for it is rejected with 400. A finished job accepts no more events.",
         params: JobParams,
         headers: IdempotencyHeaders,
         body: eventBody(config),
@@ -206,7 +206,7 @@ function eventBody({ maxNameLength, maxStepRunsPerJob }: Config) {
       Type.String({
         maxLength: 10_000,
         description:
-          "The path of the branch in which `step` is, as in a job's `steps`. If it is left out, it is the main line. A step of a branch needs it.",
+          "The path of the branch in which `step` is, as in a job's `steps`. It is required for a step in a branch. If it is left out, it is the main line.",
       }),
     ),
     visit: Type.Optional(

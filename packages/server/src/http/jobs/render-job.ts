@@ -189,7 +189,7 @@ const CurrentStepSchema = Type.Object(
   {
     title: "CurrentJobStep",
     description:
-      "The latest step of a job that is not finished. Where branches wait for events, it is the first of these waits.",
+      "The latest step of a job that is not finished. When branches wait for events, it is the first of these waits.",
   },
 );
 

@@ -263,12 +263,12 @@ describe("the data flow of a definition with branches", () => {
   test("compares the outputs of the branches with the output definition of their fork", () => {
     const number = noop("a", null, { mapping: { output: 1 } });
     expect(findings([{ ...split({ left: "a" }), output: "count" }, number], definitions).problems).toEqual([
-      "/steps/0/integrationDetails/outputDefinition `split` gives what its branches give; its `count` is missing, but is required",
+      "/steps/0/integrationDetails/outputDefinition the output of `split` consists of what its branches give; its `count` is missing, but is required",
     ]);
     const work = noop("work", null, { mapping: { output: 1 } });
     const texts = { texts: { type: "array", items: { type: "string" } } };
     expect(findings([{ ...each("${ [1] }"), output: "texts" }, work], texts).problems).toEqual([
-      "/steps/0/integrationDetails/outputDefinition `each` gives what its items give; its `0` is 1, which does not fit (must be a string, but is a number)",
+      "/steps/0/integrationDetails/outputDefinition the output of `each` consists of what its items give; its `0` is 1, which does not fit (must be a string, but is a number)",
     ]);
     const numbers = { numbers: { type: "array", items: { type: "number" } } };
     expect(findings([{ ...each("${ [1] }"), output: "numbers" }, work], numbers)).toEqual({
@@ -328,7 +328,7 @@ describe("a list of the outputs of items", () => {
     ],
   ])("%s causes a warning when it is too large for an output", (_, maxItems, output, words) => {
     expect(warningsOf(maxItems, output)).toEqual([
-      `/steps/0/integrationDetails/config \`each\` ${words}; with a list of more than 1048576 bytes it fails with \`OutputTooLarge\`. Give less for each item, or only \`"output": "counts"\``,
+      `/steps/0/integrationDetails/config \`each\` ${words}; with a list of more than 1048576 bytes it fails with \`OutputTooLarge\`. Give less for each item, or set \`"output": "counts"\``,
     ]);
     expect(warningsOf(maxItems, output, { output: "counts" })).toEqual([]);
   });

@@ -77,7 +77,7 @@ export function describeOutputTrouble({ misfit, arrivals }: Trouble, scene: Scen
   }
   if (scene.step.work.kind === "fork") {
     const given = scene.step.work.rule.kind === "items" ? "its items" : "its branches";
-    return `${quoted(scene.step.name)} gives what ${given} give; ${subjectOf(misfit)} ${describeMisfit(misfit)}`;
+    return `the output of ${quoted(scene.step.name)} consists of what ${given} give; ${subjectOf(misfit)} ${describeMisfit(misfit)}`;
   }
   return `${quoted(scene.step.name)} has its input as its output${where}; ${subjectOf(misfit)} ${describeMisfit(misfit)}`;
 }

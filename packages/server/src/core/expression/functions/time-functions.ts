@@ -126,7 +126,7 @@ function toTimestamp(value: Value, budget: Budget): Timestamp {
   const text = value as string;
   budget.spendOnText(text.length, charactersPerUnit);
   budget.spend(unitsPerTime);
-  if (!hasFormat(text, "date-time")) return fail("has a text that is no time as in 2026-01-31T12:00:00Z (RFC 3339)");
+  if (!hasFormat(text, "date-time")) return fail("has a text that is not a time as in 2026-01-31T12:00:00Z (RFC 3339)");
   const isLeapSecond = text.startsWith(":60", 16);
   const usual = isLeapSecond ? `${text.slice(0, 17)}59${text.slice(19)}` : text;
   return new Timestamp(Date.parse(usual.toUpperCase()) + (isLeapSecond ? 1_000 : 0));
@@ -139,7 +139,7 @@ function toDuration(value: Value, budget: Budget): Duration {
   budget.spend(unitsPerTime);
   const ms = readDuration(text);
   return ms === undefined
-    ? fail("has a text that is no duration in whole milliseconds, as in 1h30m or 3.5s")
+    ? fail("has a text that is not a duration in whole milliseconds, as in 1h30m or 3.5s")
     : new Duration(ms);
 }
 
