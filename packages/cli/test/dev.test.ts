@@ -286,7 +286,7 @@ test("the operator's commands say what to do while a process holds the embedded 
   onTestFinished(() => database.close());
   expect(await run(held, "user", "reset-link", "ada@example.org")).toMatchObject({
     code: 1,
-    complaint: expect.stringContaining("Stop the service, run this again"),
+    complaint: expect.stringContaining("Stop the service, run this command again"),
   });
   expect(await run(held, "organization", "limits", crypto.randomUUID(), "--requests-per-minute", "7")).toMatchObject({
     code: 1,

@@ -108,7 +108,7 @@ test("a profile's name can be written in a command, and a broken file of profile
   for (const name of ["a b", "a\nb"]) {
     expect(await run(home, "profile", "set", name, "--url", "http://127.0.0.1:9")).toMatchObject({
       code: 2,
-      complaint: expect.stringContaining("without spaces"),
+      complaint: expect.stringContaining("contains no spaces"),
     });
   }
   mkdirSync(join(directory, "broken", "stepwell"), { recursive: true });
@@ -133,7 +133,7 @@ test("the command line names each of its own files that is broken", async () => 
   await writeFile(join(directory, "dev", "dev.json"), '{"baseUrl":"http://127.0.0.1:9","token":5}');
   expect(await run({ ...nowhere, STEPWELL_DATA_DIR: join(directory, "dev") }, "whoami")).toMatchObject({
     code: 1,
-    complaint: expect.stringMatching(/dev\.json cannot be read: token is not a text\. Delete it/),
+    complaint: expect.stringMatching(/dev\.json cannot be read: token is not a text\. Delete the file/),
   });
 });
 

@@ -136,7 +136,7 @@ describe("a failed evaluation says which part failed, and what to do", () => {
     ["9007199254740991 + 1", "is a number beyond ±9007199254740991"],
     ['input.count + "1"', "puts a number and a string on the two sides of `+`"],
     ['"a" in "abc"', "`text.contains(part)`"],
-    ["input.name < 1", "`double(text)` a number"],
+    ["input.name < 1", "`double(text)` turns it into a number"],
     ["input.name && true", "`input.name` is a string, where true or false is needed"],
     ["true && input.name", "where true or false is needed"],
     ["!input.count", "where true or false is needed"],
