@@ -379,7 +379,7 @@ const cases: readonly Case[] = [
     laterMs: 300_000,
     state: "failed",
     sentence:
-      "The job failed 5 min ago: attempt 1 of `charge` ended with ExecutorError: no luck. Fix what `charge` calls, then resume the job: it goes on with `charge`.",
+      "The job failed 5 min ago: attempt 1 of `charge` ended with ExecutorError: no luck. Fix what `charge` calls, then resume the job: it continues with `charge`.",
     facts: { error: { code: "ExecutorError", step: "charge", attempt: 1 }, operations: ["ResumeJob"] },
   },
   {
@@ -579,7 +579,7 @@ describe("a task", () => {
 
   test("a task with a timeout shows when it fails", () => {
     const { sentence, facts } = explained({}, 60);
-    expect(sentence).toMatch(/The attempt fails in 55 s if it is not done then\.$/);
+    expect(sentence).toMatch(/The attempt fails in 55 s if it has not ended by then\.$/);
     expect(facts.timeoutAt).toBe(1_060_000);
   });
 
