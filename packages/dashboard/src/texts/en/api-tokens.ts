@@ -36,7 +36,7 @@ export const apiTokens = {
   },
   workflows: "Only these workflows",
   workflowsHint:
-    "The token can use only these, with their versions, tags and jobs. If you choose none, it can use all.",
+    "The token can use only these workflows, with their versions, tags and jobs. If you choose none, it can use all workflows.",
   findWorkflow: "Find a workflow by name",
   noWorkflow: "No workflow has a name like this.",
   tags: "Only these tags",

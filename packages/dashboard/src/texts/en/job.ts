@@ -13,7 +13,7 @@ export const job = {
   cancel: "Cancel job",
   cancelTitle: "Cancel this job?",
   cancelText:
-    "Running calls are given up and no further step begins. Effects of steps outside of Stepwell are not undone. You can resume the job later from the step where it stopped.",
+    "Running calls are given up and no further step begins. What steps have done outside of Stepwell is not undone. You can resume the job later from the step where it stopped.",
   cancelled: "The job is cancelled",
   keep: "Keep it running",
   resume: "Resume",

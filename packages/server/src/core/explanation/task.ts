@@ -31,8 +31,8 @@ function whyItWaits({ pausedAt, polledAt, workerCount, waitingCount }: QueueFact
   if (pausedAt !== undefined) return `the queue has been paused for ${duration(now - pausedAt)}`;
   if (polledAt === undefined) return "no worker has ever asked for tasks of this queue";
   const asked = `asked for tasks of this queue ${duration(now - polledAt)} ago`;
-  if (workerCount === 0) return `no worker asks for its tasks now; the last one ${asked}`;
-  const workers = workerCount === 1 ? "one worker takes" : `${workerCount} workers take`;
+  if (workerCount === 0) return `no worker asks now; the last one ${asked}`;
+  const workers = workerCount === 1 ? "one worker takes tasks" : `${workerCount} workers take tasks`;
   const tasks = waitingCount === 1 ? "one task waits" : `${waitingCount} tasks wait`;
   return `${workers} from this queue, in which ${tasks}`;
 }

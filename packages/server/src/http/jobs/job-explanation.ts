@@ -120,7 +120,7 @@ const FactsSchema = Type.Object(
       description: "The operations that can help the job to continue.",
     }),
   },
-  { description: "The facts from which the sentence was made. The state decides which fields there are." },
+  { description: "The facts from which the sentence was made. Which fields there are depends on the state." },
 );
 
 const ExplanationSchema = Type.Object(

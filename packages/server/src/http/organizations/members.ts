@@ -26,7 +26,7 @@ const MemberSchema = Type.Object(
     email: Type.String(),
     displayName: Type.String(),
     roles: Type.Array(Type.String()),
-    createdAt: Type.String({ format: "date-time", description: "The time at which they became a member." }),
+    createdAt: Type.String({ format: "date-time", description: "The time at which the user became a member." }),
     apiTokenCount: Type.Optional(
       Type.Integer({
         minimum: 0,

@@ -567,10 +567,10 @@ describe("a task", () => {
     [
       "whose workers are gone",
       { polledAt: 405_000 },
-      "no worker asks for its tasks now; the last one asked for tasks of this queue 10 min ago",
+      "no worker asks now; the last one asked for tasks of this queue 10 min ago",
     ],
     ["whose queue is paused", { pausedAt: 1_003_000 }, "the queue has been paused for 2.0 s"],
-    ["in line", { polledAt: 1_004_000, workerCount: 2 }, "2 workers take from this queue, in which 3 tasks wait"],
+    ["in line", { polledAt: 1_004_000, workerCount: 2 }, "2 workers take tasks from this queue, in which 3 tasks wait"],
   ])("%s", (_, facts, why) => {
     const { state, sentence } = explained(facts);
     expect(state).toBe("waitingForWorker");
