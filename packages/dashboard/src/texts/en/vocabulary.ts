@@ -57,7 +57,7 @@ export const vocabulary = {
     type: "The name that the called function or service gave to the error",
     message: "",
     step: "The step that failed",
-    cause: "The failure in a branch or in a child job that led to this one",
+    cause: "The failure in a branch or in a child job that led to this failure",
   },
   jobParts: { jobId: "", submittedAt: "", workflowName: "", versionNumber: "" },
   details: {
@@ -69,7 +69,7 @@ export const vocabulary = {
   retry: {
     maxAttempts: "The number of attempts, including the first",
     initialIntervalSeconds: "The pause before the second attempt",
-    backoffRate: "The factor by which each pause is longer than the one before",
+    backoffRate: "The factor by which each pause is longer than the pause before it",
     maxIntervalSeconds: "The longest pause",
     jitter: "Whether pauses vary at random, so that jobs do not try again at the same time",
     on: "The codes or types of the errors after which there is another attempt; by default all",

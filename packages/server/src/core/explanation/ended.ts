@@ -52,7 +52,7 @@ function wayOut(plan: Plan, error: JobError, isInputMissing: boolean): { advice:
   const step = quoted(error.step);
   const resume = `then resume the job: it continues with ${step}`;
   const submit = (what: string) => ({
-    advice: `${what}, and submit a new job, because this one would fail again if you resume it.`,
+    advice: `${what}, and submit a new job, because this job would fail again if you resumed it.`,
     operation: "SubmitJob" as const,
   });
   const kind = plan.steps.get(error.step)?.work.kind;

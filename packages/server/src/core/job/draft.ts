@@ -235,7 +235,7 @@ export class JobDraft {
   /** The place of a fork in this branch. */
   forkIn(branch: string): ForkedStep {
     const stand = this.standOf(branch);
-    if (stand?.phase !== "forked") throw new Error(`The branch ${branch} stands at no fork.`);
+    if (stand?.phase !== "forked") throw new Error(`The branch ${branch} is not at a fork.`);
     return stand;
   }
 

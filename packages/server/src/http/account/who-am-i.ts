@@ -16,11 +16,12 @@ const CallerSchema = Type.Object(
     ),
     organizationId: Type.Optional({
       ...Id,
-      description: "The organization to which an API token or an OAuth client belongs. It is left out for others.",
+      description:
+        "The organization to which an API token or an OAuth client belongs. It is left out for other callers.",
     }),
     clientId: Type.Optional(
       Type.String({
-        description: "The OAuth client through which a user calls. It is left out for others.",
+        description: "The OAuth client through which a user calls. It is left out for other callers.",
       }),
     ),
     permissions: Type.Optional(
@@ -40,7 +41,7 @@ const CallerSchema = Type.Object(
     tokenPrefix: Type.Optional(Type.String({ description: "The beginning of the token that you sent." })),
     sessionId: Type.Optional({
       ...Id,
-      description: "The session of a user who signed in, as `ListSessions` names it. It is left out for others.",
+      description: "The session of a user who signed in, as `ListSessions` names it. It is left out for other callers.",
     }),
   },
   { title: "Caller" },

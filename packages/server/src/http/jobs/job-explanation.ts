@@ -131,7 +131,7 @@ const ExplanationSchema = Type.Object(
         "The state of the job. `due`: the job continues at once. `roomFull`: no node has room for another call of the organization. `queued`: a node holds the call and has not begun it. `calling`: the call is under way. `nodeLost`: the node that holds the call does not answer any more. `retrying`: the next attempt is due later. `delayed`: the step sleeps. `forked`: the branches of the step run. `waitingForWorker`: the task waits in its queue. `working`: a worker holds the task. `waitingForJob`: the job that the step began is under way. `parked`: the node that answers cannot continue the job, and tries again at `retryAt`; other nodes may be able to continue it.",
     }),
     sentence: Type.String({
-      description: "The explanation for people. Its words may change. Names stand between backticks.",
+      description: "The explanation for people. Its words may change. Names are between backticks.",
     }),
     facts: FactsSchema,
   },

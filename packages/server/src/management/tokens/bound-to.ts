@@ -31,7 +31,7 @@ export async function readBoundTo(db: Queryable, organizationId: string, named: 
   const { workflowIds, tags, jobEvent } = named;
   if (jobEvent !== undefined && (workflowIds !== undefined || tags !== undefined)) {
     throw invalidPart("body", [
-      { pointer: "/boundTo/jobEvent", detail: "must stand alone, without workflowIds and tags" },
+      { pointer: "/boundTo/jobEvent", detail: "cannot be combined with workflowIds or tags" },
     ]);
   }
   return {

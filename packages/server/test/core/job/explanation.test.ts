@@ -399,7 +399,7 @@ const cases: readonly Case[] = [
     laterMs: 0,
     state: "failed",
     sentence:
-      "The job failed 0.0 s ago: attempt 1 of `b` ended with ExpressionFailed: In `input` of b, `steps.a.output.id` is not there; before you read it, ask with `has(steps.a.output.id)`. Register a version whose expression has a value in this case too, and submit a new job, because this one would fail again if you resume it.",
+      "The job failed 0.0 s ago: attempt 1 of `b` ended with ExpressionFailed: In `input` of b, `steps.a.output.id` is not there; before you read it, ask with `has(steps.a.output.id)`. Register a version whose expression has a value in this case too, and submit a new job, because this job would fail again if you resumed it.",
     facts: { operations: ["SubmitJob"] },
   },
   {
@@ -408,7 +408,7 @@ const cases: readonly Case[] = [
     laterMs: 0,
     state: "failed",
     sentence:
-      "The job failed 0.0 s ago: attempt 0 of `a` ended with StepLimitExceeded: The job entered 50 steps, which is the maximum of one job. Check whether there is a loop that never ends. Register a version whose loop ends, and submit a new job, because this one would fail again if you resume it.",
+      "The job failed 0.0 s ago: attempt 0 of `a` ended with StepLimitExceeded: The job entered 50 steps, which is the maximum of one job. Check whether there is a loop that never ends. Register a version whose loop ends, and submit a new job, because this job would fail again if you resumed it.",
     facts: { operations: ["SubmitJob"] },
   },
   {

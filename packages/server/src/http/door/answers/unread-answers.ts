@@ -44,7 +44,7 @@ function tooManyUnread(method: string): ServiceError {
   return new ServiceError(
     "UnavailableError",
     method === "GET"
-      ? `${tooMany}, and ask for this one again.`
+      ? `${tooMany}, and ask for this answer again.`
       : `The request was carried out, but its answer is large. ${tooMany}, and repeat the request under the same Idempotency-Key, if it had one.`,
   );
 }
