@@ -201,7 +201,7 @@ function revokeInvitationRoute(app: App, parts: ServerParts): void {
         tags: ["invitations"],
         summary: "Revoke an invitation",
         description:
-          "The invitation ends for good and at once. An invitation that was accepted is a conflict: remove the member instead.",
+          "The invitation ends for good and at once. If the invitation was accepted already, this is a conflict: remove the member instead.",
         params: InvitationParams,
         response: { 204: noContent("The invitation is revoked.") },
       },

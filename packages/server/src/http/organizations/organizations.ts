@@ -66,7 +66,7 @@ function createOrganizationRoute(app: App, parts: ServerParts): void {
         tags: ["organizations"],
         summary: "Create an organization",
         description:
-          "The caller becomes the owner of the organization. Every user may create organizations, as many as the operator of the service allows. An API token cannot create one, because it belongs to one organization. A `key` that another organization has is a conflict.",
+          "The caller becomes the owner of the organization. Every user may create organizations, as many as the operator of the service allows. An API token cannot create one, because it belongs to one organization. If another organization has the `key`, this is a conflict.",
         headers: IdempotencyHeaders,
         body: closed({ ...namesOf(parts), key: Type.Optional(OrganizationKeySchema) }),
         response: { 201: answer("The organization.", OrganizationSchema) },
